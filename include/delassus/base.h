@@ -1,0 +1,91 @@
+/* Status, errors, memory and option tables: what every other header builds on. */
+#ifndef DELASSUS_BASE_H
+#define DELASSUS_BASE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#if defined(__GNUC__)
+#define DLS_API __attribute__((visibility("default")))
+#else
+#define DLS_API
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define DLS_VERSION "0.1.0"
+
+/* The version of the library that is running, for example "0.1.0". */
+DLS_API const char *dls_version(void);
+
+/* ---- failure ----------------------------------------------------------------------------------------
+ * Misuse and bad input return a status and a message; broken invariants assert; a solver that does not
+ * converge is no failure but an outcome (see solve.h). The library never exits, prints or jumps. */
+
+typedef enum dls_status {
+    DLS_OK = 0,
+    DLS_ERROR_ARGUMENT, /* a call that makes no sense: unknown name, NULL where an object is needed */
+    DLS_ERROR_INPUT,    /* data that cannot be a contact problem: wrong shape, NaN, negative friction */
+    DLS_ERROR_FILE,     /* a file that cannot be opened, read, parsed or written */
+    DLS_ERROR_MEMORY,   /* an allocation failed */
+    DLS_ERROR_NUMERIC   /* a factorisation met a singular or indefinite matrix */
+} dls_status;
+
+/* One line for a person: what was wrong, where, and what was expected. */
+typedef struct dls_error {
+    dls_status status;
+    char message[512];
+} dls_error;
+
+/* ---- memory ----------------------------------------------------------------------------------------- */
+
+typedef struct dls_allocator {
+    void *(*allocate)(size_t bytes, void *user);
+    void (*release)(void *block, void *user);
+    void *user;
+} dls_allocator;
+
+/* All memory of the library comes from here; NULL goes back to malloc and free. Set it before anything else.
+ */
+DLS_API void dls_allocator_set(const dls_allocator *allocator);
+
+/* Scratch memory that grows to what the largest solve so far needed and is then reused without allocation. */
+typedef struct dls_workspace dls_workspace;
+
+DLS_API dls_workspace *dls_workspace_create(void); /* NULL when memory is out */
+DLS_API void dls_workspace_destroy(dls_workspace *workspace);
+
+/* ---- option tables ----------------------------------------------------------------------------------
+ * One table per options struct says all that is known of each option; help texts, `--set key=value`,
+ * files and bindings are generated from it. */
+
+typedef enum dls_field_type {
+    DLS_FIELD_INT,
+    DLS_FIELD_REAL,
+    DLS_FIELD_BOOL,
+    DLS_FIELD_CHOICE
+} dls_field_type;
+
+typedef struct dls_field {
+    const char *key;
+    dls_field_type type;
+    size_t offset;       /* of the member in the options struct: int, double, bool, or int for a choice */
+    double low, high;    /* range of numbers, both ends allowed */
+    const char *choices; /* of a choice: names separated by '|', in the order of the enum's values */
+    const char *unit;    /* SI unit, "1" for pure numbers */
+    const char *help;    /* one line */
+} dls_field;
+
+/* Sets one option from text; the message names the key, the range or the choices, and the nearest key. */
+DLS_API dls_status dls_field_set(const dls_field *fields, int field_count, void *options, const char *key,
+                                 const char *value, dls_error *error);
+/* Writes the option's present value as text that dls_field_set reads back to the same bits. */
+DLS_API void dls_field_print(const dls_field *field, const void *options, char *text, size_t text_size);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,150 @@
+/* The one-step contact problem:
+ *
+ *     u = W r + b
+ *     contact block c:    K*  ∋  u_c + μ_c |u_t| n   ⟂   r_c  ∈  K_μ      (Signorini–Coulomb, De Saxcé's
+ * form) bilateral block c:  u_c = 0
+ *
+ * r holds impulses and u velocities in the contact frames, normal component first; K_μ = {|r_t| ≤ μ r_n}.
+ * A contact block has 2 rows (planar), 3 (spatial) or 4 (Coulomb–Contensou: the third tangential row is the
+ * scaled drilling velocity); a bilateral block has 1 to 6 rows. Blocks mix freely. Small dense blocks are
+ * column-major everywhere. A problem never changes after it was made, so threads may share it. */
+#ifndef DELASSUS_PROBLEM_H
+#define DELASSUS_PROBLEM_H
+
+#include <delassus/base.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum { DLS_MAX_BLOCK = 6, DLS_MAX_CONTACT_BLOCK = 4 };
+
+typedef enum dls_block_kind { DLS_CONTACT = 0, DLS_BILATERAL = 1 } dls_block_kind;
+
+typedef struct dls_problem dls_problem;
+
+/* What every problem has, whatever its operator. Arrays are copied. */
+typedef struct dls_problem_def {
+    int block_count;
+    int dimension;             /* rows of every block when block_size is NULL: 2 or 3 */
+    const int *block_size;     /* rows of each block, or NULL */
+    const uint8_t *block_kind; /* dls_block_kind of each block, or NULL: all are contacts */
+    const double *mu;          /* friction coefficient of each block (bilateral ones are ignored) */
+    const double *b;           /* velocity without contact impulses, all rows in order */
+    double reference_velocity; /* floor of the velocity scale in the residual, m/s; 0 for none */
+} dls_problem_def;
+
+DLS_API dls_problem_def dls_default_problem_def(void);
+
+/* A sparse matrix by rows: row i holds entries start[i] … start[i+1]−1, columns in any order, duplicates add
+ * up. */
+typedef struct dls_csr {
+    int rows, columns;
+    const int64_t *start;
+    const int *column;
+    const double *value;
+} dls_csr;
+
+/* Stored W, square, in scalar rows. It may be unsymmetric; it is never symmetrised. */
+DLS_API dls_status dls_problem_create(const dls_problem_def *def, const dls_csr *W, dls_problem **problem,
+                                      dls_error *error);
+
+/* Matrix-free W = H M⁻¹ Hᵀ with M block-diagonal over bodies. Memory is O(contacts). */
+typedef struct dls_bodies {
+    int body_count;
+    int body_dof;               /* freedoms of each body: 3 in the plane, 6 in space, 1 … 12 in general */
+    const double *inverse_mass; /* M⁻¹ of each body, body_dof² numbers, symmetric positive (semi)definite */
+    const int *body;            /* two bodies per block, −1 where there is none (a wall) */
+    const double *H; /* per block and per its two bodies: rows × body_dof, column-major, blocks in order */
+} dls_bodies;
+
+DLS_API dls_status dls_problem_create_bodies(const dls_problem_def *def, const dls_bodies *bodies,
+                                             dls_problem **problem, dls_error *error);
+
+DLS_API void dls_problem_destroy(dls_problem *problem);
+
+/* The same problem with W stored, whatever the operator of the original. */
+DLS_API dls_status dls_problem_assemble(const dls_problem *problem, dls_problem **stored, dls_error *error);
+
+DLS_API int dls_problem_block_count(const dls_problem *problem);
+DLS_API int dls_problem_contact_count(const dls_problem *problem);
+DLS_API int dls_problem_row_count(const dls_problem *problem);
+DLS_API int dls_problem_body_count(const dls_problem *problem); /* 0 when unknown */
+DLS_API bool dls_problem_is_stored(const dls_problem *problem);
+DLS_API int dls_problem_block_size(const dls_problem *problem, int block);
+DLS_API int dls_problem_block_row(const dls_problem *problem, int block); /* its first row */
+DLS_API dls_block_kind dls_problem_block_kind(const dls_problem *problem, int block);
+DLS_API double dls_problem_mu(const dls_problem *problem, int block);
+DLS_API const double *dls_problem_b(const dls_problem *problem);
+DLS_API double dls_problem_reference_velocity(const dls_problem *problem);
+DLS_API size_t dls_problem_memory(const dls_problem *problem);         /* bytes held */
+DLS_API int64_t dls_problem_stored_blocks(const dls_problem *problem); /* blocks of W, 0 when matrix-free */
+
+/* W_cc, column-major. */
+DLS_API void dls_problem_diagonal_block(const dls_problem *problem, int block, double *Wcc);
+/* u = W r + b. */
+DLS_API void dls_problem_velocity(const dls_problem *problem, const double *r, double *u);
+/* Rows of stored W as scalars: start has row_count + 1 entries; call with NULL arrays for the entry count. */
+DLS_API int64_t dls_problem_export(const dls_problem *problem, int64_t *start, int *column, double *value);
+
+/* What there is to know of W without solving. Rank and condition need a dense factorisation: they are
+ * computed when rows ≤ dense_limit and are NaN (rank −1) otherwise. */
+typedef struct dls_problem_facts {
+    double asymmetry;      /* max |W − Wᵀ| / max |W|; NaN when matrix-free: symmetric by construction */
+    int rank;              /* singular values above rows · ε · the largest */
+    double hyperstaticity; /* rows / rank; above 1 impulses are not unique */
+    double condition;      /* largest over smallest singular value above the rank tolerance */
+    double mu_low, mu_high;
+    double diagonal_low, diagonal_high; /* least and largest tr(W_cc)/d, 1/kg */
+} dls_problem_facts;
+
+DLS_API dls_status dls_problem_analyze(const dls_problem *problem, int dense_limit, dls_problem_facts *facts,
+                                       dls_error *error);
+
+/* ---- the certificate ---------------------------------------------------------------------------------
+ * residual is the judge of every solver: the natural map scaled per contact so that it has no units. */
+typedef struct dls_measures {
+    double residual;      /* ‖N‖ / ‖b over active blocks‖ */
+    double max_error;     /* max |N_c|, m/s */
+    double residual_full; /* ‖N‖ / ‖b‖ */
+    double natural_map;   /* natural map with ρ = 1, over ‖b‖: depends on units, for comparison only */
+    double fclib_merit;   /* ρ = 1 map over 1 + √‖b‖, as FCLib has it */
+    double siconos_error; /* ρ = 1 map over max(‖b‖, ‖r‖, ‖u‖), as Siconos has it */
+    double eps_glob;      /* paper 003 (37), the sum of the four below */
+    double eps_motion, eps_cone, eps_law, eps_penetration;
+    double merit_g;         /* paper 000: energy merit, squared */
+    double apgd_residual;   /* paper 001: scaled projected gradient, m/s */
+    double complementarity; /* max |r_c · (u_c + μ|u_t| n)|, J */
+    double penetration;     /* max(0, −u_n), m/s */
+    double cone_violation;  /* max(0, |r_t| − μ r_n, −r_n), N s */
+    double friction_power;  /* max(r_t · u_t): positive where friction feeds energy, J */
+} dls_measures;
+
+/* Judges any pair (r, u); u = NULL stands for W r + b. */
+DLS_API dls_status dls_problem_measure(const dls_problem *problem, const double *r, const double *u,
+                                       dls_measures *measures, dls_error *error);
+
+/* Nearest point of K_μ (d = 2, 3 or 4), in place. */
+DLS_API void dls_cone_project(int d, double mu, double *z);
+
+/* ---- generated problems ------------------------------------------------------------------------------ */
+
+typedef enum dls_generator { DLS_GENERATE_PACKING, DLS_GENERATE_STACK, DLS_GENERATE_DISCS } dls_generator;
+
+typedef struct dls_generate_def {
+    dls_generator kind;
+    int size; /* about this many contacts */
+    double mu;
+    uint64_t seed;
+    bool matrix_free; /* keep H and M instead of W */
+} dls_generate_def;
+
+DLS_API dls_generate_def dls_default_generate_def(void);
+/* packing: spheres under gravity in a box; stack: boxes with four contacts each (hyperstatic); discs: planar.
+ */
+DLS_API dls_status dls_problem_generate(const dls_generate_def *def, dls_problem **problem, dls_error *error);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,158 @@
+/* Solvers of the contact problem. All take the same call, are judged by the same residual, and are rows of
+ * one table, so that a solver of your own stands beside them. */
+#ifndef DELASSUS_SOLVE_H
+#define DELASSUS_SOLVE_H
+
+#include <delassus/law.h>
+#include <delassus/problem.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Non-convergence is an outcome, not an error. */
+typedef enum dls_outcome {
+    DLS_CONVERGED = 0,
+    DLS_ITERATION_LIMIT,
+    DLS_TIME_LIMIT,
+    DLS_STALLED,  /* no further progress at this accuracy; the best iterate is returned */
+    DLS_DIVERGED, /* NaN or overflow; the best iterate is returned */
+    DLS_CANCELLED /* the callback said so */
+} dls_outcome;
+
+DLS_API const char *dls_outcome_name(dls_outcome outcome);
+
+/* What a solver compares with the tolerance. */
+typedef enum dls_stop_measure {
+    DLS_STOP_RESIDUAL = 0,
+    DLS_STOP_MAX_ERROR,
+    DLS_STOP_RESIDUAL_FULL,
+    DLS_STOP_NATURAL_MAP,
+    DLS_STOP_FCLIB_MERIT,
+    DLS_STOP_SICONOS_ERROR,
+    DLS_STOP_EPS_GLOB,
+    DLS_STOP_MERIT_G,
+    DLS_STOP_APGD_RESIDUAL,
+    DLS_STOP_COMPLEMENTARITY,
+    DLS_STOP_PENETRATION,
+    DLS_STOP_CONE_VIOLATION,
+    DLS_STOP_INCREMENT /* max|Δr_n| + max|Δr_t| over one iteration, N s, as in paper 002 */
+} dls_stop_measure;
+
+/* What the callback sees after an iteration. r is valid during the call only. */
+typedef struct dls_iterate {
+    int iteration;
+    double residual; /* the stop measure where it was computed in this iteration, else the free estimate */
+    bool exact;      /* whether it was */
+    double seconds;  /* since the solve began */
+    const double *r;
+} dls_iterate;
+
+typedef bool (*dls_iterate_callback)(const dls_iterate *iterate, void *user); /* false cancels the solve */
+
+/* The first member of every solver's options. */
+typedef struct dls_stop_options {
+    dls_stop_measure measure;
+    double tolerance;
+    int max_iterations;
+    double time_limit;  /* s of wall time; 0 for none */
+    int check_interval; /* iterations between true measures; 0: only when the free estimate asks for it */
+    int threads;        /* results have the same bits for any number */
+    dls_iterate_callback callback;
+    void *user;
+} dls_stop_options;
+
+enum { DLS_MAX_STAGES = 16 };
+
+/* A solver may run others in turn; each leaves one entry. */
+typedef struct dls_stage {
+    const char *name;
+    int iterations;
+    double seconds;
+    double residual; /* at its end */
+} dls_stage;
+
+typedef struct dls_solve_info {
+    const char *solver;
+    const char *law; /* "" where there is none */
+    dls_outcome outcome;
+    int iterations;
+    double seconds, cpu_seconds; /* of the solver call alone */
+    double stop_value;           /* the stop measure at the returned r */
+    dls_measures measures;       /* the certificate of the returned r, with u = W r + b */
+    int colours;                 /* of a coloured order, else 0 */
+    int serial_blocks;           /* blocks of hub bodies that a coloured order visits one by one */
+    int restarts;                /* of the acceleration */
+    int unsolved;                /* contacts that the law could not solve in the last sweep */
+    int64_t products;            /* with W, or sweeps */
+    int stage_count;
+    dls_stage stages[DLS_MAX_STAGES];
+} dls_solve_info;
+
+/* ---- nonlinear Gauss–Seidel --------------------------------------------------------------------------- */
+
+typedef enum dls_order {
+    DLS_ORDER_AUTO = 0, /* natural for small problems, coloured for large ones; never depends on threads */
+    DLS_ORDER_NATURAL,
+    DLS_ORDER_RANDOM,
+    DLS_ORDER_COLOURED
+} dls_order;
+
+typedef enum dls_acceleration { DLS_ANDERSON = 0, DLS_MOMENTUM, DLS_PLAIN } dls_acceleration;
+
+typedef struct dls_nlgs_options {
+    dls_stop_options stop;
+    int law; /* index in the law table, see dls_law_find_index */
+    dls_law_options local;
+    dls_order order;
+    int seed;          /* of the random order */
+    bool alternate;    /* every other sweep runs backward */
+    double relaxation; /* r ← r + ω (law(r) − r); 1 is Gauss–Seidel */
+    dls_acceleration acceleration;
+    int window;       /* of Anderson acceleration */
+    int window_reset; /* sweeps after which the window is cleared */
+    int stall_sweeps; /* give up when the best residual has not fallen by a tenth in so many sweeps; 0: never
+                       */
+    bool adapt;       /* when sweeps cycle, relax by 0.7 and go on before giving up */
+} dls_nlgs_options;
+
+DLS_API dls_nlgs_options dls_default_nlgs_options(void);
+DLS_API int dls_law_find_index(const char *name); /* −1 when there is none */
+
+/* r: in the start (zeros for a cold one), out the solution; u (may be NULL): W r + b.
+ * workspace may be NULL; with one, repeated solves do not allocate. */
+DLS_API dls_status dls_solve_nlgs(const dls_problem *problem, const dls_nlgs_options *options, double *r,
+                                  double *u, dls_workspace *workspace, dls_solve_info *info,
+                                  dls_error *error);
+
+/* ---- the solver table --------------------------------------------------------------------------------- */
+
+typedef struct dls_solver {
+    const char *name;
+    const char *summary;
+    size_t options_size;
+    void (*defaults)(void *options); /* the struct begins with a dls_stop_options */
+    const dls_field *fields;
+    int field_count;
+    dls_status (*solve)(const dls_problem *problem, const void *options, double *r, double *u,
+                        dls_workspace *workspace, dls_solve_info *info, dls_error *error);
+} dls_solver;
+
+enum { DLS_MAX_OPTIONS_SIZE = 1024 };
+
+DLS_API int dls_solver_count(void);
+DLS_API const dls_solver *dls_solver_at(int index);
+DLS_API const dls_solver *dls_solver_find(const char *name); /* NULL when there is none */
+/* The row is copied, its strings and fields are not. Not to be called while a solve runs. */
+DLS_API dls_status dls_solver_register(const dls_solver *solver, dls_error *error);
+
+/* Runs a row of the table: checks the arguments, times the call, and certifies what comes back, so that no
+ * solver judges itself. */
+DLS_API dls_status dls_solve(const dls_problem *problem, const dls_solver *solver, const void *options,
+                             double *r, double *u, dls_workspace *workspace, dls_solve_info *info,
+                             dls_error *error);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
