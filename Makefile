@@ -1,0 +1,61 @@
+# The front door. Each target installs what it lacks (scripts/setup), configures, builds and runs.
+# Builds go through the presets of CMakePresets.json: release into build/, the others into build/<preset>/.
+
+PREFIX ?= /usr/local
+SHELL := /bin/bash
+SETUP := scripts/setup
+
+.PHONY: build demo test check format install bench bench-siconos asan tsan fuzz clean help
+.DEFAULT_GOAL := build
+
+# configure and build one preset: $(call cmake,preset[,target])
+cmake = cmake --preset $(1) --log-level=NOTICE >/dev/null && cmake --build --preset $(1) $(if $(2),--target $(2))
+
+build: ## build the program (build/delassus) and the libraries
+	@$(SETUP)
+	@$(call cmake,release)
+
+test: build ## build, then run every test
+	@tests/run
+
+check: ## formatting, layers, documentation links
+	@$(SETUP) format
+	@tools/check_format
+	@tools/check_layers
+	@tools/check_docs links
+
+format: ## rewrite the sources in the project's format
+	@$(SETUP) format
+	@tools/check_format --fix
+
+install: build ## install into PREFIX (default /usr/local; DESTDIR is honoured)
+	@cmake --install build --prefix $(PREFIX)
+
+bench: build ## measure; tables on the terminal, JSON in build/bench/
+	@tools/bench
+
+bench-siconos: ## the same problems with Siconos in the same run
+	@$(SETUP) bench
+	@$(call cmake,release,bench-siconos)
+	@build/bench/bench_siconos
+
+asan: ## tests under the address and undefined-behaviour sanitizers
+	@$(SETUP)
+	@$(call cmake,asan)
+	@tests/run --preset asan
+
+tsan: ## tests under the thread sanitizer
+	@$(SETUP) clang
+	@$(call cmake,tsan)
+	@tests/run --preset tsan
+
+fuzz: ## 1e7 inputs to each fuzz target, from the committed corpus
+	@$(SETUP) clang
+	@$(call cmake,fuzz,fuzzers)
+	@tests/fuzz/run --runs 10000000
+
+clean: ## remove everything that was built
+	rm -rf build
+
+help: ## this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-14s %s\n", $$1, $$2}' Makefile

@@ -1,0 +1,29 @@
+# What the library stands on. Used by the build and, installed, by programs that link the static library.
+#
+# SuiteSparse has parts under different licences. AMD, BTF, KLU, COLAMD and CHOLMOD's simplicial Cholesky are
+# BSD or LGPL; CHOLMOD's supernodal and modify parts, UMFPACK and SPQR are GPL and are not used.
+
+include(CMakeFindDependencyMacro)
+find_dependency(OpenMP COMPONENTS C)
+find_dependency(PkgConfig)
+
+if(NOT TARGET Delassus::HDF5)
+  pkg_search_module(DELASSUS_HDF5 REQUIRED QUIET IMPORTED_TARGET GLOBAL hdf5-serial hdf5)
+  add_library(Delassus::HDF5 ALIAS PkgConfig::DELASSUS_HDF5)
+endif()
+
+if(NOT TARGET Delassus::LAPACK)
+  pkg_search_module(DELASSUS_LAPACK REQUIRED QUIET IMPORTED_TARGET GLOBAL openblas lapack)
+  add_library(Delassus::LAPACK ALIAS PkgConfig::DELASSUS_LAPACK)
+endif()
+
+if(NOT TARGET Delassus::SuiteSparse)
+  add_library(Delassus::SuiteSparse INTERFACE IMPORTED)
+  find_path(SUITESPARSE_INCLUDE_DIR cholmod.h PATH_SUFFIXES suitesparse REQUIRED)
+  target_include_directories(Delassus::SuiteSparse SYSTEM INTERFACE ${SUITESPARSE_INCLUDE_DIR})
+  foreach(part cholmod klu btf colamd amd suitesparseconfig)
+    find_library(SUITESPARSE_${part}_LIBRARY ${part} REQUIRED)
+    mark_as_advanced(SUITESPARSE_${part}_LIBRARY)
+    target_link_libraries(Delassus::SuiteSparse INTERFACE ${SUITESPARSE_${part}_LIBRARY})
+  endforeach()
+endif()
