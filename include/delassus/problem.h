@@ -82,8 +82,9 @@ DLS_API int64_t dls_problem_stored_blocks(const dls_problem *problem); /* blocks
 
 /* W_cc, column-major. */
 DLS_API void dls_problem_diagonal_block(const dls_problem *problem, int block, double *Wcc);
-/* u = W r + b. */
-DLS_API void dls_problem_velocity(const dls_problem *problem, const double *r, double *u);
+/* u = W r + b. A workspace (or NULL) lends the body velocities that a matrix-free product needs. */
+DLS_API dls_status dls_problem_velocity(const dls_problem *problem, const double *r, double *u,
+                                        dls_workspace *workspace, dls_error *error);
 /* Rows of stored W as scalars: start has row_count + 1 entries; call with NULL arrays for the entry count. */
 DLS_API int64_t dls_problem_export(const dls_problem *problem, int64_t *start, int *column, double *value);
 

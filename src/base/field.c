@@ -1,0 +1,118 @@
+/* Options by name: text in, text out, with the table as the only list. */
+#include "base/field.h"
+#include "base/error.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int least(int a, int b) { return a < b ? a : b; }
+
+int dls_text_distance(const char *a, const char *b) {
+    int row[64], n = least((int)strlen(b), 63);
+    for (int j = 0; j <= n; j++) row[j] = j;
+    for (int i = 1; a[i - 1]; i++) {
+        int diagonal = row[0];
+        row[0] = i;
+        for (int j = 1; j <= n; j++) {
+            int above = row[j];
+            row[j] = least(least(row[j] + 1, row[j - 1] + 1), diagonal + (a[i - 1] != b[j - 1]));
+            diagonal = above;
+        }
+    }
+    return row[n];
+}
+
+static const dls_field *find(const dls_field *fields, int count, const char *key, const dls_field **nearest) {
+    int best = 1 << 20;
+    *nearest = NULL;
+    for (int i = 0; i < count; i++) {
+        if (!strcmp(fields[i].key, key)) return &fields[i];
+        int distance = dls_text_distance(key, fields[i].key);
+        if (distance < best) {
+            best = distance;
+            *nearest = &fields[i];
+        }
+    }
+    return NULL;
+}
+
+/* Index of value among the names separated by '|', or −1. */
+static int choice_index(const char *choices, const char *value) {
+    size_t length = strlen(value);
+    int index = 0;
+    for (const char *at = choices; at; index++) {
+        const char *bar = strchr(at, '|');
+        size_t size = bar ? (size_t)(bar - at) : strlen(at);
+        if (size == length && !memcmp(at, value, size)) return index;
+        at = bar ? bar + 1 : NULL;
+    }
+    return -1;
+}
+
+static dls_status set_number(const dls_field *field, void *member, const char *value, dls_error *error) {
+    char *end;
+    errno = 0;
+    double number = strtod(value, &end);
+    bool whole = field->type != DLS_FIELD_INT || number == floor(number);
+    if (end == value || *end || errno == ERANGE || !whole || !(number >= field->low && number <= field->high))
+        return dls_fail(error, DLS_ERROR_ARGUMENT, "%s: '%s' is not %s from %g to %g", field->key, value,
+                        field->type == DLS_FIELD_INT ? "a whole number" : "a number", field->low,
+                        field->high);
+    if (field->type == DLS_FIELD_INT)
+        *(int *)member = (int)number;
+    else
+        *(double *)member = number;
+    return DLS_OK;
+}
+
+dls_status dls_field_set(const dls_field *fields, int field_count, void *options, const char *key,
+                         const char *value, dls_error *error) {
+    const dls_field *nearest, *field = find(fields, field_count, key, &nearest);
+    if (!field)
+        return dls_fail(error, DLS_ERROR_ARGUMENT, "no option '%s'%s%s%s", key,
+                        nearest ? "; did you mean '" : "", nearest ? nearest->key : "", nearest ? "'?" : "");
+    char *member = (char *)options + field->offset;
+    if (field->type == DLS_FIELD_INT || field->type == DLS_FIELD_REAL)
+        return set_number(field, member, value, error);
+    const char *choices = field->type == DLS_FIELD_BOOL ? "no|yes" : field->choices;
+    int index = choice_index(choices, value);
+    if (index < 0 && field->type == DLS_FIELD_BOOL) index = choice_index("false|true", value);
+    if (index < 0)
+        return dls_fail(error, DLS_ERROR_ARGUMENT, "%s: '%s' is not one of %s", key, value, choices);
+    if (field->type == DLS_FIELD_BOOL)
+        *(bool *)member = index == 1;
+    else
+        *(int *)member = index;
+    return DLS_OK;
+}
+
+void dls_field_print(const dls_field *field, const void *options, char *text, size_t text_size) {
+    const char *member = (const char *)options + field->offset;
+    switch (field->type) {
+    case DLS_FIELD_INT:
+        snprintf(text, text_size, "%d", *(const int *)member);
+        break;
+    case DLS_FIELD_REAL: {
+        double value = *(const double *)member;
+        snprintf(text, text_size, "%g", value);
+        if (strtod(text, NULL) != value) snprintf(text, text_size, "%.17g", value);
+        break;
+    }
+    case DLS_FIELD_BOOL:
+        snprintf(text, text_size, "%s", *(const bool *)member ? "yes" : "no");
+        break;
+    case DLS_FIELD_CHOICE: {
+        const char *at = field->choices;
+        for (int i = *(const int *)member; i > 0 && at; i--) {
+            at = strchr(at, '|');
+            if (at) at++;
+        }
+        int size = at ? (int)strcspn(at, "|") : 0;
+        snprintf(text, text_size, "%.*s", size, at ? at : "");
+        break;
+    }
+    }
+}

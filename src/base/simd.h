@@ -1,0 +1,64 @@
+/* The row kernels of block-sparse products, on four-wide vectors; each has a scalar twin that tests compare.
+ * Blocks are column-major, so a column of three is one load that reaches one number past it: arrays of
+ * blocks carry DLS_SIMD_PAD numbers more than they hold. */
+#ifndef BASE_SIMD_H
+#define BASE_SIMD_H
+
+#include <stdint.h>
+
+enum { DLS_SIMD_PAD = 4 };
+
+typedef double dls_v4 __attribute__((vector_size(32), aligned(8), may_alias));
+
+static inline dls_v4 dls_v4_load(const double *x) { return *(const dls_v4 *)x; }
+static inline dls_v4 dls_v4_all(double x) { return (dls_v4){x, x, x, x}; }
+
+/* y += Σ_k A_k x[column_k], 3×3 blocks. Two sums run side by side to hide the latency of the additions. */
+static inline void dls_block3_row(int64_t count, const double *A, const int *column, const double *x,
+                                  double *y) {
+    dls_v4 even = {y[0], y[1], y[2], 0}, odd = {0, 0, 0, 0};
+    int64_t k = 0;
+    for (; k + 1 < count; k += 2, A += 18) {
+        const double *p = x + 3 * (int64_t)column[k], *q = x + 3 * (int64_t)column[k + 1];
+        even += dls_v4_load(A) * dls_v4_all(p[0]);
+        odd += dls_v4_load(A + 9) * dls_v4_all(q[0]);
+        even += dls_v4_load(A + 3) * dls_v4_all(p[1]);
+        odd += dls_v4_load(A + 12) * dls_v4_all(q[1]);
+        even += dls_v4_load(A + 6) * dls_v4_all(p[2]);
+        odd += dls_v4_load(A + 15) * dls_v4_all(q[2]);
+    }
+    if (k < count) {
+        const double *p = x + 3 * (int64_t)column[k];
+        even += dls_v4_load(A) * dls_v4_all(p[0]);
+        odd += dls_v4_load(A + 3) * dls_v4_all(p[1]);
+        even += dls_v4_load(A + 6) * dls_v4_all(p[2]);
+    }
+    even += odd;
+    y[0] = even[0];
+    y[1] = even[1];
+    y[2] = even[2];
+}
+
+/* y += Σ_k A_k x[column_k], 2×2 blocks: a block is one load, its two columns meet at the end. */
+static inline void dls_block2_row(int64_t count, const double *A, const int *column, const double *x,
+                                  double *y) {
+    dls_v4 sum = {y[0], y[1], 0, 0};
+    for (int64_t k = 0; k < count; k++, A += 4) {
+        const double *p = x + 2 * (int64_t)column[k];
+        sum += dls_v4_load(A) * (dls_v4){p[0], p[0], p[1], p[1]};
+    }
+    y[0] = sum[0] + sum[2];
+    y[1] = sum[1] + sum[3];
+}
+
+/* The scalar twin of both, and the kernel of every other block size. */
+static inline void dls_block_row(int d, int64_t count, const double *A, const int *column, const double *x,
+                                 double *y) {
+    for (int64_t k = 0; k < count; k++, A += d * d)
+        for (int j = 0; j < d; j++) {
+            double xj = x[(int64_t)column[k] * d + j];
+            for (int i = 0; i < d; i++) y[i] += A[i + d * j] * xj;
+        }
+}
+
+#endif

@@ -1,0 +1,213 @@
+/* The certificate: how far (r, u) is from a solution, by the judge and by every measure of the papers. */
+#include "base/error.h"
+#include "base/memory.h"
+#include "base/small.h"
+#include "problem/cone.h"
+#include "problem/problem.h"
+
+#include <math.h>
+
+enum { MAX_CHUNKS = 256, LEAST_CHUNK = 512 };
+
+/* Sums run over chunks that depend on the problem alone and are added in order: the same bits for any
+ * threads. */
+static int chunk_size(int n) {
+    int size = (n + MAX_CHUNKS - 1) / MAX_CHUNKS;
+    return size < LEAST_CHUNK ? LEAST_CHUNK : size;
+}
+
+/* Squares of the natural map and of b over all and over active blocks. */
+typedef struct tally {
+    double map, active, all, worst;
+    int active_blocks;
+} tally;
+
+/* N_i = u_i √(W̄/W_ii) for a bilateral row: angular and linear rows weigh alike. */
+static double bilateral_error(const dls_problem *p, int c, const double *u) {
+    int d = dls_size(p, c);
+    const double *W = dls_diagonal(p, c);
+    double sum = 0;
+    for (int i = 0; i < d; i++) sum += u[i] * u[i] * p->mean_scale / W[i + d * i];
+    return sum;
+}
+
+static inline void tally_block(const dls_problem *p, int c, int d, const double *r, const double *u,
+                               tally *t) {
+    const double *rc = r + p->row[c], *uc = u + p->row[c], *bc = p->b + p->row[c];
+    double error, b2 = small_dot(d, bc, bc);
+    bool active = true;
+    if (p->kind[c] == DLS_BILATERAL) {
+        error = bilateral_error(p, c, uc);
+    } else {
+        double N[DLS_MAX_BLOCK];
+        cone_natural_map(d, p->mu[c], p->scale[c], rc, uc, N);
+        error = small_dot(d, N, N);
+        active = small_dot(d, rc, rc) > 0;
+    }
+    t->map += error;
+    t->worst = error > t->worst || isnan(error) ? error : t->worst;
+    t->all += b2;
+    if (active) {
+        t->active += b2;
+        t->active_blocks++;
+    }
+}
+
+static tally tally_range(const dls_problem *p, const double *r, const double *u, int first, int end) {
+    tally t = {0, 0, 0, 0, 0};
+    if (p->uniform == 3)
+        for (int c = first; c < end; c++) tally_block(p, c, 3, r, u, &t);
+    else if (p->uniform == 2)
+        for (int c = first; c < end; c++) tally_block(p, c, 2, r, u, &t);
+    else
+        for (int c = first; c < end; c++) tally_block(p, c, dls_size(p, c), r, u, &t);
+    return t;
+}
+
+static tally tally_all(const dls_problem *p, const double *r, const double *u, int threads) {
+    int size = chunk_size(p->block_count), chunks = (p->block_count + size - 1) / size;
+    tally part[MAX_CHUNKS], sum = {0, 0, 0, 0, 0};
+#pragma omp parallel for num_threads(threads) schedule(static) if (threads > 1)
+    for (int k = 0; k < chunks; k++) {
+        int first = k * size, end = first + size < p->block_count ? first + size : p->block_count;
+        part[k] = tally_range(p, r, u, first, end);
+    }
+    for (int k = 0; k < chunks; k++) {
+        sum.map += part[k].map;
+        sum.active += part[k].active;
+        sum.all += part[k].all;
+        sum.active_blocks += part[k].active_blocks;
+        if (part[k].worst > sum.worst || isnan(part[k].worst)) sum.worst = part[k].worst;
+    }
+    return sum;
+}
+
+static double ratio(double value, double scale) { return value == 0 ? 0 : value / scale; }
+
+/* ‖N‖ over the velocity scale: b of active blocks, at least v_ref per block; all of b where nothing is
+ * active. */
+static double relative(const dls_problem *p, const tally *t) {
+    double floor = p->reference_velocity * sqrt((double)t->active_blocks);
+    double scale = fmax(sqrt(t->active), floor);
+    return ratio(sqrt(t->map), scale > 0 ? scale : sqrt(t->all));
+}
+
+double dls_residual(const dls_problem *p, const double *r, const double *u, int threads, double *max_error) {
+    tally t = tally_all(p, r, u, threads);
+    if (max_error) *max_error = sqrt(t.worst);
+    return relative(p, &t);
+}
+
+/* What the papers' measures add up, over contacts and bilateral blocks alike. */
+typedef struct sums {
+    double map1, b2, r2, u2; /* squares: the map with ρ = 1, and the vectors */
+    double motion, cone, law, penetration;
+    double energy, energy_b, gradient;
+} sums;
+
+/* ⟨W_cc⁻¹ x, x⟩; a singular block is replaced by its mean diagonal. */
+static double inverse_energy(const dls_problem *p, int c, const double *x) {
+    int d = dls_size(p, c);
+    double A[SMALL_MAX * SMALL_MAX], y[SMALL_MAX];
+    memcpy(A, dls_diagonal(p, c), sizeof(double) * (size_t)(d * d));
+    memcpy(y, x, sizeof(double) * (size_t)d);
+    if (!small_solve(d, A, y)) return small_dot(d, x, x) / p->scale[c];
+    return small_dot(d, x, y);
+}
+
+/* Paper 000: C_c/ρ with its ρ = 1/avg W_ii, which keeps g free of units. */
+static void add_energy(const dls_problem *p, int c, const double *r, const double *u, sums *s) {
+    int d = dls_size(p, c);
+    double C[DLS_MAX_BLOCK];
+    if (p->kind[c] == DLS_BILATERAL)
+        memcpy(C, u, sizeof(double) * (size_t)d);
+    else
+        cone_natural_map(d, p->mu[c], p->mean_scale, r, u, C);
+    s->energy += fabs(inverse_energy(p, c, C));
+    s->energy_b += fabs(inverse_energy(p, c, p->b + p->row[c]));
+}
+
+/* Paper 001 (39) with g_d = 1/λmax(W_cc): a velocity, squared and summed. */
+static void add_gradient(const dls_problem *p, int c, const double *r, const double *u, sums *s) {
+    int d = dls_size(p, c);
+    double N[DLS_MAX_BLOCK], largest = small_max_eigenvalue(d, dls_diagonal(p, c), d);
+    cone_natural_map(d, p->mu[c], largest, r, u, N);
+    s->gradient += small_dot(d, N, N);
+}
+
+static void add_contact(const dls_problem *p, int c, const double *r, const double *u, dls_measures *m,
+                        sums *s) {
+    int d = dls_size(p, c);
+    double N[DLS_MAX_BLOCK], z[DLS_MAX_BLOCK], mu = p->mu[c];
+    double slip = small_norm(d - 1, u + 1), friction = small_norm(d - 1, r + 1);
+    double work = small_dot(d, r, u) + mu * slip * r[0];
+    cone_natural_map(d, mu, 1, r, u, N);
+    s->map1 += small_dot(d, N, N);
+    memcpy(z, r, sizeof(double) * (size_t)d);
+    cone_project(d, mu, z);
+    for (int i = 0; i < d; i++) z[i] -= r[i];
+    s->cone += small_norm(d, z);
+    s->law += fabs(work);
+    s->penetration += fmax(0, -u[0]);
+    m->complementarity = fmax(m->complementarity, fabs(work));
+    m->penetration = fmax(m->penetration, -u[0]);
+    m->cone_violation = fmax(m->cone_violation, fmax(friction - mu * r[0], -r[0]));
+    m->friction_power = fmax(m->friction_power, small_dot(d - 1, r + 1, u + 1));
+    add_gradient(p, c, r, u, s);
+}
+
+static void add_block(const dls_problem *p, int c, const double *r, const double *u, const double *Wr_b,
+                      dls_measures *m, sums *s) {
+    int d = dls_size(p, c), row = p->row[c];
+    double motion[DLS_MAX_BLOCK];
+    for (int i = 0; i < d; i++) motion[i] = u[row + i] - Wr_b[row + i];
+    s->motion += small_norm(d, motion);
+    s->b2 += small_dot(d, p->b + row, p->b + row);
+    s->r2 += small_dot(d, r + row, r + row);
+    s->u2 += small_dot(d, u + row, u + row);
+    add_energy(p, c, r + row, u + row, s);
+    if (p->kind[c] == DLS_CONTACT) {
+        add_contact(p, c, r + row, u + row, m, s);
+    } else {
+        s->map1 += small_dot(d, u + row, u + row);
+        s->gradient += small_dot(d, u + row, u + row);
+    }
+}
+
+void dls_measure_all(const dls_problem *p, const double *r, const double *u, const double *Wr_b, int threads,
+                     dls_measures *m) {
+    tally t = tally_all(p, r, u, threads);
+    sums s = {0};
+    *m = (dls_measures){.residual = relative(p, &t), .max_error = sqrt(t.worst)};
+    m->residual_full = ratio(sqrt(t.map), sqrt(t.all));
+    m->friction_power = p->contact_count ? -INFINITY : 0;
+    for (int c = 0; c < p->block_count; c++) add_block(p, c, r, u, Wr_b, m, &s);
+    double map1 = sqrt(s.map1), b = sqrt(s.b2), n = p->block_count ? p->block_count : 1;
+    m->natural_map = ratio(map1, b);
+    m->fclib_merit = map1 / (1 + sqrt(b));
+    m->siconos_error = ratio(map1, fmax(b, fmax(sqrt(s.r2), sqrt(s.u2))));
+    m->eps_motion = s.motion / n;
+    m->eps_cone = s.cone / n;
+    m->eps_law = s.law / n;
+    m->eps_penetration = s.penetration / n;
+    m->eps_glob = m->eps_motion + m->eps_cone + m->eps_law + m->eps_penetration;
+    m->merit_g = ratio(s.energy, s.energy_b);
+    m->apgd_residual = sqrt(s.gradient);
+}
+
+dls_status dls_problem_measure(const dls_problem *p, const double *r, const double *u, dls_measures *measures,
+                               dls_error *error) {
+    dls_error_clear(error);
+    if (!p || !measures || (p->row_count && !r))
+        return dls_fail(error, DLS_ERROR_ARGUMENT,
+                        "problem, r and a place for the measures are needed, got NULL");
+    double *Wr_b = DLS_NEW(double, p->row_count), *state = DLS_NEW(double, p->op->state_size(p));
+    dls_status status = Wr_b && state ? DLS_OK : dls_fail_memory(error);
+    if (!status) {
+        dls_velocity(p, r, Wr_b, state, 1);
+        dls_measure_all(p, r, u ? u : Wr_b, Wr_b, 1, measures);
+    }
+    dls_free(Wr_b);
+    dls_free(state);
+    return status;
+}

@@ -1,0 +1,390 @@
+/* Matrix-free W = H M⁻¹ Hᵀ. With M⁻¹ = L Lᵀ and G = H L it is W = G Gᵀ: a sweep keeps the scaled body
+ * velocities w = Gᵀ r, reads u_c = b_c + G_c w, and adds G_cᵀ Δr_c to the two bodies of the contact. */
+#include "base/error.h"
+#include "base/memory.h"
+#include "base/small.h"
+#include "problem/problem.h"
+
+#include <math.h>
+
+/* Every body has room for this many doubles more than it needs, so that loops of fixed length may overrun. */
+static inline int stride(const dls_problem *p) { return p->bodies.dof; }
+
+static size_t state_size(const dls_problem *p) { return (size_t)p->body_count * (size_t)stride(p); }
+
+/* rows × dof of one side of block c, row after row. */
+static inline const double *side_of(const dls_problem *p, int c, int side) {
+    const dls_body_rows *B = &p->bodies;
+    int64_t d = dls_size(p, c), at = p->uniform ? 2 * (int64_t)c * d * B->dof : B->row_start[c];
+    return B->G + at + side * d * B->dof;
+}
+
+/* v += G w for one side. */
+static inline void gather(int d, int dof, const double *restrict G, const double *restrict w,
+                          double *restrict v) {
+    for (int i = 0; i < d; i++) {
+        double sum = 0;
+        for (int k = 0; k < dof; k++) sum += G[i * dof + k] * w[k];
+        v[i] += sum;
+    }
+}
+
+/* w += Gᵀ x for one side. */
+static inline void scatter(int d, int dof, const double *restrict G, const double *restrict x,
+                           double *restrict w) {
+    for (int i = 0; i < d; i++)
+        for (int k = 0; k < dof; k++) w[k] += G[i * dof + k] * x[i];
+}
+
+/* Constant sizes let the compiler unroll the two common cases. */
+static inline void gather_any(int d, int dof, const double *G, const double *w, double *v) {
+    if (d == 3 && dof == 6)
+        gather(3, 6, G, w, v);
+    else if (d == 2 && dof == 3)
+        gather(2, 3, G, w, v);
+    else
+        gather(d, dof, G, w, v);
+}
+
+static inline void scatter_any(int d, int dof, const double *G, const double *x, double *w) {
+    if (d == 3 && dof == 6)
+        scatter(3, 6, G, x, w);
+    else if (d == 2 && dof == 3)
+        scatter(2, 3, G, x, w);
+    else
+        scatter(d, dof, G, x, w);
+}
+
+static inline void row_sum(const dls_problem *p, int c, const double *state, double *v) {
+    int d = dls_size(p, c), dof = p->bodies.dof;
+    for (int side = 0; side < 2; side++) {
+        int body = p->bodies.body[2 * c + side];
+        if (body >= 0) gather_any(d, dof, side_of(p, c, side), state + (int64_t)body * dof, v);
+    }
+}
+
+/* Bodies gather from their contacts in ascending order, so that the sums do not depend on threads. */
+static void start(const dls_problem *p, const double *r, double *state, int threads) {
+    const dls_body_rows *B = &p->bodies;
+#pragma omp parallel for num_threads(threads) schedule(static) if (threads > 1)
+    for (int body = 0; body < p->body_count; body++) {
+        double *w = state + (int64_t)body * B->dof;
+        for (int k = 0; k < B->dof; k++) w[k] = 0;
+        for (int64_t e = B->start[body]; e < B->start[body + 1]; e++) {
+            int c = B->entry[e] / 2, side = B->entry[e] % 2;
+            scatter_any(dls_size(p, c), B->dof, side_of(p, c, side), r + p->row[c], w);
+        }
+    }
+}
+
+static void product(const dls_problem *p, const double *r, double *u, double *state, int threads) {
+    start(p, r, state, threads);
+#pragma omp parallel for num_threads(threads) schedule(static) if (threads > 1)
+    for (int c = 0; c < p->block_count; c++) {
+        double v[DLS_MAX_BLOCK] = {0};
+        row_sum(p, c, state, v);
+        for (int i = 0, d = dls_size(p, c); i < d; i++) u[p->row[c] + i] = v[i];
+    }
+}
+
+static void local(const dls_problem *p, int c, const double *r, const double *state, double *v) {
+    int d = dls_size(p, c);
+    for (int i = 0; i < d; i++) v[i] = p->b[p->row[c] + i];
+    row_sum(p, c, state, v);
+    small_multiply_subtract(d, dls_diagonal(p, c), r + p->row[c], v);
+}
+
+static void changed(const dls_problem *p, int c, const double *delta, double *state) {
+    int d = dls_size(p, c), dof = p->bodies.dof;
+    for (int side = 0; side < 2; side++) {
+        int body = p->bodies.body[2 * c + side];
+        if (body >= 0) scatter_any(d, dof, side_of(p, c, side), delta, state + (int64_t)body * dof);
+    }
+}
+
+static int64_t neighbours(const dls_problem *p, int c, int64_t room, int *neighbour) {
+    const dls_body_rows *B = &p->bodies;
+    int64_t count = 0;
+    for (int side = 0; side < 2; side++) {
+        int body = B->body[2 * c + side];
+        if (body < 0) continue;
+        for (int64_t e = B->start[body]; e < B->start[body + 1]; e++) {
+            int j = B->entry[e] / 2;
+            if (j == c) continue;
+            if (count < room) neighbour[count] = j;
+            count++;
+        }
+    }
+    return count;
+}
+
+static void release(dls_problem *p) {
+    dls_free(p->bodies.body);
+    dls_free(p->bodies.row_start);
+    dls_free(p->bodies.G);
+    dls_free(p->bodies.start);
+    dls_free(p->bodies.entry);
+}
+
+static int64_t value_count(const dls_problem *p) { return 2 * (int64_t)p->row_count * p->bodies.dof; }
+
+static size_t memory(const dls_problem *p) {
+    size_t n = (size_t)p->block_count, entries = (size_t)p->bodies.start[p->body_count];
+    return (2 * n + entries) * sizeof(int) +
+           ((size_t)p->body_count + 1 + (p->uniform ? 0 : n)) * sizeof(int64_t) +
+           (size_t)value_count(p) * sizeof(double);
+}
+
+const dls_operator dls_operator_bodies = {"matrix-free", state_size, product, start, local,
+                                          changed,       neighbours, release, memory};
+
+/* ---- creation ---- */
+
+static dls_status check_bodies(const dls_problem *p, const dls_bodies *bodies, dls_error *error) {
+    if (!bodies) return dls_fail(error, DLS_ERROR_ARGUMENT, "bodies are needed, got NULL");
+    if (bodies->body_count < 0 || bodies->body_dof < 1 || bodies->body_dof > SMALL_MAX)
+        return dls_fail(error, DLS_ERROR_INPUT,
+                        "%d bodies of %d freedoms, expected 0 or more bodies of 1 to %d", bodies->body_count,
+                        bodies->body_dof, SMALL_MAX);
+    if ((bodies->body_count && !bodies->inverse_mass) || (p->block_count && (!bodies->body || !bodies->H)))
+        return dls_fail(error, DLS_ERROR_ARGUMENT,
+                        "inverse masses, bodies of contacts and H are needed, got NULL");
+    for (int k = 0; k < 2 * p->block_count; k++)
+        if (bodies->body[k] < -1 || bodies->body[k] >= bodies->body_count)
+            return dls_fail(error, DLS_ERROR_INPUT, "body %d of block %d is out of range, expected −1 … %d",
+                            bodies->body[k], k / 2, bodies->body_count - 1);
+    int64_t values = 2 * (int64_t)p->row_count * bodies->body_dof;
+    for (int64_t k = 0; k < values; k++)
+        if (!isfinite(bodies->H[k]))
+            return dls_fail(error, DLS_ERROR_INPUT, "H's entry %lld is %g, expected a finite number",
+                            (long long)k, bodies->H[k]);
+    return DLS_OK;
+}
+
+/* L with A = L Lᵀ for a positive semidefinite A; a locked freedom has a zero row and column. */
+static bool semidefinite_factor(int n, const double *A, double *L) {
+    double largest = 0;
+    for (int i = 0; i < n; i++) largest = fmax(largest, fabs(A[i + n * i]));
+    for (int i = 0; i < n * n; i++)
+        if (!isfinite(A[i])) return false;
+    for (int j = 0; j < n; j++) {
+        double pivot = A[j + n * j];
+        for (int k = 0; k < j; k++) pivot -= L[j + n * k] * L[j + n * k];
+        if (pivot < -1e-12 * largest) return false;
+        double root = pivot > 1e-14 * largest ? sqrt(pivot) : 0;
+        for (int i = 0; i < n; i++) {
+            double sum = A[i + n * j];
+            for (int k = 0; k < j; k++) sum -= L[i + n * k] * L[j + n * k];
+            L[i + n * j] = i < j ? 0 : root > 0 ? sum / root : 0;
+        }
+    }
+    return true;
+}
+
+/* G = H L for one side, from column-major H to rows. */
+static void scale_side(int d, int dof, const double *H, const double *L, double *G) {
+    for (int i = 0; i < d; i++)
+        for (int k = 0; k < dof; k++) {
+            double sum = 0;
+            for (int j = 0; j < dof; j++) sum += H[i + d * j] * L[j + dof * k];
+            G[i * dof + k] = sum;
+        }
+}
+
+static void fill_rows(dls_problem *p, const dls_bodies *bodies, const double *L) {
+    int dof = bodies->body_dof;
+    int64_t at = 0;
+    for (int c = 0; c < p->block_count; c++) {
+        int d = dls_size(p, c), *pair = p->bodies.body + 2 * c;
+        double *first = p->bodies.G + at, *second = first + d * dof;
+        if (p->bodies.row_start) p->bodies.row_start[c] = at;
+        for (int side = 0; side < 2; side++, at += d * dof) {
+            pair[side] = bodies->body[2 * c + side];
+            double *G = side ? second : first;
+            if (pair[side] >= 0)
+                scale_side(d, dof, bodies->H + at, L + (int64_t)pair[side] * dof * dof, G);
+            else
+                for (int k = 0; k < d * dof; k++) G[k] = 0;
+        }
+        if (pair[0] >= 0 && pair[0] == pair[1]) { /* a body that touches itself: one side carries both */
+            for (int k = 0; k < d * dof; k++) first[k] += second[k], second[k] = 0;
+            pair[1] = -1;
+        }
+    }
+}
+
+/* W_cj += G_c G_jᵀ over one shared body, d × e column-major. */
+static void add_outer(int d, int e, int dof, const double *Gc, const double *Gj, double *W) {
+    for (int j = 0; j < e; j++)
+        for (int i = 0; i < d; i++) W[i + d * j] += small_dot(dof, Gc + i * dof, Gj + j * dof);
+}
+
+static void fill_diagonal(dls_problem *p) {
+    for (int c = 0; c < p->block_count; c++) {
+        int d = dls_size(p, c);
+        double *W = p->diagonal + (p->uniform ? (int64_t)c * d * d : p->diagonal_start[c]);
+        for (int side = 0; side < 2; side++)
+            add_outer(d, d, p->bodies.dof, side_of(p, c, side), side_of(p, c, side), W);
+    }
+}
+
+static dls_status list_entries(dls_problem *p, dls_error *error) {
+    dls_body_rows *B = &p->bodies;
+    B->start = DLS_NEW_ZERO(int64_t, p->body_count + 2);
+    if (!B->start) return dls_fail_memory(error);
+    for (int k = 0; k < 2 * p->block_count; k++)
+        if (B->body[k] >= 0) B->start[B->body[k] + 2]++;
+    for (int body = 0; body < p->body_count; body++) B->start[body + 2] += B->start[body + 1];
+    B->entry = DLS_NEW(int, B->start[p->body_count + 1]);
+    if (!B->entry) return dls_fail_memory(error);
+    for (int k = 0; k < 2 * p->block_count; k++)
+        if (B->body[k] >= 0) B->entry[B->start[B->body[k] + 1]++] = k;
+    return DLS_OK;
+}
+
+static dls_status build(dls_problem *p, const dls_bodies *bodies, double *L, dls_error *error) {
+    int dof = bodies->body_dof;
+    for (int body = 0; body < bodies->body_count; body++)
+        if (!semidefinite_factor(dof, bodies->inverse_mass + (int64_t)body * dof * dof,
+                                 L + (int64_t)body * dof * dof))
+            return dls_fail(error, DLS_ERROR_INPUT,
+                            "inverse mass of body %d is not finite and positive semidefinite", body);
+    p->body_count = bodies->body_count;
+    p->bodies.dof = dof;
+    p->bodies.body = DLS_NEW(int, 2 * (int64_t)p->block_count);
+    p->bodies.G = DLS_NEW(double, 2 * (int64_t)p->row_count * dof);
+    if (!p->uniform) p->bodies.row_start = DLS_NEW(int64_t, p->block_count);
+    if (!p->bodies.body || !p->bodies.G || (!p->uniform && !p->bodies.row_start))
+        return dls_fail_memory(error);
+    fill_rows(p, bodies, L);
+    fill_diagonal(p);
+    return list_entries(p, error);
+}
+
+dls_status dls_problem_create_bodies(const dls_problem_def *def, const dls_bodies *bodies,
+                                     dls_problem **problem, dls_error *error) {
+    dls_error_clear(error);
+    if (!problem) return dls_fail(error, DLS_ERROR_ARGUMENT, "nowhere to put the problem: NULL");
+    *problem = NULL;
+    dls_problem *p;
+    dls_status status = dls_problem_begin(def, &p, error);
+    if (status) return status;
+    p->op = &dls_operator_bodies;
+    status = check_bodies(p, bodies, error);
+    if (!status) {
+        double *L = DLS_NEW(double, (int64_t)bodies->body_count * bodies->body_dof * bodies->body_dof);
+        status = L ? build(p, bodies, L, error) : dls_fail_memory(error);
+        dls_free(L);
+    }
+    if (!status) status = dls_problem_finish(p, error);
+    if (status)
+        dls_problem_destroy(p);
+    else
+        *problem = p;
+    return status;
+}
+
+/* ---- assembly of stored W ---- */
+
+/* Merges the ascending contact lists of c's two bodies into ascending columns without c. */
+static int64_t coupled_columns(const dls_problem *p, int c, int *column) {
+    const dls_body_rows *B = &p->bodies;
+    int64_t at[2] = {0, 0}, end[2] = {0, 0}, count = 0;
+    for (int side = 0; side < 2; side++) {
+        int body = B->body[2 * c + side];
+        if (body < 0) continue;
+        at[side] = B->start[body];
+        end[side] = B->start[body + 1];
+    }
+    while (at[0] < end[0] || at[1] < end[1]) {
+        int j[2] = {at[0] < end[0] ? B->entry[at[0]] / 2 : p->block_count,
+                    at[1] < end[1] ? B->entry[at[1]] / 2 : p->block_count};
+        int next = j[0] < j[1] ? j[0] : j[1];
+        for (int side = 0; side < 2; side++) at[side] += j[side] == next;
+        if (next == c) continue;
+        if (column) column[count] = next;
+        count++;
+    }
+    return count;
+}
+
+static void assemble_block(const dls_problem *p, int c, int j, double *W) {
+    const int *of_c = p->bodies.body + 2 * c, *of_j = p->bodies.body + 2 * j;
+    for (int s = 0; s < 2; s++)
+        for (int t = 0; t < 2; t++)
+            if (of_c[s] >= 0 && of_c[s] == of_j[t])
+                add_outer(dls_size(p, c), dls_size(p, j), p->bodies.dof, side_of(p, c, s), side_of(p, j, t),
+                          W);
+}
+
+static dls_status assemble_rows(const dls_problem *p, dls_problem *s, dls_error *error) {
+    int n = p->block_count;
+    dls_block_rows *W = &s->blocks;
+    W->start = DLS_NEW_ZERO(int64_t, n + 1);
+    if (!W->start) return dls_fail_memory(error);
+    for (int c = 0; c < n; c++) W->start[c + 1] = W->start[c] + coupled_columns(p, c, NULL);
+    W->column = DLS_NEW(int, W->start[n]);
+    if (!p->uniform) W->value_start = DLS_NEW(int64_t, W->start[n] + 1);
+    if (!W->column || (!p->uniform && !W->value_start)) return dls_fail_memory(error);
+    int64_t values = 0;
+    for (int c = 0; c < n; c++) {
+        coupled_columns(p, c, W->column + W->start[c]);
+        for (int64_t k = W->start[c]; k < W->start[c + 1]; k++) {
+            if (W->value_start) W->value_start[k] = values;
+            values += (int64_t)dls_size(p, c) * dls_size(p, W->column[k]);
+        }
+    }
+    if (W->value_start) W->value_start[W->start[n]] = values;
+    W->value = DLS_NEW_ZERO(double, values + DLS_MAX_BLOCK);
+    if (!W->value) return dls_fail_memory(error);
+    for (int c = 0; c < n; c++)
+        for (int64_t k = W->start[c]; k < W->start[c + 1]; k++)
+            assemble_block(p, c, W->column[k],
+                           W->value + (p->uniform ? k * p->uniform * p->uniform : W->value_start[k]));
+    return DLS_OK;
+}
+
+/* A definition that describes p again; sizes holds block sizes. */
+static dls_problem_def describe(const dls_problem *p, int *sizes) {
+    for (int c = 0; c < p->block_count; c++) sizes[c] = dls_size(p, c);
+    return (dls_problem_def){.block_count = p->block_count,
+                             .block_size = sizes,
+                             .block_kind = p->kind,
+                             .mu = p->mu,
+                             .b = p->b,
+                             .reference_velocity = p->reference_velocity};
+}
+
+static dls_status assemble_stored(const dls_problem *p, dls_problem **stored, dls_error *error) {
+    int *sizes = DLS_NEW(int, p->block_count);
+    if (!sizes) return dls_fail_memory(error);
+    dls_problem_def def = describe(p, sizes);
+    dls_problem *s;
+    dls_status status = dls_problem_begin(&def, &s, error);
+    dls_free(sizes);
+    if (status) return status;
+    s->op = &dls_operator_stored;
+    s->body_count = p->body_count;
+    for (int c = 0; c < p->block_count; c++) {
+        int64_t d = dls_size(p, c);
+        double *W = s->diagonal + (s->uniform ? c * d * d : s->diagonal_start[c]);
+        memcpy(W, dls_diagonal(p, c), sizeof(double) * (size_t)(d * d));
+    }
+    status = assemble_rows(p, s, error);
+    if (!status) status = dls_problem_finish(s, error);
+    if (status)
+        dls_problem_destroy(s);
+    else
+        *stored = s;
+    return status;
+}
+
+dls_status dls_problem_assemble(const dls_problem *p, dls_problem **stored, dls_error *error) {
+    dls_error_clear(error);
+    if (!p || !stored)
+        return dls_fail(error, DLS_ERROR_ARGUMENT, "a problem and a place for the result are needed");
+    *stored = NULL;
+    if (p->op != &dls_operator_bodies)
+        return dls_fail(error, DLS_ERROR_ARGUMENT, "W of this problem is stored already");
+    return assemble_stored(p, stored, error);
+}

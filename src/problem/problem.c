@@ -1,0 +1,219 @@
+/* The contact problem: checking what comes in, and answering questions about it. */
+#include "problem/problem.h"
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "base/small.h"
+#include "problem/cone.h"
+
+#include <limits.h>
+#include <math.h>
+
+dls_problem_def dls_default_problem_def(void) { return (dls_problem_def){.dimension = 3}; }
+
+static dls_status check_blocks(const dls_problem_def *def, int64_t *rows, dls_error *error) {
+    if (def->block_count < 0)
+        return dls_fail(error, DLS_ERROR_INPUT, "block count is %d, expected 0 or more", def->block_count);
+    if (def->block_count > 0 && !def->block_size &&
+        (def->dimension < 2 || def->dimension > DLS_MAX_CONTACT_BLOCK))
+        return dls_fail(error, DLS_ERROR_INPUT, "dimension is %d, expected 2, 3 or 4", def->dimension);
+    if (def->block_count > 0 && (!def->mu || !def->b))
+        return dls_fail(error, DLS_ERROR_ARGUMENT,
+                        "friction coefficients and velocities are needed, got NULL");
+    if (!isfinite(def->reference_velocity) || def->reference_velocity < 0)
+        return dls_fail(error, DLS_ERROR_INPUT, "reference velocity is %g, expected 0 or more",
+                        def->reference_velocity);
+    *rows = 0;
+    for (int c = 0; c < def->block_count; c++) {
+        int size = def->block_size ? def->block_size[c] : def->dimension;
+        int kind = def->block_kind ? def->block_kind[c] : DLS_CONTACT;
+        if (kind != DLS_CONTACT && kind != DLS_BILATERAL)
+            return dls_fail(error, DLS_ERROR_INPUT, "block %d has kind %d, expected contact or bilateral", c,
+                            kind);
+        int low = kind == DLS_CONTACT ? 2 : 1,
+            high = kind == DLS_CONTACT ? DLS_MAX_CONTACT_BLOCK : DLS_MAX_BLOCK;
+        if (size < low || size > high)
+            return dls_fail(error, DLS_ERROR_INPUT, "block %d has %d rows, expected %d to %d", c, size, low,
+                            high);
+        if (kind == DLS_CONTACT && !(isfinite(def->mu[c]) && def->mu[c] >= 0))
+            return dls_fail(error, DLS_ERROR_INPUT,
+                            "friction coefficient of contact %d is %g, expected 0 or more", c, def->mu[c]);
+        *rows += size;
+    }
+    if (*rows > INT_MAX - DLS_MAX_BLOCK)
+        return dls_fail(error, DLS_ERROR_INPUT, "%lld rows, expected fewer than %d", (long long)*rows,
+                        INT_MAX);
+    for (int64_t i = 0; i < *rows; i++)
+        if (!isfinite(def->b[i]))
+            return dls_fail(error, DLS_ERROR_INPUT, "b[%lld] is %g, expected a finite number", (long long)i,
+                            def->b[i]);
+    return DLS_OK;
+}
+
+static bool allocate(dls_problem *p, int n, int64_t rows) {
+    p->row = DLS_NEW(int, n + 1);
+    p->kind = DLS_NEW(uint8_t, n);
+    p->mu = DLS_NEW(double, n);
+    p->scale = DLS_NEW(double, n);
+    p->b = DLS_NEW(double, rows);
+    return p->row && p->kind && p->mu && p->scale && p->b;
+}
+
+/* Fills the block layout; diagonal blocks get their places, not their values. */
+static dls_status lay_out(dls_problem *p, const dls_problem_def *def, dls_error *error) {
+    int n = def->block_count, row = 0, first = 0;
+    bool uniform = true;
+    int64_t entries = 0;
+    for (int c = 0; c < n; c++) {
+        int size = def->block_size ? def->block_size[c] : def->dimension;
+        p->kind[c] = def->block_kind ? def->block_kind[c] : (uint8_t)DLS_CONTACT;
+        p->mu[c] = p->kind[c] == DLS_CONTACT ? def->mu[c] : 0;
+        p->contact_count += p->kind[c] == DLS_CONTACT;
+        p->row[c] = row;
+        row += size;
+        entries += size * size;
+        if (c == 0) first = size;
+        uniform = uniform && size == first && p->kind[c] == DLS_CONTACT;
+    }
+    p->row[n] = row;
+    p->uniform = n > 0 && uniform ? first : 0;
+    p->diagonal = DLS_NEW_ZERO(double, entries + DLS_MAX_BLOCK);
+    if (!p->diagonal) return dls_fail_memory(error);
+    if (p->uniform) return DLS_OK;
+    p->diagonal_start = DLS_NEW(int64_t, n + 1);
+    if (!p->diagonal_start) return dls_fail_memory(error);
+    p->diagonal_start[0] = 0;
+    for (int c = 0; c < n; c++) {
+        int64_t size = p->row[c + 1] - p->row[c];
+        p->diagonal_start[c + 1] = p->diagonal_start[c] + size * size;
+    }
+    return DLS_OK;
+}
+
+dls_status dls_problem_begin(const dls_problem_def *def, dls_problem **problem, dls_error *error) {
+    int64_t rows = 0;
+    *problem = NULL;
+    if (!def) return dls_fail(error, DLS_ERROR_ARGUMENT, "a problem definition is needed, got NULL");
+    dls_status status = check_blocks(def, &rows, error);
+    if (status) return status;
+    dls_problem *p = DLS_NEW_ZERO(dls_problem, 1);
+    if (!p) return dls_fail_memory(error);
+    p->block_count = def->block_count;
+    p->row_count = (int)rows;
+    p->reference_velocity = def->reference_velocity;
+    status = allocate(p, def->block_count, rows) ? lay_out(p, def, error) : dls_fail_memory(error);
+    if (status) {
+        dls_problem_destroy(p);
+        return status;
+    }
+    for (int64_t i = 0; i < rows; i++) p->b[i] = def->b[i];
+    *problem = p;
+    return DLS_OK;
+}
+
+/* A contact's own block must push back: positive trace, no negative eigenvalue in its symmetric part. */
+static dls_status check_diagonal(const dls_problem *p, int c, dls_error *error) {
+    int d = dls_size(p, c);
+    const double *W = dls_diagonal(p, c);
+    const char *kind = p->kind[c] == DLS_CONTACT ? "contact" : "bilateral block";
+    double trace = small_trace(d, W), minus[SMALL_MAX * SMALL_MAX];
+    if (!(trace > 0))
+        return dls_fail(error, DLS_ERROR_INPUT,
+                        "diagonal block of %s %d has trace %g, expected a positive one", kind, c, trace);
+    for (int i = 0; i < d; i++)
+        if (p->kind[c] == DLS_BILATERAL && !(W[i + d * i] > 0))
+            return dls_fail(error, DLS_ERROR_INPUT,
+                            "W_ii of row %d of bilateral block %d is %g, expected > 0", i, c, W[i + d * i]);
+    for (int i = 0; i < d * d; i++) minus[i] = -W[i];
+    double lowest = -small_max_eigenvalue(d, minus, d);
+    if (lowest < -1e-9 * trace)
+        return dls_fail(
+            error, DLS_ERROR_INPUT,
+            "diagonal block of %s %d is indefinite (eigenvalue %g, trace %g), expected positive semidefinite",
+            kind, c, lowest, trace);
+    return DLS_OK;
+}
+
+dls_status dls_problem_finish(dls_problem *p, dls_error *error) {
+    double contacts = 0, others = 0;
+    for (int c = 0; c < p->block_count; c++) {
+        dls_status status = check_diagonal(p, c, error);
+        if (status) return status;
+        int d = dls_size(p, c);
+        p->scale[c] = small_trace(d, dls_diagonal(p, c)) / d;
+        *(p->kind[c] == DLS_CONTACT ? &contacts : &others) += p->scale[c];
+    }
+    int bilateral = p->block_count - p->contact_count;
+    p->mean_scale = p->contact_count ? contacts / p->contact_count : bilateral ? others / bilateral : 1;
+    return DLS_OK;
+}
+
+void dls_problem_destroy(dls_problem *p) {
+    if (!p) return;
+    if (p->op) p->op->release(p);
+    dls_free(p->row);
+    dls_free(p->kind);
+    dls_free(p->mu);
+    dls_free(p->b);
+    dls_free(p->scale);
+    dls_free(p->diagonal);
+    dls_free(p->diagonal_start);
+    dls_free(p);
+}
+
+int dls_problem_block_count(const dls_problem *p) { return p->block_count; }
+int dls_problem_contact_count(const dls_problem *p) { return p->contact_count; }
+int dls_problem_row_count(const dls_problem *p) { return p->row_count; }
+int dls_problem_body_count(const dls_problem *p) { return p->body_count; }
+bool dls_problem_is_stored(const dls_problem *p) { return p->op == &dls_operator_stored; }
+int dls_problem_block_size(const dls_problem *p, int block) { return dls_size(p, block); }
+int dls_problem_block_row(const dls_problem *p, int block) { return p->row[block]; }
+dls_block_kind dls_problem_block_kind(const dls_problem *p, int block) {
+    return (dls_block_kind)p->kind[block];
+}
+double dls_problem_mu(const dls_problem *p, int block) { return p->mu[block]; }
+const double *dls_problem_b(const dls_problem *p) { return p->b; }
+double dls_problem_reference_velocity(const dls_problem *p) { return p->reference_velocity; }
+
+size_t dls_problem_memory(const dls_problem *p) {
+    size_t n = (size_t)p->block_count;
+    size_t entries = 0;
+    for (int c = 0; c < p->block_count; c++) entries += (size_t)(dls_size(p, c) * dls_size(p, c));
+    size_t layout = n * (sizeof(int) + sizeof(uint8_t) + 2 * sizeof(double));
+    if (p->diagonal_start) layout += n * sizeof(int64_t);
+    return sizeof *p + layout + (entries + (size_t)p->row_count) * sizeof(double) + p->op->memory(p);
+}
+
+void dls_problem_diagonal_block(const dls_problem *p, int block, double *Wcc) {
+    int d = dls_size(p, block);
+    memcpy(Wcc, dls_diagonal(p, block), sizeof(double) * (size_t)(d * d));
+}
+
+void dls_velocity(const dls_problem *p, const double *r, double *u, double *state, int threads) {
+    p->op->product(p, r, u, state, threads);
+    for (int i = 0; i < p->row_count; i++) u[i] += p->b[i];
+}
+
+dls_status dls_problem_velocity(const dls_problem *p, const double *r, double *u, dls_workspace *workspace,
+                                dls_error *error) {
+    dls_error_clear(error);
+    if (!p || !r || !u) return dls_fail(error, DLS_ERROR_ARGUMENT, "problem, r and u are needed, got NULL");
+    size_t size = p->op->state_size(p);
+    dls_workspace_mark mark = {0, 0};
+    double *state;
+    if (workspace) {
+        mark = dls_workspace_get_mark(workspace);
+        state = DLS_TAKE(workspace, double, size);
+    } else {
+        state = DLS_NEW(double, size);
+    }
+    if (!state) return dls_fail_memory(error);
+    dls_velocity(p, r, u, state, 1);
+    if (workspace)
+        dls_workspace_release(workspace, mark);
+    else
+        dls_free(state);
+    return DLS_OK;
+}
+
+void dls_cone_project(int d, double mu, double *z) { cone_project(d, mu, z); }

@@ -1,0 +1,87 @@
+/* Inside the contact problem: what solvers may read, and the operator behind W. */
+#ifndef PROBLEM_PROBLEM_H
+#define PROBLEM_PROBLEM_H
+
+#include <delassus/problem.h>
+
+/* Off-diagonal blocks of W by rows; diagonal blocks live in the problem. */
+typedef struct dls_block_rows {
+    int64_t *start;       /* block_count + 1 */
+    int *column;          /* ascending in each row */
+    int64_t *value_start; /* of each block in value; NULL where all blocks have one size */
+    double *value;        /* column-major, padded for SIMD */
+} dls_block_rows;
+
+/* W = G Gᵀ with G = H L and M⁻¹ = L Lᵀ: body velocities are scaled so that no mass appears in a sweep. */
+typedef struct dls_body_rows {
+    int dof;
+    int *body;          /* two per block, −1 for none */
+    int64_t *row_start; /* of each block in G; NULL where all blocks have one size */
+    double *G;          /* per block: rows × dof of its first body, row after row, then of its second */
+    int64_t *start;     /* body_count + 1 into entry */
+    int *entry;         /* 2 · block + side of each block that touches the body, ascending */
+} dls_body_rows;
+
+typedef struct dls_operator dls_operator;
+
+struct dls_problem {
+    int block_count, contact_count, row_count, body_count;
+    int uniform; /* d where all blocks are contacts of size d, else 0 */
+    int *row;    /* first row of each block, block_count + 1 entries */
+    uint8_t *kind;
+    double *mu, *b;
+    double reference_velocity;
+    int64_t *diagonal_start; /* NULL where uniform */
+    double *diagonal;        /* W_cc, column-major */
+    double *scale;           /* tr(W_cc)/d of each block: 1/ρ_c of the judge, 1/kg */
+    double mean_scale;       /* W̄: its mean over contacts, or over bilateral blocks where there are none */
+    const dls_operator *op;
+    dls_block_rows blocks; /* used by the stored operator */
+    dls_body_rows bodies;  /* used by the matrix-free operator */
+};
+
+/* What a solver may ask of W. state holds what a sweep carries along (body velocities), state_size doubles;
+ * it follows r through changed(). */
+struct dls_operator {
+    const char *name;
+    size_t (*state_size)(const dls_problem *p);
+    /* u = W r, and state for this r; any number of threads gives the same bits */
+    void (*product)(const dls_problem *p, const double *r, double *u, double *state, int threads);
+    /* state for this r */
+    void (*start)(const dls_problem *p, const double *r, double *state, int threads);
+    /* v = b_c + Σ_{j≠c} W_cj r_j: the velocity of block c without its own impulse */
+    void (*local)(const dls_problem *p, int c, const double *r, const double *state, double *v);
+    /* r_c has changed by delta */
+    void (*changed)(const dls_problem *p, int c, const double *delta, double *state);
+    /* blocks coupled with c, written to neighbour where there is room (repeats are allowed); returns how many
+     */
+    int64_t (*neighbours)(const dls_problem *p, int c, int64_t room, int *neighbour);
+    void (*release)(dls_problem *p);
+    size_t (*memory)(const dls_problem *p);
+};
+
+extern const dls_operator dls_operator_stored, dls_operator_bodies;
+
+static inline int dls_size(const dls_problem *p, int c) {
+    return p->uniform ? p->uniform : p->row[c + 1] - p->row[c];
+}
+
+static inline const double *dls_diagonal(const dls_problem *p, int c) {
+    return p->diagonal + (p->uniform ? (int64_t)c * p->uniform * p->uniform : p->diagonal_start[c]);
+}
+
+/* Checks def and makes a problem without an operator. */
+dls_status dls_problem_begin(const dls_problem_def *def, dls_problem **problem, dls_error *error);
+/* Checks the diagonal blocks and computes what follows from them. */
+dls_status dls_problem_finish(dls_problem *p, dls_error *error);
+
+/* u = W r + b with scratch for the operator's state. */
+void dls_velocity(const dls_problem *p, const double *r, double *u, double *state, int threads);
+
+/* The judge for solvers: residual, and the largest error where max_error is not NULL. */
+double dls_residual(const dls_problem *p, const double *r, const double *u, int threads, double *max_error);
+/* All measures; Wr_b = W r + b. */
+void dls_measure_all(const dls_problem *p, const double *r, const double *u, const double *Wr_b, int threads,
+                     dls_measures *measures);
+
+#endif
