@@ -18,10 +18,11 @@ build: ## build the program (build/delassus) and the libraries
 test: build ## build, then run every test
 	@tests/run
 
-check: ## formatting, layers, documentation links
+check: ## formatting, layers, sizes, documentation links
 	@$(SETUP) format
 	@tools/check_format
 	@tools/check_layers
+	@tools/check_sizes
 	@tools/check_docs links
 
 format: ## rewrite the sources in the project's format
