@@ -102,7 +102,7 @@ typedef enum dls_acceleration { DLS_ANDERSON = 0, DLS_MOMENTUM, DLS_PLAIN } dls_
 
 typedef struct dls_nlgs_options {
     dls_stop_options stop;
-    int law; /* index in the law table, see dls_law_find_index */
+    const char *law; /* its name in the law table */
     dls_law_options local;
     dls_order order;
     int seed;          /* of the random order */
@@ -117,7 +117,6 @@ typedef struct dls_nlgs_options {
 } dls_nlgs_options;
 
 DLS_API dls_nlgs_options dls_default_nlgs_options(void);
-DLS_API int dls_law_find_index(const char *name); /* −1 when there is none */
 
 /* r: in the start (zeros for a cold one), out the solution; u (may be NULL): W r + b.
  * workspace may be NULL; with one, repeated solves do not allocate. */

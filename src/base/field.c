@@ -77,6 +77,10 @@ dls_status dls_field_set(const dls_field *fields, int field_count, void *options
     char *member = (char *)options + field->offset;
     if (field->type == DLS_FIELD_INT || field->type == DLS_FIELD_REAL)
         return set_number(field, member, value, error);
+    if (field->type == DLS_FIELD_NAME) {
+        *(const char **)(void *)member = value;
+        return DLS_OK;
+    }
     const char *choices = field->type == DLS_FIELD_BOOL ? "no|yes" : field->choices;
     int index = choice_index(choices, value);
     if (index < 0 && field->type == DLS_FIELD_BOOL) index = choice_index("false|true", value);

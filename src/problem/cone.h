@@ -22,11 +22,11 @@ static inline void cone_project(int d, double mu, double *z) {
 /* N = (r − proj_K(r − ρ ũ))/ρ with ũ = u + μ|u_t| n and 1/ρ = w: the error of one contact as a velocity.
  * Each branch of the projection is subtracted by hand, so that no digit of ũ drowns in a large r. */
 static inline void cone_natural_map(int d, double mu, double w, const double *r, const double *u, double *N) {
-    double z[SMALL_MAX], rho = 1 / w, t = 0;
-    for (int i = 0; i < d; i++) N[i] = u[i];
-    N[0] += mu * small_norm(d - 1, u + 1);
+    double z[SMALL_MAX], rho = 1 / w;
+    N[0] = u[0] + mu * small_norm(d - 1, u + 1);
+    for (int i = 1; i < d; i++) N[i] = u[i];
     for (int i = 0; i < d; i++) z[i] = r[i] - rho * N[i];
-    t = small_norm(d - 1, z + 1);
+    double t = small_norm(d - 1, z + 1);
     if (z[0] >= 0 && t <= mu * z[0]) return;
     if (mu * t <= -z[0]) {
         for (int i = 0; i < d; i++) N[i] = r[i] * w;

@@ -7,10 +7,7 @@
 
 #include <math.h>
 
-/* Every body has room for this many doubles more than it needs, so that loops of fixed length may overrun. */
-static inline int stride(const dls_problem *p) { return p->bodies.dof; }
-
-static size_t state_size(const dls_problem *p) { return (size_t)p->body_count * (size_t)stride(p); }
+static size_t state_size(const dls_problem *p) { return (size_t)p->body_count * (size_t)p->bodies.dof; }
 
 /* rows × dof of one side of block c, row after row. */
 static inline const double *side_of(const dls_problem *p, int c, int side) {
@@ -102,20 +99,19 @@ static void changed(const dls_problem *p, int c, const double *delta, double *st
     }
 }
 
-static int64_t neighbours(const dls_problem *p, int c, int64_t room, int *neighbour) {
-    const dls_body_rows *B = &p->bodies;
-    int64_t count = 0;
-    for (int side = 0; side < 2; side++) {
-        int body = B->body[2 * c + side];
-        if (body < 0) continue;
-        for (int64_t e = B->start[body]; e < B->start[body + 1]; e++) {
-            int j = B->entry[e] / 2;
-            if (j == c) continue;
-            if (count < room) neighbour[count] = j;
-            count++;
-        }
+/* Greedy in natural order through the bodies: each keeps the set of colours that its contacts have. */
+static void colour(const dls_problem *p, uint8_t *colour_of, uint64_t *taken_of) {
+    memset(taken_of, 0, sizeof(uint64_t) * (size_t)p->body_count);
+    for (int c = 0; c < p->block_count; c++) {
+        int first = p->bodies.body[2 * c], second = p->bodies.body[2 * c + 1];
+        uint64_t taken = (first >= 0 ? taken_of[first] : 0) | (second >= 0 ? taken_of[second] : 0);
+        colour_of[c] = DLS_NO_COLOUR;
+        if (!~taken) continue;
+        colour_of[c] = (uint8_t)__builtin_ctzll(~taken);
+        uint64_t bit = (uint64_t)1 << colour_of[c];
+        if (first >= 0) taken_of[first] |= bit;
+        if (second >= 0) taken_of[second] |= bit;
     }
-    return count;
 }
 
 static void release(dls_problem *p) {
@@ -136,7 +132,7 @@ static size_t memory(const dls_problem *p) {
 }
 
 const dls_operator dls_operator_bodies = {"matrix-free", state_size, product, start, local,
-                                          changed,       neighbours, release, memory};
+                                          changed,       colour, release, memory};
 
 /* ---- creation ---- */
 

@@ -70,10 +70,25 @@ static void changed(const dls_problem *p, int c, const double *delta, double *st
     (void)p, (void)c, (void)delta, (void)state;
 }
 
-static int64_t neighbours(const dls_problem *p, int c, int64_t room, int *neighbour) {
-    int64_t first = p->blocks.start[c], count = p->blocks.start[c + 1] - first;
-    for (int64_t k = 0; k < count && k < room; k++) neighbour[k] = p->blocks.column[first + k];
-    return count;
+/* Greedy in natural order: the first colour that no earlier neighbour has. Where W couples a pair one way only,
+ * the later block may not have seen the earlier one: it loses its colour in a second pass. */
+static void colour(const dls_problem *p, uint8_t *colour_of, uint64_t *scratch) {
+    (void)scratch;
+    const dls_block_rows *W = &p->blocks;
+    for (int c = 0; c < p->block_count; c++) colour_of[c] = DLS_NO_COLOUR;
+    for (int c = 0; c < p->block_count; c++) {
+        uint64_t taken = 0;
+        for (int64_t k = W->start[c]; k < W->start[c + 1]; k++) {
+            uint8_t other = colour_of[W->column[k]];
+            if (other < DLS_MAX_COLOURS) taken |= (uint64_t)1 << other;
+        }
+        if (~taken) colour_of[c] = (uint8_t)__builtin_ctzll(~taken);
+    }
+    for (int c = 0; c < p->block_count; c++)
+        for (int64_t k = W->start[c]; k < W->start[c + 1]; k++) {
+            int later = W->column[k] > c ? W->column[k] : c;
+            if (colour_of[c] == colour_of[W->column[k]]) colour_of[later] = DLS_NO_COLOUR;
+        }
 }
 
 static void release(dls_problem *p) {
@@ -95,7 +110,7 @@ static size_t memory(const dls_problem *p) {
 }
 
 const dls_operator dls_operator_stored = {"stored", state_size, product, start, local,
-                                          changed,  neighbours, release, memory};
+                                          changed,  colour, release, memory};
 
 int64_t dls_problem_stored_blocks(const dls_problem *p) {
     return dls_problem_is_stored(p) ? p->blocks.start[p->block_count] + p->block_count : 0;

@@ -24,6 +24,8 @@ typedef struct dls_body_rows {
 
 typedef struct dls_operator dls_operator;
 
+enum { DLS_MAX_COLOURS = 64, DLS_NO_COLOUR = 255 };
+
 struct dls_problem {
     int block_count, contact_count, row_count, body_count;
     int uniform; /* d where all blocks are contacts of size d, else 0 */
@@ -53,9 +55,9 @@ struct dls_operator {
     void (*local)(const dls_problem *p, int c, const double *r, const double *state, double *v);
     /* r_c has changed by delta */
     void (*changed)(const dls_problem *p, int c, const double *delta, double *state);
-    /* blocks coupled with c, written to neighbour where there is room (repeats are allowed); returns how many
-     */
-    int64_t (*neighbours)(const dls_problem *p, int c, int64_t room, int *neighbour);
+    /* colour[c] of each block: coupled blocks never share one; DLS_NO_COLOUR where the first DLS_MAX_COLOURS
+     * are taken, as they are around a body that touches hundreds. scratch: body_count words */
+    void (*colour)(const dls_problem *p, uint8_t *colour, uint64_t *scratch);
     void (*release)(dls_problem *p);
     size_t (*memory)(const dls_problem *p);
 };

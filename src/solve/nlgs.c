@@ -1,0 +1,272 @@
+/* Nonlinear Gauss–Seidel (papers 002, 003) over any local law, with Anderson acceleration or momentum. */
+#include "base/error.h"
+#include "base/memory.h"
+#include "solve/anderson.h"
+#include "solve/law_fields.h"
+#include "solve/solve.h"
+#include "solve/sweep.h"
+
+#include <math.h>
+#include <string.h>
+
+static const double RESTART_GROWTH = 1.5; /* a step that lets the estimate grow so much is taken back */
+static const double STALL_GAIN = 0.9;     /* progress that counts */
+static const double CAUTIOUS_RELAXATION = 0.7;
+
+enum { CHECK_EVERY = 50, CHECK_NEAR = 10, ADAPT_LEVELS = 2 };
+
+typedef struct momentum {
+    double theta, cap, least;
+    double *last_r, *last_state;
+} momentum;
+
+typedef struct run {
+    const dls_problem *problem;
+    const dls_nlgs_options *options;
+    dls_sweep sweep;
+    dls_monitor monitor;
+    dls_anderson anderson;
+    momentum momentum;
+    double *g;       /* image of r under one sweep */
+    double velocity; /* ‖b‖, the scale of the free estimate */
+    double estimate, last_estimate;
+    bool accelerated; /* the sweep began at an extrapolated point */
+    bool alternate;
+    int caution;   /* how often sweeps were found to cycle */
+    int milestone; /* sweep of the last real progress, and the value there */
+    double milestone_value;
+    int window_age, restarts, last_check;
+} run;
+
+/* ---- acceleration ---- */
+
+/* Anderson: r ← extrapolation from g; a step that made things worse is taken back to the last plain image. */
+static void accelerate_anderson(run *x, double *r) {
+    dls_anderson *a = &x->anderson;
+    size_t bytes = sizeof(double) * (size_t)x->problem->row_count;
+    bool worse = x->accelerated && x->estimate > RESTART_GROWTH * x->last_estimate;
+    if (worse || ++x->window_age > x->options->window_reset) {
+        const double *back = worse ? a->last_g : x->g;
+        memcpy(r, back, bytes);
+        if (worse) dls_sweep_start(&x->sweep, r);
+        dls_anderson_clear(a);
+        x->window_age = 0;
+        x->restarts += worse;
+        x->accelerated = false;
+        return;
+    }
+    x->accelerated = dls_anderson_step(a, x->g, r);
+    if (x->accelerated) dls_sweep_start(&x->sweep, r);
+}
+
+/* Momentum: r and the operator's state move on along their last step; linear, so no product is needed. */
+static void accelerate_momentum(run *x, int sweep, double *r) {
+    momentum *m = &x->momentum;
+    size_t states = x->problem->op->state_size(x->problem);
+    double t = m->theta, next = 0.5 * (-t * t + t * sqrt(t * t + 4));
+    double beta = fmin(m->cap, t * (1 - t) / (t * t + next));
+    if (x->estimate > RESTART_GROWTH * m->least) {
+        beta = 0;
+        next = 1;
+        m->least = x->estimate;
+        m->cap = fmax(0.5, 1 - 2 * (1 - m->cap));
+        x->restarts++;
+    } else {
+        m->least = fmin(m->least, x->estimate);
+        if (sweep % 40 == 0) m->cap = fmin(0.998, 1 - 0.7 * (1 - m->cap));
+    }
+    m->theta = next;
+    for (int i = 0; i < x->problem->row_count; i++) {
+        double now = r[i];
+        r[i] += beta * (now - m->last_r[i]);
+        m->last_r[i] = now;
+    }
+    for (size_t i = 0; i < states; i++) {
+        double now = x->sweep.state[i];
+        x->sweep.state[i] += beta * (now - m->last_state[i]);
+        m->last_state[i] = now;
+    }
+}
+
+static bool prepare_acceleration(run *x, const double *r, dls_workspace *w) {
+    const dls_nlgs_options *o = x->options;
+    size_t n = (size_t)x->problem->row_count, states = x->problem->op->state_size(x->problem);
+    if (o->acceleration == DLS_ANDERSON) {
+        x->g = DLS_TAKE(w, double, n);
+        return x->g && dls_anderson_prepare(&x->anderson, x->problem, o->window, o->stop.threads, w);
+    }
+    if (o->acceleration == DLS_MOMENTUM) {
+        x->momentum = (momentum){.theta = 1, .cap = 0.9, .least = INFINITY};
+        x->momentum.last_r = DLS_TAKE(w, double, n);
+        x->momentum.last_state = DLS_TAKE(w, double, states);
+        if (!x->momentum.last_r || !x->momentum.last_state) return false;
+        memcpy(x->momentum.last_r, r, n * sizeof(double));
+        memcpy(x->momentum.last_state, x->sweep.state, states * sizeof(double));
+    }
+    return true;
+}
+
+/* ---- stopping ---- */
+
+/* A true measure costs a product with W: take it when the free estimate comes near, and now and then. */
+static bool wants_measure(const run *x, int sweep) {
+    const dls_stop_options *stop = &x->options->stop;
+    int since = sweep - x->last_check;
+    if (stop->measure != DLS_STOP_RESIDUAL || sweep == stop->max_iterations) return true;
+    if (stop->check_interval > 0) return sweep % stop->check_interval == 0;
+    return x->estimate <= stop->tolerance || (x->estimate <= 4 * stop->tolerance && since >= CHECK_NEAR) ||
+           since >= CHECK_EVERY;
+}
+
+/* Sweeps that make no progress first become cautious (relaxed, then alternating), then give up. */
+static bool stalled(run *x, int sweep) {
+    const dls_nlgs_options *o = x->options;
+    if (x->monitor.best_value < STALL_GAIN * x->milestone_value) {
+        x->milestone_value = x->monitor.best_value;
+        x->milestone = sweep;
+        return false;
+    }
+    if (o->stall_sweeps == 0 || sweep - x->milestone < o->stall_sweeps) return false;
+    if (!o->adapt || x->caution == ADAPT_LEVELS) return true;
+    x->caution++;
+    x->sweep.relaxation = fmin(o->relaxation, CAUTIOUS_RELAXATION);
+    x->alternate = o->alternate || x->caution > 1;
+    x->milestone = sweep;
+    return false;
+}
+
+/* After a sweep to g: is it time to stop? */
+static bool finished(run *x, int sweep, const double *g, double increment, dls_outcome *outcome) {
+    const dls_stop_options *stop = &x->options->stop;
+    bool exact = wants_measure(x, sweep);
+    if (!isfinite(x->estimate)) {
+        *outcome = DLS_DIVERGED;
+        return true;
+    }
+    if (exact) {
+        x->last_check = sweep;
+        dls_monitor_measure(&x->monitor, g, sweep, increment);
+    }
+    *outcome = DLS_CANCELLED;
+    if (!dls_monitor_report(&x->monitor, g, sweep, exact ? x->monitor.value : x->estimate, exact))
+        return true;
+    *outcome = DLS_CONVERGED;
+    if (exact && x->monitor.value <= stop->tolerance) return true;
+    *outcome = DLS_STALLED;
+    if (exact && stalled(x, sweep)) return true;
+    *outcome = DLS_TIME_LIMIT;
+    if (dls_monitor_out_of_time(&x->monitor)) return true;
+    *outcome = DLS_ITERATION_LIMIT;
+    return sweep >= stop->max_iterations;
+}
+
+/* ---- the iteration ---- */
+
+static dls_outcome iterate(run *x, double *r, dls_solve_info *info) {
+    const dls_nlgs_options *o = x->options;
+    size_t bytes = sizeof(double) * (size_t)x->problem->row_count;
+    dls_outcome outcome = DLS_ITERATION_LIMIT;
+    dls_monitor_measure(&x->monitor, r, 0, INFINITY);
+    if (x->monitor.value <= o->stop.tolerance) return DLS_CONVERGED;
+    for (int sweep = 1; sweep <= o->stop.max_iterations; sweep++) {
+        double *g = x->g ? x->g : r;
+        if (x->g) memcpy(g, r, bytes);
+        dls_sweep_change change = dls_sweep_run(&x->sweep, g, x->alternate && sweep % 2 == 0);
+        x->estimate = sqrt(change.velocity2) / x->velocity;
+        info->iterations = sweep;
+        info->unsolved = change.unsolved;
+        if (finished(x, sweep, g, change.normal + change.tangent, &outcome)) {
+            if (x->g) memcpy(r, g, bytes);
+            break;
+        }
+        if (o->acceleration == DLS_ANDERSON)
+            accelerate_anderson(x, r);
+        else if (o->acceleration == DLS_MOMENTUM)
+            accelerate_momentum(x, sweep, r);
+        x->last_estimate = x->estimate;
+    }
+    return outcome;
+}
+
+static double norm_of_b(const dls_problem *p) {
+    double sum = 0;
+    for (int i = 0; i < p->row_count; i++) sum += p->b[i] * p->b[i];
+    return sum > 0 ? sqrt(sum) : 1;
+}
+
+static dls_status solve(const dls_problem *p, const void *options, double *r, double *u, dls_workspace *w,
+                        dls_solve_info *info, dls_error *error) {
+    (void)u;
+    run x = {.problem = p, .options = options, .velocity = norm_of_b(p), .last_estimate = INFINITY};
+    const dls_nlgs_options *o = x.options;
+    if (o->window < 1 || o->window > DLS_MAX_WINDOW || !(o->relaxation > 0 && o->relaxation < 2))
+        return dls_fail(error, DLS_ERROR_ARGUMENT,
+                        "window %d and relaxation %g, expected 1 … %d and 0 < ω < 2", o->window,
+                        o->relaxation, (int)DLS_MAX_WINDOW);
+    dls_status status = dls_sweep_prepare(&x.sweep, p, o, w, error);
+    if (status) return status;
+    if (!dls_monitor_prepare(&x.monitor, p, &o->stop, w)) return dls_fail_memory(error);
+    dls_sweep_start(&x.sweep, r);
+    if (!prepare_acceleration(&x, r, w)) return dls_fail_memory(error);
+    x.alternate = o->alternate;
+    x.milestone_value = INFINITY;
+    info->law = x.sweep.law->name;
+    info->outcome = iterate(&x, r, info);
+    if (info->outcome != DLS_CONVERGED) memcpy(r, x.monitor.best, sizeof(double) * (size_t)p->row_count);
+    info->stop_value = info->outcome == DLS_CONVERGED ? x.monitor.value : x.monitor.best_value;
+    info->colours = x.sweep.colours;
+    info->serial_blocks = x.sweep.serial_blocks;
+    info->restarts = x.restarts;
+    info->products = info->iterations;
+    return DLS_OK;
+}
+
+/* ---- options ---- */
+
+dls_nlgs_options dls_default_nlgs_options(void) {
+    return (dls_nlgs_options){.stop = dls_default_stop_options(),
+                              .law = "exact",
+                              .local = dls_default_law_options(),
+                              .relaxation = 1,
+                              .acceleration = DLS_ANDERSON,
+                              .window = 5,
+                              .window_reset = 20,
+                              .stall_sweeps = 500,
+                              .adapt = true};
+}
+
+static void defaults(void *options) { *(dls_nlgs_options *)options = dls_default_nlgs_options(); }
+
+#define AT(member) offsetof(dls_nlgs_options, member)
+
+static const dls_field fields[] = {
+    DLS_STOP_FIELDS(dls_nlgs_options),
+    {"law", DLS_FIELD_NAME, AT(law), 0, 0, NULL, "1", "local law, see the table of laws"},
+    DLS_LAW_FIELDS(dls_nlgs_options, local.),
+    {"order", DLS_FIELD_CHOICE, AT(order), 0, 0, "auto|natural|random|coloured", "1",
+     "order of visits; auto: natural for small problems, coloured for large ones"},
+    {"seed", DLS_FIELD_INT, AT(seed), 0, 2147483647, NULL, "1", "of the random order"},
+    {"alternate", DLS_FIELD_BOOL, AT(alternate), 0, 0, NULL, "1", "every other sweep runs backward"},
+    {"relaxation", DLS_FIELD_REAL, AT(relaxation), 0.01, 1.99, NULL, "1", "ω in r + ω (law(r) − r)"},
+    {"acceleration", DLS_FIELD_CHOICE, AT(acceleration), 0, 0, "anderson|momentum|plain", "1",
+     "of the sweeps"},
+    {"window", DLS_FIELD_INT, AT(window), 1, DLS_MAX_WINDOW, NULL, "1", "differences that Anderson keeps"},
+    {"window-reset", DLS_FIELD_INT, AT(window_reset), 1, 1000000, NULL, "1",
+     "sweeps after which they are dropped"},
+    {"stall-sweeps", DLS_FIELD_INT, AT(stall_sweeps), 0, 2147483647, NULL, "1",
+     "give up when the measure has not fallen by a tenth in so many sweeps; 0: never"},
+    {"adapt", DLS_FIELD_BOOL, AT(adapt), 0, 0, NULL, "1", "relax by 0.7, then alternate, before giving up"},
+};
+
+const dls_solver dls_solver_nlgs = {"nlgs",
+                                    "nonlinear Gauss–Seidel over a local law, accelerated",
+                                    sizeof(dls_nlgs_options),
+                                    defaults,
+                                    fields,
+                                    sizeof fields / sizeof *fields,
+                                    solve};
+
+dls_status dls_solve_nlgs(const dls_problem *problem, const dls_nlgs_options *options, double *r, double *u,
+                          dls_workspace *workspace, dls_solve_info *info, dls_error *error) {
+    return dls_solve(problem, &dls_solver_nlgs, options, r, u, workspace, info, error);
+}

@@ -1,0 +1,181 @@
+/* The solver table, and the call that runs, times and certifies any solver. */
+#include "solve/solve.h"
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/memory.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { MAX_SOLVERS = 32 };
+
+static const dls_solver *const built_in[] = {&dls_solver_nlgs};
+
+enum { BUILT_IN = sizeof built_in / sizeof *built_in };
+
+static dls_solver registered[MAX_SOLVERS];
+static int registered_count;
+
+int dls_solver_count(void) { return BUILT_IN + registered_count; }
+
+const dls_solver *dls_solver_at(int index) {
+    if (index < 0 || index >= dls_solver_count()) return NULL;
+    return index < BUILT_IN ? built_in[index] : &registered[index - BUILT_IN];
+}
+
+const dls_solver *dls_solver_find(const char *name) {
+    for (int i = 0; name && i < dls_solver_count(); i++)
+        if (!strcmp(dls_solver_at(i)->name, name)) return dls_solver_at(i);
+    return NULL;
+}
+
+dls_status dls_solver_register(const dls_solver *solver, dls_error *error) {
+    dls_error_clear(error);
+    if (!solver || !solver->name || !solver->name[0] || !solver->solve || !solver->defaults)
+        return dls_fail(error, DLS_ERROR_ARGUMENT, "a solver needs a name, defaults and a solve function");
+    if (solver->options_size < sizeof(dls_stop_options) || solver->options_size > DLS_MAX_OPTIONS_SIZE)
+        return dls_fail(error, DLS_ERROR_ARGUMENT,
+                        "options of solver '%s' have %zu bytes, expected %zu to %d", solver->name,
+                        solver->options_size, sizeof(dls_stop_options), (int)DLS_MAX_OPTIONS_SIZE);
+    if (dls_solver_find(solver->name))
+        return dls_fail(error, DLS_ERROR_ARGUMENT, "a solver '%s' exists already", solver->name);
+    if (registered_count == MAX_SOLVERS)
+        return dls_fail(error, DLS_ERROR_ARGUMENT, "%d solvers are registered already", (int)MAX_SOLVERS);
+    registered[registered_count++] = *solver;
+    return DLS_OK;
+}
+
+const char *dls_outcome_name(dls_outcome outcome) {
+    static const char *const names[] = {"converged", "iteration limit", "time limit",
+                                        "stalled",   "diverged",        "cancelled"};
+    return outcome >= DLS_CONVERGED && outcome <= DLS_CANCELLED ? names[outcome] : "unknown";
+}
+
+dls_stop_options dls_default_stop_options(void) {
+    return (dls_stop_options){.tolerance = 1e-8, .max_iterations = 100000, .threads = 1};
+}
+
+/* ---- the monitor ---- */
+
+bool dls_monitor_prepare(dls_monitor *m, const dls_problem *p, const dls_stop_options *stop,
+                         dls_workspace *w) {
+    *m = (dls_monitor){.problem = p, .stop = stop, .best_value = INFINITY, .value = INFINITY};
+    m->began = dls_clock_wall();
+    m->best = DLS_TAKE(w, double, p->row_count);
+    m->u = DLS_TAKE(w, double, p->row_count);
+    m->state = DLS_TAKE(w, double, p->op->state_size(p));
+    return m->best && m->u && m->state;
+}
+
+static double pick(const dls_measures *m, dls_stop_measure which) {
+    switch (which) {
+    case DLS_STOP_MAX_ERROR:
+        return m->max_error;
+    case DLS_STOP_RESIDUAL_FULL:
+        return m->residual_full;
+    case DLS_STOP_NATURAL_MAP:
+        return m->natural_map;
+    case DLS_STOP_FCLIB_MERIT:
+        return m->fclib_merit;
+    case DLS_STOP_SICONOS_ERROR:
+        return m->siconos_error;
+    case DLS_STOP_EPS_GLOB:
+        return m->eps_glob;
+    case DLS_STOP_MERIT_G:
+        return m->merit_g;
+    case DLS_STOP_APGD_RESIDUAL:
+        return m->apgd_residual;
+    case DLS_STOP_COMPLEMENTARITY:
+        return m->complementarity;
+    case DLS_STOP_PENETRATION:
+        return m->penetration;
+    case DLS_STOP_CONE_VIOLATION:
+        return m->cone_violation;
+    default:
+        return m->residual;
+    }
+}
+
+double dls_monitor_measure(dls_monitor *m, const double *r, int iteration, double increment) {
+    const dls_problem *p = m->problem;
+    if (m->stop->measure == DLS_STOP_INCREMENT) {
+        m->value = increment;
+    } else {
+        dls_velocity(p, r, m->u, m->state, m->stop->threads);
+        if (m->stop->measure == DLS_STOP_RESIDUAL) {
+            m->value = dls_residual(p, r, m->u, m->stop->threads, NULL);
+        } else {
+            dls_measures all;
+            dls_measure_all(p, r, m->u, m->u, m->stop->threads, &all);
+            m->value = pick(&all, m->stop->measure);
+        }
+    }
+    if (m->value < m->best_value) {
+        m->best_value = m->value;
+        m->best_iteration = iteration;
+        memcpy(m->best, r, sizeof(double) * (size_t)p->row_count);
+    }
+    return m->value;
+}
+
+bool dls_monitor_report(const dls_monitor *m, const double *r, int iteration, double residual, bool exact) {
+    if (!m->stop->callback) return true;
+    dls_iterate iterate = {iteration, residual, exact, dls_clock_wall() - m->began, r};
+    return m->stop->callback(&iterate, m->stop->user);
+}
+
+bool dls_monitor_out_of_time(const dls_monitor *m) {
+    return m->stop->time_limit > 0 && dls_clock_wall() - m->began > m->stop->time_limit;
+}
+
+/* ---- one call for all ---- */
+
+static dls_status check_call(const dls_problem *p, const dls_solver *solver, const void *options,
+                             const double *r, const dls_solve_info *info, dls_error *error) {
+    if (!p || !solver || !options || !info || (p->row_count && !r))
+        return dls_fail(error, DLS_ERROR_ARGUMENT,
+                        "problem, solver, options, r and info are needed, got NULL");
+    const dls_stop_options *stop = options;
+    if (stop->threads < 1 || stop->max_iterations < 0 || !(stop->tolerance >= 0) || !(stop->time_limit >= 0))
+        return dls_fail(
+            error, DLS_ERROR_ARGUMENT,
+            "%d threads, %d iterations, tolerance %g, time limit %g s: expected at least 1, 0, 0, 0",
+            stop->threads, stop->max_iterations, stop->tolerance, stop->time_limit);
+    for (int i = 0; i < p->row_count; i++)
+        if (!isfinite(r[i]))
+            return dls_fail(error, DLS_ERROR_INPUT, "start impulse r[%d] is %g, expected a finite number", i,
+                            r[i]);
+    return DLS_OK;
+}
+
+static dls_status certify(const dls_problem *p, int threads, const double *r, double *u, dls_workspace *w,
+                          dls_solve_info *info, dls_error *error) {
+    double *state = DLS_TAKE(w, double, p->op->state_size(p));
+    double *velocity = u ? u : DLS_TAKE(w, double, p->row_count);
+    if (!state || !velocity) return dls_fail_memory(error);
+    dls_velocity(p, r, velocity, state, threads);
+    dls_measure_all(p, r, velocity, velocity, threads, &info->measures);
+    return DLS_OK;
+}
+
+dls_status dls_solve(const dls_problem *p, const dls_solver *solver, const void *options, double *r,
+                     double *u, dls_workspace *workspace, dls_solve_info *info, dls_error *error) {
+    dls_error_clear(error);
+    dls_status status = check_call(p, solver, options, r, info, error);
+    if (status) return status;
+    dls_workspace *w = workspace ? workspace : dls_workspace_create();
+    if (!w) return dls_fail_memory(error);
+    dls_workspace_mark mark = dls_workspace_get_mark(w);
+    *info = (dls_solve_info){.solver = solver->name, .law = "", .stop_value = NAN};
+    double wall = dls_clock_wall(), cpu = dls_clock_cpu();
+    status = solver->solve(p, options, r, u, w, info, error);
+    info->seconds = dls_clock_wall() - wall;
+    info->cpu_seconds = dls_clock_cpu() - cpu;
+    dls_workspace_release(w, mark);
+    mark = dls_workspace_get_mark(w);
+    if (!status) status = certify(p, ((const dls_stop_options *)options)->threads, r, u, w, info, error);
+    dls_workspace_release(w, mark);
+    if (!workspace) dls_workspace_destroy(w);
+    return status;
+}

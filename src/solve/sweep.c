@@ -1,0 +1,258 @@
+/* Visit blocks in turn:  v = b_c + Σ_{j≠c} W_cj r_j,  r_c ← r_c + ω (law(W_cc, v, r_c) − r_c). */
+#include "solve/sweep.h"
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "base/random.h"
+#include "base/simd.h"
+#include "base/small.h"
+
+#include <math.h>
+
+enum { CHUNK = 128, LEAST_COLOUR = 64, AUTO_COLOUR_BLOCKS = 4096 };
+
+/* ---- bilateral blocks: u_c = 0, so r_c = −W_cc⁻¹ v ---- */
+
+/* data: W_cc⁻¹, or NaN first where W_cc is singular. */
+static void prepare_bilateral(int d, const double *W, double *data) {
+    if (!small_invert(d, W, data)) data[0] = NAN;
+}
+
+static void solve_bilateral(int d, const double *W, const double *data, const double *v, double *r) {
+    if (isnan(data[0])) { /* redundant rows: relax them one by one, which never divides by zero */
+        for (int i = 0; i < d; i++) {
+            double u = v[i];
+            for (int j = 0; j < d; j++) u += W[i + d * j] * r[j];
+            r[i] -= u / W[i + d * i];
+        }
+        return;
+    }
+    for (int i = 0; i < d; i++) r[i] = 0;
+    small_multiply_subtract(d, data, v, r);
+}
+
+/* ---- one visit ---- */
+
+static inline double *law_data(const dls_sweep *s, int c) {
+    return s->data + (s->data_start ? s->data_start[c] : (int64_t)c * s->data_stride);
+}
+
+static inline void visit_local(dls_sweep *s, int c, int d, const double *v, double *r,
+                               dls_sweep_change *change) {
+    const dls_problem *p = s->problem;
+    const double *W = dls_diagonal(p, c), *data = law_data(s, c);
+    double x[DLS_MAX_BLOCK], *rc = r + p->row[c], sum = 0, tangent = 0;
+    for (int i = 0; i < d; i++) x[i] = rc[i];
+    if (p->kind[c] == DLS_CONTACT)
+        change->unsolved += s->law->solve(&s->local, d, W, p->mu[c], data, v, x) == DLS_UNSOLVED;
+    else
+        solve_bilateral(d, W, data, v, x);
+    for (int i = 0; i < d; i++) {
+        x[i] = s->relaxation * (x[i] - rc[i]);
+        rc[i] += x[i];
+        sum += x[i] * x[i];
+    }
+    tangent = sum - x[0] * x[0];
+    change->velocity2 += p->scale[c] * p->scale[c] * sum;
+    change->normal = fmax(change->normal, fabs(x[0]));
+    change->tangent = fmax(change->tangent, tangent);
+    if (sum > 0) p->op->changed(p, c, x, s->state);
+}
+
+static inline void visit(dls_sweep *s, int c, double *r, dls_sweep_change *change) {
+    const dls_problem *p = s->problem;
+    double v[DLS_MAX_BLOCK];
+    p->op->local(p, c, r, s->state, v);
+    visit_local(s, c, dls_size(p, c), v, r, change);
+}
+
+/* Stored blocks of one size: no call through the operator, constant loops. */
+static inline void visit3(dls_sweep *s, int c, double *r, dls_sweep_change *change) {
+    const dls_problem *p = s->problem;
+    int64_t first = p->blocks.start[c];
+    double v[3] = {p->b[3 * c], p->b[3 * c + 1], p->b[3 * c + 2]};
+    dls_block3_row(p->blocks.start[c + 1] - first, p->blocks.value + 9 * first, p->blocks.column + first, r,
+                   v);
+    visit_local(s, c, 3, v, r, change);
+}
+
+static inline void visit2(dls_sweep *s, int c, double *r, dls_sweep_change *change) {
+    const dls_problem *p = s->problem;
+    int64_t first = p->blocks.start[c];
+    double v[2] = {p->b[2 * c], p->b[2 * c + 1]};
+    dls_block2_row(p->blocks.start[c + 1] - first, p->blocks.value + 4 * first, p->blocks.column + first, r,
+                   v);
+    visit_local(s, c, 2, v, r, change);
+}
+
+static dls_sweep_change visit_range(dls_sweep *s, int first, int end, double *r, bool backward) {
+    const dls_problem *p = s->problem;
+    dls_sweep_change change = {0, 0, 0, 0};
+    int fast = p->op == &dls_operator_stored ? p->uniform : 0;
+    for (int k = 0; k < end - first; k++) {
+        int place = backward ? end - 1 - k : first + k, c = s->order ? s->order[place] : place;
+        switch (fast) {
+        case 3:
+            visit3(s, c, r, &change);
+            break;
+        case 2:
+            visit2(s, c, r, &change);
+            break;
+        default:
+            visit(s, c, r, &change);
+        }
+    }
+    return change;
+}
+
+/* ---- a sweep ---- */
+
+static void add_change(dls_sweep_change *sum, const dls_sweep_change *part) {
+    sum->velocity2 += part->velocity2;
+    sum->normal = fmax(sum->normal, part->normal);
+    sum->tangent = fmax(sum->tangent, part->tangent);
+    sum->unsolved += part->unsolved;
+}
+
+static void shuffle(dls_sweep *s) {
+    dls_random generator = {s->random};
+    for (int i = s->problem->block_count - 1; i > 0; i--) {
+        int j = (int)dls_random_below(&generator, (uint64_t)i + 1), t = s->order[i];
+        s->order[i] = s->order[j];
+        s->order[j] = t;
+    }
+    s->random = generator.state;
+}
+
+static int chunks_of(const dls_sweep_range *range) {
+    return range->parallel ? (range->end - range->first + CHUNK - 1) / CHUNK : 1;
+}
+
+/* All threads walk the ranges together; a parallel range is split into chunks that do not depend on threads.
+ */
+static void run_ranges(dls_sweep *s, double *r, bool backward) {
+#pragma omp parallel num_threads(s->threads) if (s->threads > 1 && s->colours > 0)
+    {
+        int part = 0;
+        for (int k = 0; k < s->range_count; k++) {
+            const dls_sweep_range *range = &s->ranges[backward ? s->range_count - 1 - k : k];
+            int chunks = chunks_of(range);
+            if (range->parallel) {
+#pragma omp for schedule(static)
+                for (int i = 0; i < chunks; i++) {
+                    int first = range->first + i * CHUNK,
+                        end = first + CHUNK < range->end ? first + CHUNK : range->end;
+                    s->parts[part + i] = visit_range(s, first, end, r, backward);
+                }
+            } else {
+#pragma omp single
+                s->parts[part] = visit_range(s, range->first, range->end, r, backward);
+            }
+            part += chunks;
+        }
+    }
+}
+
+dls_sweep_change dls_sweep_run(dls_sweep *s, double *r, bool backward) {
+    dls_sweep_change sum = {0, 0, 0, 0};
+    if (s->random) shuffle(s);
+    run_ranges(s, r, backward);
+    int parts = 0;
+    for (int k = 0; k < s->range_count; k++) parts += chunks_of(&s->ranges[k]);
+    for (int k = 0; k < parts; k++) add_change(&sum, &s->parts[k]);
+    sum.tangent = sqrt(sum.tangent);
+    return sum;
+}
+
+void dls_sweep_start(dls_sweep *s, const double *r) {
+    s->problem->op->start(s->problem, r, s->state, s->threads);
+}
+
+/* ---- preparation ---- */
+
+/* Sorts blocks by colour, in natural order within each; blocks without a colour and colours too small to be
+ * worth a barrier form one serial range at the end. */
+static bool order_by_colour(dls_sweep *s, dls_workspace *w) {
+    const dls_problem *p = s->problem;
+    int n = p->block_count, count[256] = {0}, place[256], next = 0;
+    uint8_t *colour = DLS_TAKE(w, uint8_t, n);
+    uint64_t *scratch = DLS_TAKE(w, uint64_t, p->body_count);
+    if (!colour || !scratch) return false;
+    p->op->colour(p, colour, scratch);
+    for (int c = 0; c < n; c++) count[colour[c]]++;
+    for (int c = 0; c < n; c++)
+        if (colour[c] != DLS_NO_COLOUR && count[colour[c]] < LEAST_COLOUR) colour[c] = DLS_NO_COLOUR;
+    memset(count, 0, sizeof count);
+    for (int c = 0; c < n; c++) count[colour[c]]++;
+    for (int k = 0; k < 256; k++) {
+        place[k] = next;
+        if (count[k])
+            s->ranges[s->range_count++] = (dls_sweep_range){next, next + count[k], k != DLS_NO_COLOUR};
+        next += count[k];
+        s->colours += count[k] && k != DLS_NO_COLOUR;
+    }
+    s->serial_blocks = count[DLS_NO_COLOUR];
+    for (int c = 0; c < n; c++) s->order[place[colour[c]]++] = c;
+    return true;
+}
+
+static bool prepare_order(dls_sweep *s, const dls_nlgs_options *o, dls_workspace *w) {
+    int n = s->problem->block_count;
+    dls_order order = o->order;
+    if (order == DLS_ORDER_AUTO) order = n < AUTO_COLOUR_BLOCKS ? DLS_ORDER_NATURAL : DLS_ORDER_COLOURED;
+    s->ranges = DLS_TAKE(w, dls_sweep_range, DLS_MAX_COLOURS + 2);
+    s->parts = DLS_TAKE(w, dls_sweep_change, n / CHUNK + DLS_MAX_COLOURS + 2);
+    s->order = order == DLS_ORDER_NATURAL ? NULL : DLS_TAKE(w, int, n);
+    if (!s->ranges || !s->parts || (order != DLS_ORDER_NATURAL && !s->order)) return false;
+    s->range_count = s->colours = s->serial_blocks = 0;
+    s->random = 0;
+    if (order == DLS_ORDER_COLOURED) return order_by_colour(s, w);
+    s->ranges[s->range_count++] = (dls_sweep_range){0, n, false};
+    if (order == DLS_ORDER_RANDOM) {
+        for (int c = 0; c < n; c++) s->order[c] = c;
+        s->random = (uint64_t)o->seed + 1;
+    }
+    return true;
+}
+
+static bool prepare_law(dls_sweep *s, dls_workspace *w) {
+    const dls_problem *p = s->problem;
+    int64_t total = 0;
+    if (p->uniform) {
+        s->data_stride = s->law->data_size(p->uniform);
+        total = (int64_t)p->block_count * s->data_stride;
+    } else {
+        s->data_start = DLS_TAKE(w, int64_t, p->block_count);
+        if (!s->data_start) return false;
+        for (int c = 0; c < p->block_count; c++) {
+            int d = dls_size(p, c);
+            s->data_start[c] = total;
+            total += p->kind[c] == DLS_CONTACT ? s->law->data_size(d) : d * d;
+        }
+    }
+    s->data = DLS_TAKE(w, double, total);
+    if (!s->data) return false;
+#pragma omp parallel for num_threads(s->threads) schedule(static) if (s->threads > 1)
+    for (int c = 0; c < p->block_count; c++) {
+        int d = dls_size(p, c);
+        const double *W = dls_diagonal(p, c);
+        if (p->kind[c] == DLS_CONTACT)
+            s->law->prepare(&s->local, d, W, p->mu[c], law_data(s, c));
+        else
+            prepare_bilateral(d, W, law_data(s, c));
+    }
+    return true;
+}
+
+dls_status dls_sweep_prepare(dls_sweep *s, const dls_problem *p, const dls_nlgs_options *o, dls_workspace *w,
+                             dls_error *error) {
+    *s = (dls_sweep){.problem = p,
+                     .law = dls_law_find(o->law),
+                     .local = o->local,
+                     .threads = o->stop.threads,
+                     .relaxation = o->relaxation};
+    if (!s->law) return dls_fail(error, DLS_ERROR_ARGUMENT, "no law '%s'", o->law ? o->law : "");
+    s->state = DLS_TAKE(w, double, p->op->state_size(p));
+    if (!s->state || !prepare_order(s, o, w) || !prepare_law(s, w)) return dls_fail_memory(error);
+    return DLS_OK;
+}

@@ -1,0 +1,45 @@
+/* One Gauss–Seidel sweep over all blocks with a local law, in any order, on any number of threads. */
+#ifndef SOLVE_SWEEP_H
+#define SOLVE_SWEEP_H
+
+#include "problem/problem.h"
+#include <delassus/solve.h>
+
+/* What one sweep changed. */
+typedef struct dls_sweep_change {
+    double velocity2;       /* Σ |Δr_c / ρ_c|²: an estimate of ‖N‖² that costs nothing */
+    double normal, tangent; /* max |Δr_n|, max |Δr_t|, N s */
+    int unsolved;           /* contacts that the law gave up on */
+} dls_sweep_change;
+
+typedef struct dls_sweep_range {
+    int first, end; /* in the order */
+    bool parallel;  /* blocks of the range are not coupled with each other */
+} dls_sweep_range;
+
+typedef struct dls_sweep {
+    const dls_problem *problem;
+    const dls_law *law;
+    dls_law_options local;
+    int threads;
+    double relaxation;
+    double *data;        /* what the law prepared */
+    int64_t *data_start; /* of each block; NULL where all blocks have data_stride */
+    int data_stride;
+    double *state;   /* of the operator */
+    int *order;      /* NULL for the natural order */
+    uint64_t random; /* state of the generator that shuffles the order before every sweep; 0: never */
+    int range_count, colours, serial_blocks;
+    dls_sweep_range *ranges;
+    dls_sweep_change *parts; /* one per chunk of the order */
+} dls_sweep;
+
+/* Takes all memory from the workspace. */
+dls_status dls_sweep_prepare(dls_sweep *sweep, const dls_problem *problem, const dls_nlgs_options *options,
+                             dls_workspace *workspace, dls_error *error);
+/* Tells the sweep that r is new. */
+void dls_sweep_start(dls_sweep *sweep, const double *r);
+/* r ← one sweep from r. */
+dls_sweep_change dls_sweep_run(dls_sweep *sweep, double *r, bool backward);
+
+#endif
