@@ -66,7 +66,8 @@ typedef enum dls_field_type {
     DLS_FIELD_INT,
     DLS_FIELD_REAL,
     DLS_FIELD_BOOL,
-    DLS_FIELD_CHOICE
+    DLS_FIELD_CHOICE, /* an enum */
+    DLS_FIELD_NAME    /* a const char * that must outlive the options */
 } dls_field_type;
 
 typedef struct dls_field {
