@@ -105,6 +105,9 @@ void dls_field_print(const dls_field *field, const void *options, char *text, si
         if (strtod(text, NULL) != value) snprintf(text, text_size, "%.17g", value);
         break;
     }
+    case DLS_FIELD_NAME:
+        snprintf(text, text_size, "%s", *(const char *const *)(const void *)member);
+        break;
     case DLS_FIELD_BOOL:
         snprintf(text, text_size, "%s", *(const bool *)member ? "yes" : "no");
         break;
