@@ -15,6 +15,9 @@ build: ## build the program (build/delassus) and the libraries
 	@$(SETUP)
 	@$(call cmake,release)
 
+demo: build ## build, then solve a shipped contact problem with several solvers and compare them
+	@scripts/demo
+
 test: build ## build, then run every test
 	@tests/run
 
@@ -33,12 +36,13 @@ install: build ## install into PREFIX (default /usr/local; DESTDIR is honoured)
 	@cmake --install build --prefix $(PREFIX)
 
 bench: build ## measure; tables on the terminal, JSON in build/bench/
-	@tools/bench
+	@for source in $(filter-out %_siconos.c,$(wildcard bench/bench_*.c)); do \
+	    name=$$(basename $$source .c); build/bench/$$name --json build/bench/$$name.json || exit 1; done
 
 bench-siconos: ## the same problems with Siconos in the same run
 	@$(SETUP) bench
 	@$(call cmake,release,bench-siconos)
-	@build/bench/bench_siconos
+	@build/bench/bench_siconos --json build/bench/bench_siconos.json
 
 asan: ## tests under the address and undefined-behaviour sanitizers
 	@$(SETUP)

@@ -7,6 +7,8 @@ target_compile_options(delassus_options INTERFACE
   # sqrt and comparisons become single instructions; NaN, infinity and rounding keep their meaning
   -fno-math-errno -fno-trapping-math)
 
+target_link_options(delassus_options INTERFACE LINKER:--as-needed)
+
 # The instruction set: what this machine has, if it is the common x86-64 level with AVX2 and FMA.
 if(NOT DEFINED DELASSUS_ARCH AND CMAKE_SYSTEM_PROCESSOR STREQUAL "x86_64" AND NOT CMAKE_CROSSCOMPILING)
   include(CheckCSourceRuns)
