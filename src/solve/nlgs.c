@@ -2,7 +2,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "solve/anderson.h"
-#include "solve/law_fields.h"
+#include "solve/fields.h"
 #include "solve/solve.h"
 #include "solve/sweep.h"
 
@@ -237,25 +237,22 @@ dls_nlgs_options dls_default_nlgs_options(void) {
 
 static void defaults(void *options) { *(dls_nlgs_options *)options = dls_default_nlgs_options(); }
 
-#define AT(member) offsetof(dls_nlgs_options, member)
-
 static const dls_field fields[] = {
     DLS_STOP_FIELDS(dls_nlgs_options),
-    {"law", DLS_FIELD_NAME, AT(law), 0, 0, NULL, "1", "local law, see the table of laws"},
+    {"law", DLS_FIELD_NAME, offsetof(dls_nlgs_options, law), 0, 0, NULL, "1",
+     "local law, see the table of laws"},
     DLS_LAW_FIELDS(dls_nlgs_options, local.),
-    {"order", DLS_FIELD_CHOICE, AT(order), 0, 0, "auto|natural|random|coloured", "1",
-     "order of visits; auto: natural for small problems, coloured for large ones"},
-    {"seed", DLS_FIELD_INT, AT(seed), 0, 2147483647, NULL, "1", "of the random order"},
-    {"alternate", DLS_FIELD_BOOL, AT(alternate), 0, 0, NULL, "1", "every other sweep runs backward"},
-    {"relaxation", DLS_FIELD_REAL, AT(relaxation), 0.01, 1.99, NULL, "1", "ω in r + ω (law(r) − r)"},
-    {"acceleration", DLS_FIELD_CHOICE, AT(acceleration), 0, 0, "anderson|momentum|plain", "1",
-     "of the sweeps"},
-    {"window", DLS_FIELD_INT, AT(window), 1, DLS_MAX_WINDOW, NULL, "1", "differences that Anderson keeps"},
-    {"window-reset", DLS_FIELD_INT, AT(window_reset), 1, 1000000, NULL, "1",
-     "sweeps after which they are dropped"},
-    {"stall-sweeps", DLS_FIELD_INT, AT(stall_sweeps), 0, 2147483647, NULL, "1",
-     "give up when the measure has not fallen by a tenth in so many sweeps; 0: never"},
-    {"adapt", DLS_FIELD_BOOL, AT(adapt), 0, 0, NULL, "1", "relax by 0.7, then alternate, before giving up"},
+    DLS_CHOICE(dls_nlgs_options, , order, 4, "auto|natural|random|coloured",
+               "order of visits; auto: natural for small problems, coloured for large ones"),
+    DLS_INT(dls_nlgs_options, , seed, 0, 2147483647, "of the random order"),
+    DLS_BOOL(dls_nlgs_options, , alternate, "every other sweep runs backward"),
+    DLS_REAL(dls_nlgs_options, , relaxation, 0.01, 1.99, "1", "ω in r + ω (law(r) − r)"),
+    DLS_CHOICE(dls_nlgs_options, , acceleration, 3, "anderson|momentum|plain", "of the sweeps"),
+    DLS_INT(dls_nlgs_options, , window, 1, DLS_MAX_WINDOW, "differences that Anderson keeps"),
+    DLS_INT(dls_nlgs_options, , window_reset, 1, 1000000, "sweeps after which they are dropped"),
+    DLS_INT(dls_nlgs_options, , stall_sweeps, 0, 2147483647,
+            "give up when the measure has not fallen by a tenth in so many sweeps; 0: never"),
+    DLS_BOOL(dls_nlgs_options, , adapt, "relax by 0.7, then alternate, before giving up"),
 };
 
 const dls_solver dls_solver_nlgs = {"nlgs",
