@@ -3,7 +3,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/small.h"
-#include "solve/law_fields.h"
+#include "solve/fields.h"
 
 #include <ctype.h>
 
