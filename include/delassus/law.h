@@ -24,13 +24,14 @@ typedef struct dls_law_options {
     double rho_scale; /* multiplies the descent parameters that the block itself gives */
     double rho;       /* fixed descent parameter in kg instead (sbp, sal, ebp, eal); 0: from the block */
     double gamma_n, gamma_t;   /* fixed parameters of epdas and ipdas in kg; 0: from the block */
-    double local_tolerance;    /* ebp, eal: stop on |Z|/ρ relative to |b| */
-    int local_iterations;      /* ebp, eal: Newton cap; 1 with ebp is the IBP of paper 002 */
+    double local_tolerance;    /* ebp, eal, repeated pdas steps: stop on |Z| against |r| + ρ|b| */
+    int local_iterations;      /* ebp, eal: Newton cap; 1 with ebp is the IBP of paper 002, one bare step */
     dls_eal_radius eal_radius; /* friction radius of eal: μτ_n (Alart–Curnier) or μ r_n (as printed) */
     dls_pdas_compare pdas_compare; /* friction threshold: new or old normal impulse */
     dls_pdas_slip pdas_slip;       /* slip step: direct, or paper 002's Newton form */
     int pdas_iterations;           /* steps per visit */
-    bool safeguard;                /* pdas: fall back to eal, then sal, where a step makes no sense */
+    bool safeguard;                /* ebp, eal: restart where Newton cycles, at last step like sbp, sal;
+                                      pdas: ipdas for epdas, then eal, then sal where a step makes no sense */
 } dls_law_options;
 
 DLS_API dls_law_options dls_default_law_options(void);
@@ -40,10 +41,10 @@ DLS_API const dls_field *dls_law_fields(int *count);
 typedef struct dls_law {
     const char *name;
     const char *summary;
-    /* doubles of data that prepare() computes once for a block of size d */
+    /* doubles of data that prepare() computes once for a block of size d; register both as NULL for none */
     int (*data_size)(int d);
     void (*prepare)(const dls_law_options *options, int d, const double *W, double mu, double *data);
-    /* r: in the last impulse, out the next one */
+    /* b: velocity of this contact without its own impulse; r: in the last impulse, out the next one */
     dls_contact_state (*solve)(const dls_law_options *options, int d, const double *W, double mu,
                                const double *data, const double *b, double *r);
 } dls_law;
@@ -51,10 +52,12 @@ typedef struct dls_law {
 DLS_API int dls_law_count(void);
 DLS_API const dls_law *dls_law_at(int index);
 DLS_API const dls_law *dls_law_find(const char *name); /* NULL when there is none */
-/* The row is copied, its strings are not; names must be new. Not to be called while a solve runs. */
+/* The row is copied, its strings are not. Names are new, up to 31 lower-case letters, digits, '-' and '_';
+ * there is room for 16 rows. Not to be called while a solve runs. */
 DLS_API dls_status dls_law_register(const dls_law *law, dls_error *error);
 
-/* One visit of one law on one contact. u (may be NULL) receives W r + b. */
+/* One visit of one law on one contact, with everything checked. options may be NULL for the defaults; u
+ * receives W r + b and state the branch, each may be NULL. */
 DLS_API dls_status dls_law_apply(const dls_law *law, const dls_law_options *options, int d, const double *W,
                                  double mu, const double *b, double *r, double *u, dls_contact_state *state,
                                  dls_error *error);
