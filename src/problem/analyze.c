@@ -31,8 +31,8 @@ static dls_status rank_and_condition(const dls_problem *p, double asymmetry, dls
     if (!status) {
         facts->rank = 0;
         while (facts->rank < n && values[facts->rank] > n * DBL_EPSILON * values[0]) facts->rank++;
-        facts->hyperstaticity = facts->rank ? (double)n / facts->rank : NAN;
-        facts->condition = facts->rank ? values[0] / values[facts->rank - 1] : NAN;
+        facts->hyperstaticity = facts->rank ? (double)n / facts->rank : (double)NAN;
+        facts->condition = facts->rank ? values[0] / values[facts->rank - 1] : (double)NAN;
     }
     dls_free(A);
     dls_free(values);

@@ -24,8 +24,11 @@ static inline void cone_project(int d, double mu, double *z) {
 static inline void cone_natural_map(int d, double mu, double w, const double *r, const double *u, double *N) {
     double z[SMALL_MAX], rho = 1 / w;
     N[0] = u[0] + mu * small_norm(d - 1, u + 1);
-    for (int i = 1; i < d; i++) N[i] = u[i];
-    for (int i = 0; i < d; i++) z[i] = r[i] - rho * N[i];
+    z[0] = r[0] - rho * N[0];
+    for (int i = 1; i < d; i++) {
+        N[i] = u[i];
+        z[i] = r[i] - rho * N[i];
+    }
     double t = small_norm(d - 1, z + 1);
     if (z[0] >= 0 && t <= mu * z[0]) return;
     if (mu * t <= -z[0]) {
