@@ -1,0 +1,100 @@
+/* delassus generate: contact problems of any size, the same for the same seed. */
+#include "commands.h"
+#include "output_file.h"
+#include "report.h"
+
+#include <delassus/fclib.h>
+
+#include <float.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+
+typedef struct generate_values {
+    int size, seed;
+    double mu;
+    const char *output;
+} generate_values;
+
+#define AT(member) offsetof(generate_values, member)
+
+static const option options[] = {
+    {"size", 'n', OPTION_INT, "N", AT(size), 1, 100000000, "about this many contacts"},
+    {"mu", 0, OPTION_REAL, "M", AT(mu), 0, DBL_MAX, "friction coefficient of every contact"},
+    {"seed", 0, OPTION_INT, "S", AT(seed), 0, INT_MAX, "another seed, another problem"},
+    {"output", 'o', OPTION_TEXT, "FILE", AT(output), 0, 0, "where to write it (FCLib, local form); needed"},
+};
+
+static const struct {
+    const char *name, *meaning;
+    dls_generator kind;
+} kinds[] = {
+    {"packing", "spheres under gravity in a box", DLS_GENERATE_PACKING},
+    {"stack", "boxes with four contacts each, hyperstatic", DLS_GENERATE_STACK},
+    {"discs", "planar discs under gravity", DLS_GENERATE_DISCS},
+};
+
+enum { KIND_COUNT = sizeof kinds / sizeof *kinds };
+
+static int find_kind(const char *name) {
+    nearest n = nearest_begin(name);
+    for (int i = 0; i < KIND_COUNT; i++) {
+        if (!strcmp(kinds[i].name, name)) return i;
+        nearest_offer(&n, kinds[i].name);
+    }
+    report_error("generate: no kind '%s'; did you mean '%s'?", name, n.best);
+    return -1;
+}
+
+static int write_problem(const dls_problem *problem, int kind, const generate_values *v) {
+    char description[160];
+    snprintf(description, sizeof description, "%s: delassus generate %s --size %d --mu %.17g --seed %d",
+             kinds[kind].meaning, kinds[kind].name, v->size, v->mu, v->seed);
+    dls_fclib_content content = {.problem = problem,
+                                 .title = kinds[kind].name,
+                                 .description = description,
+                                 .math_info = "normal component first; SI units"};
+    dls_error error;
+    if (dls_fclib_write(v->output, &content, &error)) return report_error("%s", error.message);
+    printf("%s: %d contacts, %d rows\n", v->output, dls_problem_contact_count(problem),
+           dls_problem_row_count(problem));
+    return EXIT_DONE;
+}
+
+static int run(const text_list *operands, const void *values) {
+    const generate_values *v = values;
+    int kind = find_kind(operands->items[0]);
+    if (kind < 0) return EXIT_BAD_INPUT;
+    if (!v->output) return report_error("generate: no output given, expected -o FILE");
+    if (!output_path_check(v->output)) return EXIT_BAD_INPUT;
+    dls_generate_def def = dls_default_generate_def();
+    def.kind = kinds[kind].kind;
+    def.size = v->size;
+    def.mu = v->mu;
+    def.seed = (uint64_t)v->seed;
+    dls_problem *problem = NULL;
+    dls_error error;
+    if (dls_problem_generate(&def, &problem, &error)) return report_error("generate: %s", error.message);
+    int code = write_problem(problem, kind, v);
+    dls_problem_destroy(problem);
+    return code;
+}
+
+static const generate_values defaults = {.size = 1000, .seed = 1, .mu = 0.3};
+
+const command command_generate = {
+    .name = "generate",
+    .summary = "make a contact problem: packing, stack or discs",
+    .operands = "packing|stack|discs",
+    .details = "  packing   spheres under gravity in a box\n"
+               "  stack     boxes with four contacts each: hyperstatic, impulses are not unique\n"
+               "  discs     planar discs under gravity\n\n"
+               "  delassus generate packing --size 10000 --mu 0.5 -o packing.hdf5",
+    .least_operands = 1,
+    .most_operands = 1,
+    .options = options,
+    .option_count = sizeof options / sizeof *options,
+    .defaults = &defaults,
+    .values_size = sizeof(generate_values),
+    .run = run,
+};

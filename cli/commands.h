@@ -1,0 +1,14 @@
+/* The rows of the command table, each defined in command_NAME.c. */
+#ifndef DELASSUS_CLI_COMMANDS_H
+#define DELASSUS_CLI_COMMANDS_H
+
+#include "arguments.h"
+
+extern const command command_solve;
+extern const command command_info;
+extern const command command_compare;
+extern const command command_solvers;
+extern const command command_generate;
+extern const command command_export;
+
+#endif

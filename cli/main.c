@@ -1,0 +1,73 @@
+/* The program: one table of commands. */
+#include "arguments.h"
+#include "commands.h"
+#include "report.h"
+
+#include <delassus/delassus.h>
+
+#include <stdio.h>
+#include <string.h>
+
+/* A command is one file and one row here. */
+static const command *const commands[] = {
+    &command_solve, &command_info, &command_compare, &command_solvers, &command_generate, &command_export,
+};
+
+enum { COMMAND_COUNT = sizeof commands / sizeof *commands };
+
+static const command *find_command(const char *name) {
+    for (int i = 0; i < COMMAND_COUNT; i++)
+        if (!strcmp(commands[i]->name, name)) return commands[i];
+    return NULL;
+}
+
+static int refuse_unknown(const char *name) {
+    nearest n = nearest_begin(name + strspn(name, "-"));
+    for (int i = 0; i < COMMAND_COUNT; i++) nearest_offer(&n, commands[i]->name);
+    nearest_offer(&n, "help");
+    if (*name != '-') return report_error("no command '%s'; did you mean 'delassus %s'?", name, n.best);
+    nearest_offer(&n, "version");
+    bool general = !strcmp(n.best, "help") || !strcmp(n.best, "version");
+    return report_error("no option '%s'; did you mean 'delassus %s%s'?", name, general ? "--" : "", n.best);
+}
+
+static void print_overview(FILE *file) {
+    fprintf(file,
+            "usage: delassus COMMAND [operands] [options]\n\n"
+            "Contact problems with Coulomb friction: solve them, certify the result, compare solvers.\n\n"
+            "commands:\n");
+    for (int i = 0; i < COMMAND_COUNT; i++)
+        fprintf(file, "  %-10s %s\n", commands[i]->name, commands[i]->summary);
+    fprintf(file, "\n'delassus help COMMAND' or 'delassus COMMAND --help' tells all about one;\n"
+                  "'delassus --version' prints the version.\n"
+                  "Exit status: 0 done (solved), 1 not converged, 2 bad input or usage.\n");
+}
+
+static int run_help(int word_count, char **words) {
+    if (word_count == 0) {
+        print_overview(stdout);
+        return EXIT_DONE;
+    }
+    const command *c = find_command(words[0]);
+    if (!c) return refuse_unknown(words[0]);
+    command_help(c);
+    return EXIT_DONE;
+}
+
+static int run(int argc, char **argv) {
+    if (argc < 2) {
+        print_overview(stderr);
+        return EXIT_BAD_INPUT;
+    }
+    const char *name = argv[1];
+    if (!strcmp(name, "help") || !strcmp(name, "--help") || !strcmp(name, "-h"))
+        return run_help(argc - 2, argv + 2);
+    if (!strcmp(name, "--version")) {
+        printf("delassus %s\n", dls_version());
+        return EXIT_DONE;
+    }
+    const command *c = find_command(name);
+    return c ? command_execute(c, argc - 2, argv + 2) : refuse_unknown(name);
+}
+
+int main(int argc, char **argv) { return report_finish(run(argc, argv)); }

@@ -1,0 +1,29 @@
+/* Text files that appear whole or not at all: written aside, renamed when all is well. */
+#ifndef DELASSUS_CLI_OUTPUT_FILE_H
+#define DELASSUS_CLI_OUTPUT_FILE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+typedef struct output_file {
+    FILE *stream;
+    const char *path; /* as the user gave it, for messages */
+    char *target;     /* what is replaced: the file behind symbolic links */
+    char *aside;      /* what is written meanwhile; NULL where target is a device or pipe */
+} output_file;
+
+/* False after a line on stderr: the folder is missing or closed to us, or path is a folder. */
+bool output_file_open(output_file *out, const char *path);
+/* Renames into place; false after a line on stderr, with any former file untouched. */
+bool output_file_commit(output_file *out);
+/* Forgets what was written. */
+void output_file_discard(output_file *out);
+
+/* Whether a regular file could be put at path, for writers that rename by themselves. False after a line on
+ * stderr. */
+bool output_path_check(const char *path);
+/* Makes a folder and those above it. False after a line on stderr. */
+bool output_folder_make(const char *path);
+
+#endif

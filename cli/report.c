@@ -1,0 +1,110 @@
+/* Errors, colours, quantities, and the nearest known word. */
+#include "report.h"
+
+#include <limits.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+int report_error(const char *format, ...) {
+    char line[1024];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(line, sizeof line, format, arguments);
+    va_end(arguments);
+    for (char *at = line; *at; at++)
+        if ((unsigned char)*at < 0x20 || *at == 0x7f) *at = '?';
+    fprintf(stderr, "delassus: %s\n", line);
+    return EXIT_BAD_INPUT;
+}
+
+int report_finish(int exit_code) {
+    if (fflush(stdout) || ferror(stdout))
+        return report_error("standard output: cannot be written, expected room for the report");
+    return exit_code;
+}
+
+void *report_allocate(size_t count, size_t size) {
+    void *block = calloc(count ? count : 1, size ? size : 1);
+    if (!block) exit(report_error("out of memory"));
+    return block;
+}
+
+static bool stdout_has_colour(void) {
+    const char *refused = getenv("NO_COLOR"), *terminal = getenv("TERM");
+    if (refused && *refused) return false;
+    return terminal && strcmp(terminal, "dumb") != 0 && isatty(STDOUT_FILENO);
+}
+
+const char *colour_begin(report_colour colour) {
+    static const char *const codes[] = {"", "\033[32m", "\033[31m", "\033[1m", "\033[2m"};
+    return stdout_has_colour() ? codes[colour] : "";
+}
+
+const char *colour_end(report_colour colour) {
+    return colour != COLOUR_NONE && stdout_has_colour() ? "\033[0m" : "";
+}
+
+void print_plain(const char *text) {
+    for (; *text; text++) putchar((unsigned char)*text < 0x20 || *text == 0x7f ? ' ' : *text);
+}
+
+int text_width(const char *text) {
+    int width = 0;
+    for (; *text; text++) width += ((unsigned char)*text & 0xC0) != 0x80;
+    return width;
+}
+
+void format_seconds(double seconds, char *text, size_t size) {
+    if (!isfinite(seconds))
+        snprintf(text, size, "unknown");
+    else if (seconds < 0.9995e-3)
+        snprintf(text, size, "%.3g µs", 1e6 * seconds);
+    else if (seconds < 0.9995)
+        snprintf(text, size, "%.3g ms", 1e3 * seconds);
+    else if (seconds < 99.95)
+        snprintf(text, size, "%.3g s", seconds);
+    else
+        snprintf(text, size, "%.0f min %.0f s", floor(seconds / 60), floor(fmod(seconds, 60)));
+}
+
+void format_bytes(double bytes, char *text, size_t size) {
+    static const char *const units[] = {"bytes", "kB", "MB", "GB", "TB"};
+    int unit = 0;
+    while (bytes >= 999.5 && unit < 4) {
+        bytes /= 1000;
+        unit++;
+    }
+    snprintf(text, size, "%.3g %s", bytes, units[unit]);
+}
+
+static int least(int a, int b) { return a < b ? a : b; }
+
+/* Insertions, deletions and replacements that turn a into b. */
+static int edit_distance(const char *a, const char *b) {
+    int row[64], n = least((int)strlen(b), 63);
+    for (int j = 0; j <= n; j++) row[j] = j;
+    for (int i = 1; a[i - 1]; i++) {
+        int diagonal = row[0];
+        row[0] = i;
+        for (int j = 1; j <= n; j++) {
+            int above = row[j];
+            row[j] = least(least(row[j], row[j - 1]) + 1, diagonal + (a[i - 1] != b[j - 1]));
+            diagonal = above;
+        }
+    }
+    return row[n];
+}
+
+nearest nearest_begin(const char *text) { return (nearest){text, NULL, INT_MAX}; }
+
+void nearest_offer(nearest *n, const char *candidate) {
+    bool begins = *n->text && strncmp(candidate, n->text, strlen(n->text)) == 0;
+    int distance = begins ? 1 : edit_distance(n->text, candidate);
+    if (distance < n->distance) {
+        n->distance = distance;
+        n->best = candidate;
+    }
+}

@@ -1,0 +1,100 @@
+/* From text to a row of the solver table and its options. */
+#include "solver_choice.h"
+
+#include "report.h"
+
+#include <delassus/law.h>
+
+#include <stdio.h>
+#include <string.h>
+
+static bool refuse_solver(const char *name) {
+    nearest n = nearest_begin(name);
+    for (int i = 0; i < dls_solver_count(); i++) nearest_offer(&n, dls_solver_at(i)->name);
+    report_error("no solver '%s'; did you mean '%s'? ('delassus solvers' lists all)", name, n.best);
+    return false;
+}
+
+static bool refuse_law(const char *name) {
+    nearest n = nearest_begin(name);
+    for (int i = 0; i < dls_law_count(); i++) nearest_offer(&n, dls_law_at(i)->name);
+    report_error("no law '%s'; did you mean '%s'? ('delassus solvers' lists all)", name, n.best);
+    return false;
+}
+
+/* The member that holds the law's name, NULL for a solver without one. */
+static const char **law_member(const solver_choice *choice) {
+    const dls_solver *solver = choice->solver;
+    for (int i = 0; i < solver->field_count; i++)
+        if (!strcmp(solver->fields[i].key, "law"))
+            return (const char **)(uintptr_t)(choice->options.bytes + solver->fields[i].offset);
+    return NULL;
+}
+
+bool solver_choice_set_law(solver_choice *choice, const char *name) {
+    const dls_law *law = dls_law_find(name);
+    if (!law) return refuse_law(name);
+    const char **member = law_member(choice);
+    if (!member) {
+        report_error("solver '%s' takes no law, got '%s'", choice->solver->name, name);
+        return false;
+    }
+    *member = law->name;
+    return true;
+}
+
+const char *solver_choice_law(const solver_choice *choice) {
+    const char *const *member = law_member(choice);
+    return member ? *member : "";
+}
+
+bool solver_choice_set(solver_choice *choice, const char *key, const char *value) {
+    dls_error error;
+    if (!strcmp(key, "law")) return solver_choice_set_law(choice, value);
+    if (!dls_field_set(choice->solver->fields, choice->solver->field_count, choice->options.bytes, key, value,
+                       &error))
+        return true;
+    report_error("%s: %s", choice->solver->name, error.message);
+    return false;
+}
+
+bool solver_choice_assign(solver_choice *choice, const char *text) {
+    char key[64];
+    const char *equals = strchr(text, '=');
+    if (!equals || equals == text || (size_t)(equals - text) >= sizeof key) {
+        report_error("%s: '%s' is no setting, expected key=value", choice->solver->name, text);
+        return false;
+    }
+    snprintf(key, sizeof key, "%.*s", (int)(equals - text), text);
+    return solver_choice_set(choice, key, equals + 1);
+}
+
+bool solver_choice_parse(solver_choice *choice, const char *text) {
+    *choice = (solver_choice){0};
+    char copy[sizeof choice->label];
+    if (strlen(text) >= sizeof copy) {
+        report_error("solver '%s' is too long, expected at most %zu bytes", text, sizeof copy - 1);
+        return false;
+    }
+    snprintf(choice->label, sizeof choice->label, "%s", text);
+    snprintf(copy, sizeof copy, "%s", text);
+    char *settings = strchr(copy, '+');
+    if (settings) *settings++ = '\0';
+    char *law = strchr(copy, ':');
+    if (law) *law++ = '\0';
+    choice->solver = dls_solver_find(copy);
+    if (!choice->solver) return refuse_solver(copy);
+    choice->solver->defaults(choice->options.bytes);
+    if (law && !solver_choice_set_law(choice, law)) return false;
+    while (settings) {
+        char *next = strchr(settings, '+');
+        /* the plus of an exponent, as in 1e+3, belongs to the number */
+        while (next && next > settings && (next[-1] == 'e' || next[-1] == 'E') &&
+               strchr(settings, '=') < next && next[1] >= '0' && next[1] <= '9')
+            next = strchr(next + 1, '+');
+        if (next) *next++ = '\0';
+        if (!solver_choice_assign(choice, settings)) return false;
+        settings = next;
+    }
+    return true;
+}

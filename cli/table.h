@@ -1,0 +1,17 @@
+/* Tables for the terminal: columns as wide as their widest cell, counted in characters. */
+#ifndef DELASSUS_CLI_TABLE_H
+#define DELASSUS_CLI_TABLE_H
+
+#include "report.h"
+
+typedef struct table table;
+
+/* The first column is aligned to the left, the others to the right. */
+table *table_create(int column_count);
+/* Fills cells row by row, from the left. */
+void table_cell(table *t, report_colour colour, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+/* Prints all rows, the first one as a head with a rule below; then forgets the table. */
+void table_print(table *t);
+
+#endif

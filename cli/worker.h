@@ -1,0 +1,38 @@
+/* Work in processes of its own: a crash or an endless loop costs one result, never the others. */
+#ifndef DELASSUS_CLI_WORKER_H
+#define DELASSUS_CLI_WORKER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+typedef enum worker_end {
+    WORKER_WAITING = 0, /* not run; stays so after an interrupt */
+    WORKER_DONE,
+    WORKER_CRASHED, /* by a signal, or without a full result */
+    WORKER_TIMEOUT, /* killed at its wall limit */
+    WORKER_CANCELLED
+} worker_end;
+
+typedef struct worker_job {
+    void (*work)(const void *input, void *result); /* called in the child */
+    const void *input;
+    void *result; /* plain data without pointers; filled when the end is WORKER_DONE */
+    size_t result_size;
+    double wall_limit; /* s */
+    worker_end end;
+    int signal; /* that ended a crashed child, or 0 */
+
+    pid_t process; /* while it runs */
+    int pipe;
+    double deadline;
+    size_t received;
+} worker_job;
+
+/* Called in the parent when a job starts (end is WORKER_WAITING) and when it has ended. */
+typedef void (*worker_callback)(const worker_job *job, int ended, int count, void *user);
+
+/* Runs all jobs, at most `parallel` at once. An interrupt kills those that run; returns false then. */
+bool worker_run(worker_job *jobs, int count, int parallel, worker_callback callback, void *user);
+
+#endif
