@@ -57,7 +57,8 @@ static dls_status set_number(const dls_field *field, void *member, const char *v
     errno = 0;
     double number = strtod(value, &end);
     bool whole = field->type != DLS_FIELD_INT || number == floor(number);
-    if (end == value || *end || errno == ERANGE || !whole || !(number >= field->low && number <= field->high))
+    bool vanished = errno == ERANGE && number == 0; /* subnormal numbers raise ERANGE too, and are fine */
+    if (end == value || *end || vanished || !whole || !(number >= field->low && number <= field->high))
         return dls_fail(error, DLS_ERROR_ARGUMENT, "%s: '%s' is not %s from %g to %g", field->key, value,
                         field->type == DLS_FIELD_INT ? "a whole number" : "a number", field->low,
                         field->high);
@@ -70,6 +71,8 @@ static dls_status set_number(const dls_field *field, void *member, const char *v
 
 dls_status dls_field_set(const dls_field *fields, int field_count, void *options, const char *key,
                          const char *value, dls_error *error) {
+    dls_error_clear(error);
+    if (!key || !value) return dls_fail(error, DLS_ERROR_ARGUMENT, "an option and a value are needed");
     const dls_field *nearest, *field = find(fields, field_count, key, &nearest);
     if (!field)
         return dls_fail(error, DLS_ERROR_ARGUMENT, "no option '%s'%s%s%s", key,
@@ -105,9 +108,11 @@ void dls_field_print(const dls_field *field, const void *options, char *text, si
         if (strtod(text, NULL) != value) snprintf(text, text_size, "%.17g", value);
         break;
     }
-    case DLS_FIELD_NAME:
-        snprintf(text, text_size, "%s", *(const char *const *)(const void *)member);
+    case DLS_FIELD_NAME: {
+        const char *name = *(const char *const *)(const void *)member;
+        snprintf(text, text_size, "%s", name ? name : "");
         break;
+    }
     case DLS_FIELD_BOOL:
         snprintf(text, text_size, "%s", *(const bool *)member ? "yes" : "no");
         break;
