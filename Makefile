@@ -36,13 +36,12 @@ install: build ## install into PREFIX (default /usr/local; DESTDIR is honoured)
 	@cmake --install build --prefix $(PREFIX)
 
 bench: build ## measure; tables on the terminal, JSON in build/bench/
-	@for source in $(filter-out %_siconos.c,$(wildcard bench/bench_*.c)); do \
-	    name=$$(basename $$source .c); build/bench/$$name --json build/bench/$$name.json || exit 1; done
+	@bench/run sweep
 
 bench-siconos: ## the same problems with Siconos in the same run
 	@$(SETUP) bench
 	@$(call cmake,release,bench-siconos)
-	@build/bench/bench_siconos --json build/bench/bench_siconos.json
+	@bench/run siconos
 
 asan: ## tests under the address and undefined-behaviour sanitizers
 	@$(SETUP)

@@ -5,10 +5,8 @@ include(CMakePackageConfigHelpers)
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/delassus)
 
 install(TARGETS delassus_static delassus_shared EXPORT delassusTargets)
+install(TARGETS delassus_program)
 install(FILES ${public_headers} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/delassus)
-if(TARGET delassus_program)
-  install(TARGETS delassus_program)
-endif()
 install(FILES LICENSE CITATION.cff DESTINATION ${CMAKE_INSTALL_DOCDIR})
 
 install(EXPORT delassusTargets NAMESPACE delassus:: DESTINATION ${package_dir})

@@ -1,5 +1,5 @@
-# Every tests/unit/test_*.c and tests/solve/test_*.c is a cmocka program, run by tests/run. Tests link the
-# static library, so they reach what the shared one hides.
+# Every test_*.c of tests/unit, tests/solve and tests/cli is a cmocka program, run by tests/run. Tests link the
+# static library, so they reach what the shared one hides; those of tests/cli link the program's commands.
 
 pkg_check_modules(CMOCKA QUIET IMPORTED_TARGET cmocka)
 
@@ -15,7 +15,7 @@ if(CMOCKA_FOUND)
     add_library(test_support OBJECT ${support_sources})
     target_link_libraries(test_support PRIVATE test_settings PkgConfig::CMOCKA)
   endif()
-  file(GLOB test_sources CONFIGURE_DEPENDS tests/unit/test_*.c tests/solve/test_*.c)
+  file(GLOB test_sources CONFIGURE_DEPENDS tests/unit/test_*.c tests/solve/test_*.c tests/cli/test_*.c)
   foreach(source ${test_sources})
     cmake_path(GET source STEM name)
     cmake_path(GET source PARENT_PATH folder)
@@ -26,6 +26,10 @@ if(CMOCKA_FOUND)
     target_link_libraries(${folder}_${name} PRIVATE test_settings PkgConfig::CMOCKA)
     if(support_sources)
       target_link_libraries(${folder}_${name} PRIVATE test_support)
+    endif()
+    if(folder STREQUAL "cli")
+      target_include_directories(${folder}_${name} PRIVATE cli)
+      target_link_libraries(${folder}_${name} PRIVATE delassus_commands)
     endif()
   endforeach()
 else()
