@@ -11,7 +11,7 @@
 
 static const double GRAVITY = 9.81, STEP = 1e-3, RADIUS = 0.01, DENSITY = 2500, PI = 3.14159265358979323846;
 static const double KEEP_SPHERES = 0.55, KEEP_DISCS = 0.75; /* share of lattice neighbours that touch */
-static const double TILT = 0.1, AGITATION = 0.5;            /* of normals; of velocities, in units of g h */
+static const double TILT = 0.1, AGITATION = 0.05;            /* of normals; of velocities, in units of g h */
 
 typedef struct builder {
     int dimension, dof, body_count, contact_count, room;
@@ -19,7 +19,8 @@ typedef struct builder {
     double *inverse_mass; /* dof² each */
     double *velocity;     /* dof each */
     int *body;            /* two per contact */
-    double *point, *normal;
+    double *lever; /* from the centre of each of the two bodies to the contact, six numbers per contact */
+    double *normal;
     dls_random random;
 } builder;
 
@@ -28,7 +29,7 @@ static void builder_free(builder *x) {
     dls_free(x->inverse_mass);
     dls_free(x->velocity);
     dls_free(x->body);
-    dls_free(x->point);
+    dls_free(x->lever);
     dls_free(x->normal);
 }
 
@@ -39,9 +40,9 @@ static bool builder_begin(builder *x, int dimension, int bodies, int room, uint6
     x->inverse_mass = DLS_NEW_ZERO(double, (int64_t)bodies *dof *dof);
     x->velocity = DLS_NEW_ZERO(double, (int64_t)bodies *dof);
     x->body = DLS_NEW(int, 2 * (int64_t)room);
-    x->point = DLS_NEW_ZERO(double, 3 * (int64_t)room);
+    x->lever = DLS_NEW_ZERO(double, 6 * (int64_t)room);
     x->normal = DLS_NEW_ZERO(double, 3 * (int64_t)room);
-    return x->position && x->inverse_mass && x->velocity && x->body && x->point && x->normal;
+    return x->position && x->inverse_mass && x->velocity && x->body && x->lever && x->normal;
 }
 
 /* inertia: about the three axes (the third alone in the plane). The last position axis of the dimension is
@@ -57,14 +58,30 @@ static void set_body(builder *x, int body, const double *position, double mass, 
 }
 
 /* normal points from body a to body b; a = −1 is the ground. */
-static void add_contact(builder *x, int a, int b, const double *point, const double *normal) {
-    int c = x->contact_count++;
-    x->body[2 * (int64_t)c] = a;
-    x->body[2 * (int64_t)c + 1] = b;
+static double *add_contact(builder *x, int a, int b, const double *normal) {
+    int64_t c = x->contact_count++;
+    x->body[2 * c] = a;
+    x->body[2 * c + 1] = b;
     double length = small_norm(3, normal);
+    for (int i = 0; i < 3; i++) x->normal[3 * c + i] = normal[i] / length;
+    return x->lever + 6 * c;
+}
+
+/* Two round bodies, or a round one on the ground: both levers lie along the normal. */
+static void touch_round(builder *x, int a, int b, const double *normal) {
+    double *lever = add_contact(x, a, b, normal);
+    const double *n = x->normal + 3 * (int64_t)(x->contact_count - 1);
     for (int i = 0; i < 3; i++) {
-        x->point[3 * (int64_t)c + i] = point[i];
-        x->normal[3 * (int64_t)c + i] = normal[i] / length;
+        lever[i] = RADIUS * n[i];
+        lever[3 + i] = -RADIUS * n[i];
+    }
+}
+
+static void touch_at(builder *x, int a, int b, const double *normal, const double *point) {
+    double *lever = add_contact(x, a, b, normal);
+    for (int i = 0; i < 3; i++) {
+        if (a >= 0) lever[i] = point[i] - x->position[3 * (int64_t)a + i];
+        lever[3 + i] = point[i] - x->position[3 * (int64_t)b + i];
     }
 }
 
@@ -94,11 +111,9 @@ static void contact_frame(int dimension, const double *n, double frame[3][3]) {
 }
 
 /* One side of H: the velocity of a body's point along each axis, e·(v + ω × l) = e·v + (l × e)·ω. */
-static void fill_side(const builder *x, int body, const double *point, double frame[3][3], double sign,
-                      double *H) {
+static void fill_side(const builder *x, const double *lever, double frame[3][3], double sign, double *H) {
     int d = x->dimension;
-    double lever[3], moment[3];
-    for (int i = 0; i < 3; i++) lever[i] = point[i] - x->position[3 * (int64_t)body + i];
+    double moment[3];
     for (int i = 0; i < d; i++) {
         cross(lever, frame[i], moment);
         for (int j = 0; j < d; j++) H[i + d * j] = sign * frame[i][j];
@@ -114,7 +129,7 @@ static void fill_contact(const builder *x, int c, double *H, double *b) {
     for (int side = 0; side < 2; side++, H += d * x->dof) {
         int body = x->body[2 * (int64_t)c + side];
         if (body < 0) continue;
-        fill_side(x, body, x->point + 3 * (int64_t)c, frame, side ? 1 : -1, H);
+        fill_side(x, x->lever + 6 * (int64_t)c + 3 * side, frame, side ? 1 : -1, H);
         const double *v = x->velocity + (int64_t)body * x->dof;
         for (int j = 0; j < x->dof; j++)
             for (int i = 0; i < d; i++) b[i] += H[i + d * j] * v[j];
@@ -159,28 +174,24 @@ static int sphere_at(int side, int i, int j, int k) {
     return (i + j + k) % 2 == 0 ? (int)((((int64_t)k * side + j) * side + i) / 2) : -1;
 }
 
-static void touch_spheres(builder *x, int side, int i, int j, int k, double spacing) {
+static void touch_spheres(builder *x, int side, int i, int j, int k) {
     static const int to[6][3] = {{1, 1, 0}, {1, -1, 0}, {1, 0, 1}, {1, 0, -1}, {0, 1, 1}, {0, 1, -1}};
     int self = sphere_at(side, i, j, k);
-    const double *at = x->position + 3 * (int64_t)self;
     for (int e = 0; e < 6; e++) {
         int p = i + to[e][0], q = j + to[e][1], s = k + to[e][2];
         if (p < 0 || q < 0 || s < 0 || p >= side || q >= side || s >= side) continue;
         if (dls_random_unit(&x->random) > KEEP_SPHERES) continue;
-        double direction[3] = {to[e][0], to[e][1], to[e][2]}, normal[3], point[3];
+        double direction[3] = {to[e][0], to[e][1], to[e][2]}, normal[3];
         tilted(x, direction, normal);
-        double length = small_norm(3, normal);
-        for (int a = 0; a < 3; a++) point[a] = at[a] + RADIUS * normal[a] / length;
-        add_contact(x, self, sphere_at(side, p, q, s), point, normal);
+        touch_round(x, self, sphere_at(side, p, q, s), normal);
     }
     int place[3] = {i, j, k};
     for (int axis = 0; axis < 3; axis++) /* floor and walls; the box is open above */
         for (int high = 0; high < (axis == 2 ? 1 : 2); high++) {
             if (place[axis] != (high ? side - 1 : 0)) continue;
-            double normal[3] = {0, 0, 0}, point[3] = {at[0], at[1], at[2]};
+            double normal[3] = {0, 0, 0};
             normal[axis] = high ? -1 : 1;
-            point[axis] -= normal[axis] * spacing / sqrt(2);
-            add_contact(x, -1, self, point, normal);
+            touch_round(x, -1, self, normal);
         }
 }
 
@@ -206,7 +217,7 @@ static dls_status generate_packing(const dls_generate_def *def, dls_problem **pr
     for (int k = 0; k < side; k++)
         for (int j = 0; j < side; j++)
             for (int i = 0; i < side; i++)
-                if (sphere_at(side, i, j, k) >= 0) touch_spheres(&x, side, i, j, k, spacing);
+                if (sphere_at(side, i, j, k) >= 0) touch_spheres(&x, side, i, j, k);
     dls_status status = finish(&x, def->mu, def->matrix_free, problem, error);
     builder_free(&x);
     return status;
@@ -219,7 +230,7 @@ static void touch_bricks(builder *x, int below, int above, double left, double r
     const double up[3] = {0, 0, 1};
     for (int corner = 0; corner < 4; corner++) {
         double point[3] = {corner & 1 ? right : left, corner & 2 ? depth : -depth, height};
-        add_contact(x, below, above, point, up);
+        touch_at(x, below, above, up, point);
     }
 }
 
@@ -267,23 +278,17 @@ static void touch_discs(builder *x, int side, int i, int k) {
     const double half = 0.5, tall = 0.5 * sqrt(3);
     const double to[3][3] = {{1, 0, 0}, {half, tall, 0}, {-half, tall, 0}};
     int self = k * side + i, right = i + (k % 2), other[3] = {i + 1, right, right - 1};
-    const double *at = x->position + 3 * (int64_t)self;
     for (int e = 0; e < 3; e++) {
         int row = e ? k + 1 : k;
         if (other[e] < 0 || other[e] >= side || row >= side) continue;
         if (dls_random_unit(&x->random) > KEEP_DISCS) continue;
-        double normal[3], point[3];
+        double normal[3];
         tilted(x, to[e], normal);
-        double length = small_norm(3, normal);
-        for (int a = 0; a < 3; a++) point[a] = at[a] + RADIUS * normal[a] / length;
-        add_contact(x, self, row * side + other[e], point, normal);
+        touch_round(x, self, row * side + other[e], normal);
     }
     for (int wall = 0; wall < 3; wall++) {
         const double normals[3][3] = {{0, 1, 0}, {1, 0, 0}, {-1, 0, 0}};
-        if (!(wall == 0 ? k == 0 : i == (wall == 1 ? 0 : side - 1))) continue;
-        double point[3];
-        for (int a = 0; a < 3; a++) point[a] = at[a] - RADIUS * normals[wall][a];
-        add_contact(x, -1, self, point, normals[wall]);
+        if (wall == 0 ? k == 0 : i == (wall == 1 ? 0 : side - 1)) touch_round(x, -1, self, normals[wall]);
     }
 }
 
