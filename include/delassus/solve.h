@@ -98,7 +98,12 @@ typedef enum dls_order {
     DLS_ORDER_COLOURED
 } dls_order;
 
-typedef enum dls_acceleration { DLS_ANDERSON = 0, DLS_MOMENTUM, DLS_PLAIN } dls_acceleration;
+typedef enum dls_acceleration {
+    DLS_ACCELERATION_AUTO = 0, /* Anderson for small problems, momentum for large ones */
+    DLS_ANDERSON,
+    DLS_MOMENTUM,
+    DLS_PLAIN
+} dls_acceleration;
 
 typedef struct dls_nlgs_options {
     dls_stop_options stop;
@@ -113,7 +118,8 @@ typedef struct dls_nlgs_options {
     int window_reset; /* sweeps after which the window is cleared */
     int stall_sweeps; /* give up when the best residual has not fallen by a tenth in so many sweeps; 0: never
                        */
-    bool adapt;       /* when sweeps cycle, relax by 0.7 and go on before giving up */
+    bool adapt; /* when sweeps stall, try momentum, then relaxation by 0.7, then alternation before giving up
+                 */
 } dls_nlgs_options;
 
 DLS_API dls_nlgs_options dls_default_nlgs_options(void);

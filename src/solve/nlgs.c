@@ -13,7 +13,7 @@ static const double RESTART_GROWTH = 1.5; /* a step that lets the estimate grow 
 static const double STALL_GAIN = 0.9;     /* progress that counts */
 static const double CAUTIOUS_RELAXATION = 0.7;
 
-enum { CHECK_EVERY = 50, CHECK_NEAR = 10, ADAPT_LEVELS = 2 };
+enum { CHECK_EVERY = 50, CHECK_NEAR = 10, ANDERSON_PATIENCE = 150, LARGE = 4096 };
 
 typedef struct momentum {
     double theta, cap, least;
@@ -25,14 +25,14 @@ typedef struct run {
     const dls_nlgs_options *options;
     dls_sweep sweep;
     dls_monitor monitor;
+    dls_acceleration acceleration;
     dls_anderson anderson;
     momentum momentum;
-    double *g;       /* image of r under one sweep */
+    double *g;       /* image of r under one sweep, while Anderson runs */
     double velocity; /* ‖b‖, the scale of the free estimate */
     double estimate, last_estimate;
     bool accelerated; /* the sweep began at an extrapolated point */
     bool alternate;
-    int caution;   /* how often sweeps were found to cycle */
     int milestone; /* sweep of the last real progress, and the value there */
     double milestone_value;
     int window_age, restarts, last_check;
@@ -88,21 +88,33 @@ static void accelerate_momentum(run *x, int sweep, double *r) {
     }
 }
 
+static void start_momentum(run *x, const double *r) {
+    momentum *m = &x->momentum;
+    size_t states = x->problem->op->state_size(x->problem);
+    x->acceleration = DLS_MOMENTUM;
+    m->theta = 1;
+    m->cap = 0.9;
+    m->least = INFINITY;
+    memcpy(m->last_r, r, sizeof(double) * (size_t)x->problem->row_count);
+    memcpy(m->last_state, x->sweep.state, sizeof(double) * states);
+}
+
 static bool prepare_acceleration(run *x, const double *r, dls_workspace *w) {
     const dls_nlgs_options *o = x->options;
     size_t n = (size_t)x->problem->row_count, states = x->problem->op->state_size(x->problem);
-    if (o->acceleration == DLS_ANDERSON) {
+    x->acceleration = o->acceleration;
+    if (x->acceleration == DLS_ACCELERATION_AUTO)
+        x->acceleration = x->problem->block_count < LARGE ? DLS_ANDERSON : DLS_MOMENTUM;
+    if (x->acceleration == DLS_ANDERSON) {
         x->g = DLS_TAKE(w, double, n);
-        return x->g && dls_anderson_prepare(&x->anderson, x->problem, o->window, o->stop.threads, w);
+        if (!x->g || !dls_anderson_prepare(&x->anderson, x->problem, o->window, o->stop.threads, w))
+            return false;
     }
-    if (o->acceleration == DLS_MOMENTUM) {
-        x->momentum = (momentum){.theta = 1, .cap = 0.9, .least = INFINITY};
-        x->momentum.last_r = DLS_TAKE(w, double, n);
-        x->momentum.last_state = DLS_TAKE(w, double, states);
-        if (!x->momentum.last_r || !x->momentum.last_state) return false;
-        memcpy(x->momentum.last_r, r, n * sizeof(double));
-        memcpy(x->momentum.last_state, x->sweep.state, states * sizeof(double));
-    }
+    if (x->acceleration == DLS_PLAIN) return true;
+    x->momentum.last_r = DLS_TAKE(w, double, n);
+    x->momentum.last_state = DLS_TAKE(w, double, states);
+    if (!x->momentum.last_r || !x->momentum.last_state) return false;
+    if (x->acceleration == DLS_MOMENTUM) start_momentum(x, r);
     return true;
 }
 
@@ -118,21 +130,34 @@ static bool wants_measure(const run *x, int sweep) {
            since >= CHECK_EVERY;
 }
 
-/* Sweeps that make no progress first become cautious (relaxed, then alternating), then give up. */
-static bool stalled(run *x, int sweep) {
-    const dls_nlgs_options *o = x->options;
+/* Sweeps without progress change their ways: momentum instead of Anderson, then relaxed, then alternating. */
+static bool change_ways(run *x, const double *g) {
+    if (!x->options->adapt) return false;
+    if (x->acceleration == DLS_ANDERSON) {
+        start_momentum(x, g);
+    } else if (x->sweep.relaxation > CAUTIOUS_RELAXATION) {
+        x->sweep.relaxation = CAUTIOUS_RELAXATION;
+    } else if (!x->alternate) {
+        x->alternate = true;
+    } else {
+        return false;
+    }
+    return true;
+}
+
+/* True when there was no progress for long and nothing else to try. */
+static bool stalled(run *x, int sweep, const double *g) {
+    int patience = x->options->stall_sweeps;
     if (x->monitor.best_value < STALL_GAIN * x->milestone_value) {
         x->milestone_value = x->monitor.best_value;
         x->milestone = sweep;
         return false;
     }
-    if (o->stall_sweeps == 0 || sweep - x->milestone < o->stall_sweeps) return false;
-    if (!o->adapt || x->caution == ADAPT_LEVELS) return true;
-    x->caution++;
-    x->sweep.relaxation = fmin(o->relaxation, CAUTIOUS_RELAXATION);
-    x->alternate = o->alternate || x->caution > 1;
+    if (x->acceleration == DLS_ANDERSON && x->options->adapt && patience > ANDERSON_PATIENCE)
+        patience = ANDERSON_PATIENCE;
+    if (patience == 0 || sweep - x->milestone < patience) return false;
     x->milestone = sweep;
-    return false;
+    return !change_ways(x, g);
 }
 
 /* After a sweep to g: is it time to stop? */
@@ -153,7 +178,7 @@ static bool finished(run *x, int sweep, const double *g, double increment, dls_o
     *outcome = DLS_CONVERGED;
     if (exact && x->monitor.value <= stop->tolerance) return true;
     *outcome = DLS_STALLED;
-    if (exact && stalled(x, sweep)) return true;
+    if (exact && stalled(x, sweep, g)) return true;
     *outcome = DLS_TIME_LIMIT;
     if (dls_monitor_out_of_time(&x->monitor)) return true;
     *outcome = DLS_ITERATION_LIMIT;
@@ -169,19 +194,18 @@ static dls_outcome iterate(run *x, double *r, dls_solve_info *info) {
     dls_monitor_measure(&x->monitor, r, 0, INFINITY);
     if (x->monitor.value <= o->stop.tolerance) return DLS_CONVERGED;
     for (int sweep = 1; sweep <= o->stop.max_iterations; sweep++) {
-        double *g = x->g ? x->g : r;
-        if (x->g) memcpy(g, r, bytes);
+        bool apart = x->acceleration == DLS_ANDERSON; /* the image is kept apart from r */
+        double *g = apart ? memcpy(x->g, r, bytes) : r;
         dls_sweep_change change = dls_sweep_run(&x->sweep, g, x->alternate && sweep % 2 == 0);
         x->estimate = sqrt(change.velocity2) / x->velocity;
         info->iterations = sweep;
         info->unsolved = change.unsolved;
-        if (finished(x, sweep, g, change.normal + change.tangent, &outcome)) {
-            if (x->g) memcpy(r, g, bytes);
-            break;
-        }
-        if (o->acceleration == DLS_ANDERSON)
+        bool stop = finished(x, sweep, g, change.normal + change.tangent, &outcome);
+        if (apart && (stop || x->acceleration != DLS_ANDERSON)) memcpy(r, g, bytes);
+        if (stop) break;
+        if (x->acceleration == DLS_ANDERSON)
             accelerate_anderson(x, r);
-        else if (o->acceleration == DLS_MOMENTUM)
+        else if (x->acceleration == DLS_MOMENTUM)
             accelerate_momentum(x, sweep, r);
         x->last_estimate = x->estimate;
     }
@@ -228,7 +252,6 @@ dls_nlgs_options dls_default_nlgs_options(void) {
                               .law = "exact",
                               .local = dls_default_law_options(),
                               .relaxation = 1,
-                              .acceleration = DLS_ANDERSON,
                               .window = 5,
                               .window_reset = 20,
                               .stall_sweeps = 500,
@@ -247,12 +270,14 @@ static const dls_field fields[] = {
     DLS_INT(dls_nlgs_options, , seed, 0, 2147483647, "of the random order"),
     DLS_BOOL(dls_nlgs_options, , alternate, "every other sweep runs backward"),
     DLS_REAL(dls_nlgs_options, , relaxation, 0.01, 1.99, "1", "ω in r + ω (law(r) − r)"),
-    DLS_CHOICE(dls_nlgs_options, , acceleration, 3, "anderson|momentum|plain", "of the sweeps"),
+    DLS_CHOICE(dls_nlgs_options, , acceleration, 4, "auto|anderson|momentum|plain",
+               "of the sweeps; auto: anderson for small problems, momentum for large ones"),
     DLS_INT(dls_nlgs_options, , window, 1, DLS_MAX_WINDOW, "differences that Anderson keeps"),
     DLS_INT(dls_nlgs_options, , window_reset, 1, 1000000, "sweeps after which they are dropped"),
     DLS_INT(dls_nlgs_options, , stall_sweeps, 0, 2147483647,
             "give up when the measure has not fallen by a tenth in so many sweeps; 0: never"),
-    DLS_BOOL(dls_nlgs_options, , adapt, "relax by 0.7, then alternate, before giving up"),
+    DLS_BOOL(dls_nlgs_options, , adapt,
+             "where sweeps stall try momentum, relaxation by 0.7 and alternation before giving up"),
 };
 
 const dls_solver dls_solver_nlgs = {"nlgs",
