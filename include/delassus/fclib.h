@@ -1,4 +1,20 @@
-/* Contact problems as files: FCLib's HDF5 layout (local and global), and Matrix Market for export. */
+/* Contact problems as files: FCLib's HDF5 layout (local and global), and Matrix Market for export.
+ *
+ *   local:   u = W r + V l + q,    Vᵀ r + R l + s = 0
+ *   global:  M v = H r + G l + f,   u = Hᵀ v + w,   Gᵀ v + b = 0
+ *
+ * The problem has the contacts first, in the file's order. The equality rows (l) follow as bilateral blocks:
+ * consecutive rows that are coupled join into blocks of up to six, and a row that is not coupled with the
+ * block before it, or would make it singular, begins the next. A global problem is condensed by a sparse
+ * factorisation, W = [H G]ᵀ M⁻¹ [H G], and keeps its sparsity: two contacts are coupled where a connected
+ * part of M touches both.
+ *
+ * Messages say file, dataset, what was found and what was expected:
+ * "pile.hdf5: /fclib_local/W/i: index 7341 out of range, expected 0 … 245". A file is checked byte by byte
+ * before the HDF5 library sees it, for a damaged one can crash that library; chunked or compressed data,
+ * external files and soft links are refused, with the h5repack command that undoes them.
+ *
+ * The HDF5 library may be built without locks: let one thread at a time read or write files. */
 #ifndef DELASSUS_FCLIB_H
 #define DELASSUS_FCLIB_H
 
@@ -10,18 +26,20 @@ extern "C" {
 
 typedef enum dls_fclib_form { DLS_FCLIB_LOCAL = 0, DLS_FCLIB_GLOBAL } dls_fclib_form;
 
-/* A file's content. Contacts come first in the problem's blocks, equality rows follow as bilateral blocks. */
+/* A file's content: the problem, and the file's own bytes for dls_fclib_rewrite. */
 typedef struct dls_fclib dls_fclib;
 
-/* Reads path; a global problem (M, H, f, w) is condensed to W = Hᵀ M⁻¹ H with a sparse factorisation. */
 DLS_API dls_status dls_fclib_read(const char *path, dls_fclib **file, dls_error *error);
-/* The same from memory, for tests and pipes. */
+/* The same from memory; messages call the file "(memory)". */
 DLS_API dls_status dls_fclib_read_memory(const void *bytes, size_t size, dls_fclib **file, dls_error *error);
 DLS_API void dls_fclib_destroy(dls_fclib *file);
 
 DLS_API const dls_problem *dls_fclib_problem(const dls_fclib *file); /* owned by file */
 DLS_API dls_fclib_form dls_fclib_source_form(const dls_fclib *file);
-DLS_API int dls_fclib_freedoms(const dls_fclib *file);      /* of a global problem, else 0 */
+DLS_API int dls_fclib_freedoms(const dls_fclib *file); /* of a global problem, else 0 */
+/* Bodies that contacts touch, 0 where unknown. A global problem's M tells: blocks of a rigid body's freedoms
+ * where it has no entry outside of them, else its connected parts. */
+DLS_API int dls_fclib_bodies(const dls_fclib *file);
 DLS_API const char *dls_fclib_title(const dls_fclib *file); /* "" where the file has none */
 DLS_API const char *dls_fclib_description(const dls_fclib *file);
 DLS_API const char *dls_fclib_math_info(const dls_fclib *file);
@@ -31,21 +49,24 @@ DLS_API int dls_fclib_guess_count(const dls_fclib *file);
 DLS_API const double *dls_fclib_guess(const dls_fclib *file, int index);
 
 typedef struct dls_fclib_content {
-    const dls_problem
-        *problem;        /* all contacts of one size, 2 or 3; bilateral blocks become the equality part */
-    const double *r, *u; /* /solution, or NULL */
+    /* all contacts of one size, 2 or 3; bilateral blocks become the equality part, wherever they stand */
+    const dls_problem *problem;
+    const double *r, *u; /* /solution in the problem's order, or NULL; u = NULL stands for W r + b */
     const char *title, *description, *math_info; /* or NULL */
 } dls_fclib_content;
 
-/* Writes a local problem (W by rows), aside and renamed: an existing file stays whole until the new one is.
- */
+/* Writes a local problem (W by rows). What was read from it and what is read back agree in every bit. Files
+ * are made in memory, written aside and renamed: an existing file stays whole until the new one is, whatever
+ * happens. */
 DLS_API dls_status dls_fclib_write(const char *path, const dls_fclib_content *content, dls_error *error);
 
-/* Writes what was read, in its own form (local or global) and storage, with r and u as its /solution. */
+/* Writes what was read, with r and u (NULL stands for W r + b) as its /solution, and v for a global problem.
+ * All else in the file stays as it is: form, storage, attributes, guesses, groups that FCLib does not know.
+ */
 DLS_API dls_status dls_fclib_rewrite(const char *path, const dls_fclib *file, const double *r,
                                      const double *u, dls_error *error);
 
-/* W, q and μ as PREFIX_W.mtx, PREFIX_q.mtx, PREFIX_mu.mtx. */
+/* W, q (b of all rows) and μ (of contacts) as PREFIX_W.mtx, PREFIX_q.mtx, PREFIX_mu.mtx. */
 DLS_API dls_status dls_matrix_market_write(const char *prefix, const dls_problem *problem, dls_error *error);
 
 #ifdef __cplusplus

@@ -1,0 +1,360 @@
+#include "fclib/h5.h"
+
+#include "base/error.h"
+#include "base/memory.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+
+dls_status dls_h5_fail(const dls_h5 *h5, const char *where, const char *format, ...) {
+    char text[256];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    return dls_fail(h5->error, DLS_ERROR_INPUT, "%s: %s: %s", h5->name, where, text);
+}
+
+static dls_status fail_inside(const dls_h5 *h5, const char *what) {
+    return dls_fail(h5->error, DLS_ERROR_FILE, "%s: the HDF5 library could not %s", h5->name, what);
+}
+
+/* ---- an image lent to HDF5's memory driver: it asks for copies and gets the original ---- */
+
+static void *lend(size_t size, H5FD_file_image_op_t operation, void *image) {
+    (void)operation;
+    return size == ((dls_image *)image)->size ? ((dls_image *)image)->bytes : NULL;
+}
+
+static void *lend_copy(void *target, const void *source, size_t size, H5FD_file_image_op_t operation,
+                       void *image) {
+    (void)size, (void)operation, (void)image;
+    return target == source ? target : NULL;
+}
+
+static void *lend_resized(void *bytes, size_t size, H5FD_file_image_op_t operation, void *image) {
+    (void)operation;
+    return size <= ((dls_image *)image)->size ? bytes : NULL;
+}
+
+static herr_t take_back(void *bytes, H5FD_file_image_op_t operation, void *image) {
+    (void)bytes, (void)operation, (void)image;
+    return 0;
+}
+
+static void *share(void *image) { return image; }
+
+static herr_t unshare(void *image) {
+    (void)image;
+    return 0;
+}
+
+/* ---- opening and closing ---- */
+
+/* HDF5 takes two memory files of one name for the same file, so each gets its own. */
+static void make_name(char *name, size_t size) {
+    static atomic_uint serial;
+    snprintf(name, size, "delassus-image-%u", atomic_fetch_add(&serial, 1));
+}
+
+static void start(dls_h5 *h5, dls_image image, const char *name, dls_error *error) {
+    *h5 = (dls_h5){.file = H5I_INVALID_HID, .image = image, .name = name, .error = error};
+    H5Eget_auto2(H5E_DEFAULT, &h5->print, &h5->print_data);
+    H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
+}
+
+/* Grows in steps of a quarter of the file, not below 64 kB. */
+static hid_t memory_access(size_t size) {
+    hid_t access = H5Pcreate(H5P_FILE_ACCESS);
+    size_t step = size / 4 > 65536 ? size / 4 : 65536;
+    if (access >= 0 && H5Pset_fapl_core(access, step, 0) >= 0) return access;
+    H5Pclose(access);
+    return H5I_INVALID_HID;
+}
+
+static dls_status finish_opening(dls_h5 *h5, hid_t access) {
+    H5Pclose(access);
+    if (h5->file >= 0) return DLS_OK;
+    dls_status status = fail_inside(h5, "open the file");
+    dls_h5_close(h5);
+    return status;
+}
+
+dls_status dls_h5_open(dls_h5 *h5, dls_image image, const char *name, dls_error *error) {
+    start(h5, image, name, error);
+    char memory_name[48];
+    make_name(memory_name, sizeof memory_name);
+    H5FD_file_image_callbacks_t lending = {lend,  lend_copy, lend_resized, take_back,
+                                           share, unshare,   &h5->image};
+    hid_t access = memory_access(image.size);
+    if (H5Pset_file_image_callbacks(access, &lending) >= 0 &&
+        H5Pset_file_image(access, h5->image.bytes, h5->image.size) >= 0)
+        h5->file = H5Fopen(memory_name, H5F_ACC_RDONLY, access);
+    return finish_opening(h5, access);
+}
+
+dls_status dls_h5_open_copy(dls_h5 *h5, dls_image image, const char *name, dls_error *error) {
+    start(h5, image, name, error);
+    char memory_name[48];
+    make_name(memory_name, sizeof memory_name);
+    hid_t access = memory_access(image.size);
+    if (image.size == 0)
+        h5->file = H5Fcreate(memory_name, H5F_ACC_TRUNC, H5P_DEFAULT, access);
+    else if (H5Pset_file_image(access, image.bytes, image.size) >= 0)
+        h5->file = H5Fopen(memory_name, H5F_ACC_RDWR, access);
+    return finish_opening(h5, access);
+}
+
+void dls_h5_close(dls_h5 *h5) {
+    if (h5->file >= 0) H5Fclose(h5->file);
+    h5->file = H5I_INVALID_HID;
+    H5Eclear2(H5E_DEFAULT);
+    H5Eset_auto2(H5E_DEFAULT, h5->print, h5->print_data);
+}
+
+dls_status dls_h5_take_image(dls_h5 *h5, dls_image *image) {
+    *image = (dls_image){0};
+    ssize_t size = H5Fflush(h5->file, H5F_SCOPE_LOCAL) < 0 ? -1 : H5Fget_file_image(h5->file, NULL, 0);
+    if (size <= 0) return fail_inside(h5, "finish the file");
+    image->bytes = DLS_NEW(uint8_t, size);
+    if (!image->bytes) return dls_fail_memory(h5->error);
+    image->size = (size_t)size;
+    if (H5Fget_file_image(h5->file, image->bytes, image->size) == size) return DLS_OK;
+    dls_image_free(image);
+    return fail_inside(h5, "finish the file");
+}
+
+/* ---- reading ---- */
+
+bool dls_h5_has(const dls_h5 *h5, const char *where) {
+    char part[256];
+    size_t length = strlen(where);
+    if (length >= sizeof part) return false;
+    for (size_t k = 1; k <= length; k++) { /* every link on the way must be there */
+        part[k - 1] = where[k - 1];
+        part[k] = '\0';
+        if ((where[k] == '/' || k == length) && H5Lexists(h5->file, part, H5P_DEFAULT) <= 0) return false;
+    }
+    return true;
+}
+
+static const char *class_name(H5T_class_t class) {
+    return class == H5T_INTEGER ? "integers" : class == H5T_FLOAT ? "real numbers" : "text";
+}
+
+/* A dataset open for reading, with all that must be closed. */
+typedef struct open_dataset {
+    hid_t dataset, type, space;
+    H5T_class_t class;
+    int64_t count;
+} open_dataset;
+
+static void close_dataset(open_dataset *d) {
+    if (d->space >= 0) H5Sclose(d->space);
+    if (d->type >= 0) H5Tclose(d->type);
+    if (d->dataset >= 0) H5Dclose(d->dataset);
+}
+
+static dls_status open_at(const dls_h5 *h5, const char *where, const char *expected, open_dataset *d) {
+    *d = (open_dataset){H5I_INVALID_HID, H5I_INVALID_HID, H5I_INVALID_HID, H5T_NO_CLASS, 0};
+    if (!dls_h5_has(h5, where)) return dls_h5_fail(h5, where, "missing, expected %s", expected);
+    d->dataset = H5Dopen2(h5->file, where, H5P_DEFAULT);
+    if (d->dataset < 0) return dls_h5_fail(h5, where, "a group, expected %s", expected);
+    d->type = H5Dget_type(d->dataset);
+    d->space = H5Dget_space(d->dataset);
+    d->class = H5Tget_class(d->type);
+    d->count = H5Sget_simple_extent_npoints(d->space);
+    return d->type < 0 || d->space < 0 || d->count < 0 ? fail_inside(h5, "describe a dataset") : DLS_OK;
+}
+
+/* One row of numbers: all extents but one are 1. */
+static bool is_row(const open_dataset *d) {
+    hsize_t extent[H5S_MAX_RANK];
+    int rank = H5Sget_simple_extent_dims(d->space, extent, NULL), longer = 0;
+    for (int k = 0; k < rank; k++) longer += extent[k] != 1;
+    return rank >= 0 && longer <= 1;
+}
+
+static dls_status check_length(const dls_h5 *h5, const char *where, int64_t low, int64_t high,
+                               const open_dataset *d) {
+    if (!is_row(d)) return dls_h5_fail(h5, where, "several rows of numbers, expected one");
+    if (d->count >= low && d->count <= high) return DLS_OK;
+    if (low == high) return dls_h5_fail(h5, where, "%" PRId64 " numbers, expected %" PRId64, d->count, low);
+    return dls_h5_fail(h5, where, "%" PRId64 " numbers, expected %" PRId64 " to %" PRId64, d->count, low,
+                       high);
+}
+
+dls_status dls_h5_read_ints(const dls_h5 *h5, const char *where, int64_t low, int64_t high, int **values,
+                            int64_t *count) {
+    open_dataset d;
+    *values = NULL;
+    dls_status status = open_at(h5, where, "integers", &d);
+    if (!status && d.class != H5T_INTEGER)
+        status = dls_h5_fail(h5, where, "%s, expected integers", class_name(d.class));
+    if (!status) status = check_length(h5, where, low, high, &d);
+    if (!status && !(*values = DLS_NEW(int, d.count))) status = dls_fail_memory(h5->error);
+    if (!status && H5Dread(d.dataset, H5T_NATIVE_INT, H5S_ALL, H5S_ALL, H5P_DEFAULT, *values) < 0)
+        status = fail_inside(h5, "read integers");
+    *count = d.count;
+    close_dataset(&d);
+    if (!status) return DLS_OK;
+    dls_free(*values);
+    *values = NULL;
+    return status;
+}
+
+dls_status dls_h5_read_int(const dls_h5 *h5, const char *where, int low, int high, int *value) {
+    int *values;
+    int64_t count;
+    dls_status status = dls_h5_read_ints(h5, where, 1, 1, &values, &count);
+    if (status) return status;
+    *value = values[0];
+    dls_free(values);
+    if (*value >= low && *value <= high) return DLS_OK;
+    return dls_h5_fail(h5, where, "%d, expected %d to %d", *value, low, high);
+}
+
+static dls_status check_finite(const dls_h5 *h5, const char *where, int64_t count, const double *values) {
+    for (int64_t k = 0; k < count; k++)
+        if (!isfinite(values[k]))
+            return dls_h5_fail(h5, where, "number %" PRId64 " is %g, expected a finite one", k, values[k]);
+    return DLS_OK;
+}
+
+dls_status dls_h5_read_reals(const dls_h5 *h5, const char *where, int64_t low, int64_t high, double **values,
+                             int64_t *count) {
+    open_dataset d;
+    *values = NULL;
+    dls_status status = open_at(h5, where, "real numbers", &d);
+    if (!status && d.class != H5T_FLOAT && d.class != H5T_INTEGER)
+        status = dls_h5_fail(h5, where, "%s, expected real numbers", class_name(d.class));
+    if (!status) status = check_length(h5, where, low, high, &d);
+    if (!status && !(*values = DLS_NEW(double, d.count))) status = dls_fail_memory(h5->error);
+    if (!status && H5Dread(d.dataset, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, *values) < 0)
+        status = fail_inside(h5, "read real numbers");
+    if (!status) status = check_finite(h5, where, d.count, *values);
+    *count = d.count;
+    close_dataset(&d);
+    if (!status) return DLS_OK;
+    dls_free(*values);
+    *values = NULL;
+    return status;
+}
+
+/* Text of any length: HDF5 allocates it. */
+static dls_status read_long_text(const dls_h5 *h5, const open_dataset *d, char **text) {
+    char *found = NULL;
+    if (H5Dread(d->dataset, d->type, H5S_ALL, H5S_ALL, H5P_DEFAULT, &found) < 0)
+        return fail_inside(h5, "read text");
+    *text = dls_alloc_copy(found ? found : "", found ? strlen(found) + 1 : 1, 1);
+    H5free_memory(found);
+    return *text ? DLS_OK : dls_fail_memory(h5->error);
+}
+
+dls_status dls_h5_read_text(const dls_h5 *h5, const char *where, char **text) {
+    open_dataset d;
+    *text = NULL;
+    if (!dls_h5_has(h5, where)) return DLS_OK;
+    dls_status status = open_at(h5, where, "text", &d);
+    if (!status && (d.class != H5T_STRING || d.count != 1))
+        status = dls_h5_fail(h5, where, "%" PRId64 " × %s, expected one text", d.count, class_name(d.class));
+    if (!status && H5Tis_variable_str(d.type) > 0) {
+        status = read_long_text(h5, &d, text);
+    } else if (!status) {
+        *text = DLS_NEW_ZERO(char, H5Tget_size(d.type) + 1);
+        if (!*text)
+            status = dls_fail_memory(h5->error);
+        else if (H5Dread(d.dataset, d.type, H5S_ALL, H5S_ALL, H5P_DEFAULT, *text) < 0)
+            status = fail_inside(h5, "read text");
+    }
+    close_dataset(&d);
+    if (status) {
+        dls_free(*text);
+        *text = NULL;
+    }
+    return status;
+}
+
+/* ---- writing ---- */
+
+dls_status dls_h5_make_group(const dls_h5 *h5, const char *where) {
+    if (dls_h5_has(h5, where)) return DLS_OK;
+    hid_t group = H5Gcreate2(h5->file, where, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+    if (group < 0) return fail_inside(h5, "make a group");
+    H5Gclose(group);
+    return DLS_OK;
+}
+
+/* Without times of creation, the same content gives the same bytes. */
+static dls_status make_dataset(const dls_h5 *h5, const char *where, hid_t type, hid_t space,
+                               const void *data) {
+    hid_t dataset = H5I_INVALID_HID, creation = H5Pcreate(H5P_DATASET_CREATE);
+    herr_t outcome = H5Pset_obj_track_times(creation, 0);
+    if (outcome >= 0) dataset = H5Dcreate2(h5->file, where, type, space, H5P_DEFAULT, creation, H5P_DEFAULT);
+    if (dataset >= 0) outcome = H5Dwrite(dataset, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, data);
+    if (dataset < 0 || H5Dclose(dataset) < 0) outcome = -1;
+    H5Pclose(creation);
+    return outcome < 0 ? fail_inside(h5, "write a dataset") : DLS_OK;
+}
+
+static dls_status make_row(const dls_h5 *h5, const char *where, hid_t type, int64_t count, const void *data) {
+    hsize_t extent = (hsize_t)count;
+    hid_t space = H5Screate_simple(1, &extent, NULL);
+    if (space < 0) return fail_inside(h5, "describe a dataset");
+    dls_status status = make_dataset(h5, where, type, space, data);
+    H5Sclose(space);
+    return status;
+}
+
+dls_status dls_h5_write_int(const dls_h5 *h5, const char *where, int value) {
+    return make_row(h5, where, H5T_NATIVE_INT, 1, &value);
+}
+
+dls_status dls_h5_write_ints(const dls_h5 *h5, const char *where, int64_t count, const int *values) {
+    return make_row(h5, where, H5T_NATIVE_INT, count, values);
+}
+
+/* A dataset of the right kind and length takes new values and keeps its place. */
+static bool overwrite(const dls_h5 *h5, const char *where, int64_t count, const double *values) {
+    open_dataset d;
+    bool done = !open_at(h5, where, "real numbers", &d) && d.class == H5T_FLOAT &&
+                H5Tget_size(d.type) == sizeof(double) && d.count == count &&
+                H5Dwrite(d.dataset, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, values) >= 0;
+    close_dataset(&d);
+    return done;
+}
+
+/* Takes the name away and leaves the object: to free its room HDF5 would read attributes that nobody checked.
+ */
+static bool unlink_dataset(const dls_h5 *h5, const char *where) {
+    hid_t dataset = H5Dopen2(h5->file, where, H5P_DEFAULT);
+    bool done =
+        dataset >= 0 && H5Oincr_refcount(dataset) >= 0 && H5Ldelete(h5->file, where, H5P_DEFAULT) >= 0;
+    if (dataset >= 0) H5Dclose(dataset);
+    return done;
+}
+
+dls_status dls_h5_write_reals(const dls_h5 *h5, const char *where, int64_t count, const double *values) {
+    if (dls_h5_has(h5, where)) {
+        if (overwrite(h5, where, count, values)) return DLS_OK;
+        dls_error_clear(h5->error);
+        if (!unlink_dataset(h5, where)) return fail_inside(h5, "replace a dataset");
+    }
+    return make_row(h5, where, H5T_NATIVE_DOUBLE, count, values);
+}
+
+dls_status dls_h5_write_text(const dls_h5 *h5, const char *where, const char *text) {
+    hid_t type = H5Tcopy(H5T_C_S1), space = H5Screate(H5S_SCALAR);
+    dls_status status = DLS_OK;
+    if (type < 0 || space < 0 || H5Tset_size(type, strlen(text) + 1) < 0)
+        status = fail_inside(h5, "describe a text");
+    else
+        status = make_dataset(h5, where, type, space, text);
+    if (space >= 0) H5Sclose(space);
+    if (type >= 0) H5Tclose(type);
+    return status;
+}

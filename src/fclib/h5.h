@@ -1,0 +1,53 @@
+/* HDF5 files in memory: datasets by their path, checked for kind and length before a byte is allocated. */
+#ifndef FCLIB_H5_H
+#define FCLIB_H5_H
+
+#include "fclib/image.h"
+
+#include <hdf5.h>
+
+typedef struct dls_h5 {
+    hid_t file;
+    dls_image image; /* lent, not owned: stays until the file is closed */
+    const char *name;
+    dls_error *error;
+    H5E_auto2_t print; /* what HDF5 did with its error stack before */
+    void *print_data;
+} dls_h5;
+
+/* Opens image for reading, without a copy; it must have passed dls_h5_check and outlive h5. */
+dls_status dls_h5_open(dls_h5 *h5, dls_image image, const char *name, dls_error *error);
+/* The same on a copy of image that may change. An empty image starts a new file. */
+dls_status dls_h5_open_copy(dls_h5 *h5, dls_image image, const char *name, dls_error *error);
+void dls_h5_close(dls_h5 *h5);
+/* The file as it stands, for the caller to free. */
+dls_status dls_h5_take_image(dls_h5 *h5, dls_image *image);
+
+/* "NAME: WHERE: …" */
+dls_status dls_h5_fail(const dls_h5 *h5, const char *where, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* ---- reading: paths are absolute ---- */
+
+bool dls_h5_has(const dls_h5 *h5, const char *where);
+/* One integer from low to high. */
+dls_status dls_h5_read_int(const dls_h5 *h5, const char *where, int low, int high, int *value);
+/* low to high integers; count says how many there were. */
+dls_status dls_h5_read_ints(const dls_h5 *h5, const char *where, int64_t low, int64_t high, int **values,
+                            int64_t *count);
+/* The same with real numbers, all finite. */
+dls_status dls_h5_read_reals(const dls_h5 *h5, const char *where, int64_t low, int64_t high, double **values,
+                             int64_t *count);
+/* Text up to its first zero; NULL where there is no such dataset. */
+dls_status dls_h5_read_text(const dls_h5 *h5, const char *where, char **text);
+
+/* ---- writing: as FCLib's own writer does it ---- */
+
+dls_status dls_h5_make_group(const dls_h5 *h5, const char *where); /* fine where it exists */
+dls_status dls_h5_write_int(const dls_h5 *h5, const char *where, int value);
+dls_status dls_h5_write_ints(const dls_h5 *h5, const char *where, int64_t count, const int *values);
+/* Replaces what is there. */
+dls_status dls_h5_write_reals(const dls_h5 *h5, const char *where, int64_t count, const double *values);
+dls_status dls_h5_write_text(const dls_h5 *h5, const char *where, const char *text);
+
+#endif

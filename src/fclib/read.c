@@ -1,0 +1,358 @@
+/* FCLib files in: their groups, checked against each other, as plain arrays. */
+#include "base/error.h"
+#include "base/memory.h"
+#include "fclib/check.h"
+#include "fclib/fclib.h"
+
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+
+/* The path of a member of a group. */
+typedef struct member {
+    char path[96];
+} member;
+
+static member in(const char *group, const char *name) {
+    member m;
+    snprintf(m.path, sizeof m.path, "%s/%s", group, name);
+    return m;
+}
+
+/* ---- matrices ---- */
+
+/* nz tells the storage: a count of triplets, or one of these. */
+enum { BY_COLUMNS = -1, BY_ROWS = -2 };
+
+typedef struct matrix_sizes {
+    int m, n, nz, nzmax;
+} matrix_sizes;
+
+static dls_status read_sizes(const dls_h5 *h5, const char *group, matrix_sizes *s) {
+    if (!dls_h5_has(h5, group)) return dls_h5_fail(h5, group, "missing, expected a matrix");
+    dls_status status = dls_h5_read_int(h5, in(group, "m").path, 0, INT_MAX - 1, &s->m);
+    if (!status) status = dls_h5_read_int(h5, in(group, "n").path, 0, INT_MAX - 1, &s->n);
+    if (!status) status = dls_h5_read_int(h5, in(group, "nz").path, BY_ROWS, INT_MAX, &s->nz);
+    int least = s->nz > 0 ? s->nz : 0;
+    if (!status) status = dls_h5_read_int(h5, in(group, "nzmax").path, least, INT_MAX, &s->nzmax);
+    return status;
+}
+
+static dls_status check_indices(const dls_h5 *h5, const char *where, int64_t count, const int *index,
+                                int limit) {
+    for (int64_t k = 0; k < count; k++)
+        if (index[k] < 0 || index[k] >= limit)
+            return dls_h5_fail(h5, where, "index %d out of range, expected 0 … %d", index[k], limit - 1);
+    return DLS_OK;
+}
+
+/* Pointers must rise from 0 to at most nzmax. */
+static dls_status check_pointers(const dls_h5 *h5, const char *where, int count, const int *pointer,
+                                 int nzmax) {
+    if (pointer[0] != 0) return dls_h5_fail(h5, where, "first pointer is %d, expected 0", pointer[0]);
+    for (int k = 1; k < count; k++)
+        if (pointer[k] < pointer[k - 1])
+            return dls_h5_fail(h5, where, "pointer %d falls from %d to %d, expected none to fall", k,
+                               pointer[k - 1], pointer[k]);
+    if (pointer[count - 1] > nzmax)
+        return dls_h5_fail(h5, where, "last pointer is %d, expected at most nzmax = %d", pointer[count - 1],
+                           nzmax);
+    return DLS_OK;
+}
+
+/* Which row or column each entry belongs to. */
+static int *expand_pointers(int count, const int *pointer) {
+    int *index = DLS_NEW(int, pointer[count]);
+    for (int j = 0; index && j < count; j++)
+        for (int k = pointer[j]; k < pointer[j + 1]; k++) index[k] = j;
+    return index;
+}
+
+/* Triplets: i holds rows and p columns, whatever the header of FCLib says. */
+static dls_status read_indices(const dls_h5 *h5, const char *group, const matrix_sizes *s, dls_triplets *t) {
+    int64_t count;
+    t->count = s->nz;
+    dls_status status = dls_h5_read_ints(h5, in(group, "i").path, s->nz, s->nzmax, &t->row, &count);
+    if (!status) status = dls_h5_read_ints(h5, in(group, "p").path, s->nz, s->nzmax, &t->column, &count);
+    if (!status) status = check_indices(h5, in(group, "i").path, t->count, t->row, s->m);
+    if (!status) status = check_indices(h5, in(group, "p").path, t->count, t->column, s->n);
+    return status;
+}
+
+static dls_status read_compressed(const dls_h5 *h5, const char *group, const matrix_sizes *s,
+                                  dls_triplets *t) {
+    bool by_rows = s->nz == BY_ROWS;
+    int majors = by_rows ? s->m : s->n, minors = by_rows ? s->n : s->m;
+    int *pointer, *minor = NULL, *major = NULL;
+    int64_t count;
+    member p = in(group, "p"), i = in(group, "i");
+    dls_status status =
+        dls_h5_read_ints(h5, p.path, (int64_t)majors + 1, (int64_t)majors + 1, &pointer, &count);
+    if (!status) status = check_pointers(h5, p.path, majors + 1, pointer, s->nzmax);
+    if (!status) t->count = pointer[majors];
+    if (!status) status = dls_h5_read_ints(h5, i.path, t->count, s->nzmax, &minor, &count);
+    if (!status) status = check_indices(h5, i.path, t->count, minor, minors);
+    if (!status && !(major = expand_pointers(majors, pointer))) status = dls_fail_memory(h5->error);
+    dls_free(pointer);
+    t->row = by_rows ? major : minor;
+    t->column = by_rows ? minor : major;
+    return status;
+}
+
+static dls_status read_matrix(const dls_h5 *h5, const char *group, const matrix_sizes *s, dls_triplets *t) {
+    int64_t count;
+    *t = (dls_triplets){.rows = s->m, .columns = s->n};
+    dls_status status = s->nz >= 0 ? read_indices(h5, group, s, t) : read_compressed(h5, group, s, t);
+    if (status) return status;
+    return dls_h5_read_reals(h5, in(group, "x").path, t->count, s->nzmax, &t->value, &count);
+}
+
+static dls_status expect_size(const dls_h5 *h5, const char *group, const matrix_sizes *s, int m, int n) {
+    if (s->m == m && s->n == n) return DLS_OK;
+    return dls_h5_fail(h5, group, "%d × %d, expected %d × %d", s->m, s->n, m, n);
+}
+
+/* ---- the problem ---- */
+
+static dls_status read_friction(const dls_h5 *h5, const char *root, dls_fclib_data *data) {
+    int contacts = data->contact_rows / data->dimension;
+    int64_t count;
+    member where = in(root, "vectors/mu");
+    dls_status status = dls_h5_read_reals(h5, where.path, contacts, contacts, &data->mu, &count);
+    for (int k = 0; !status && k < contacts; k++)
+        if (data->mu[k] < 0)
+            status = dls_h5_fail(h5, where.path, "number %d is %g, expected 0 or more", k, data->mu[k]);
+    return status;
+}
+
+/* [contact rows; equality rows], from two datasets. */
+static dls_status read_pair(const dls_h5 *h5, const char *first, const char *second, int first_rows,
+                            int second_rows, double **values) {
+    double *a = NULL, *b = NULL;
+    int64_t count;
+    dls_status status = dls_h5_read_reals(h5, first, first_rows, first_rows, &a, &count);
+    if (!status && second_rows) status = dls_h5_read_reals(h5, second, second_rows, second_rows, &b, &count);
+    if (!status && !(*values = DLS_NEW(double, (int64_t)first_rows + second_rows)))
+        status = dls_fail_memory(h5->error);
+    if (!status) {
+        memcpy(*values, a, sizeof(double) * (size_t)first_rows);
+        if (b) memcpy(*values + first_rows, b, sizeof(double) * (size_t)second_rows);
+    }
+    dls_free(a);
+    dls_free(b);
+    return status;
+}
+
+static dls_status set_rows(const dls_h5 *h5, const char *where, int contact_rows, int equality_rows,
+                           dls_fclib_data *data) {
+    if (contact_rows % data->dimension)
+        return dls_h5_fail(h5, where, "%d, expected a multiple of spacedim = %d", contact_rows,
+                           data->dimension);
+    if (contact_rows > INT_MAX / 2 || equality_rows > INT_MAX / 2)
+        return dls_h5_fail(h5, where, "%d, expected at most %d", contact_rows, INT_MAX / 2);
+    data->contact_rows = contact_rows;
+    data->equality_rows = equality_rows;
+    return DLS_OK;
+}
+
+/* Lengths of vectors are checked before matrices are read: what follows allocates no more than the file
+ * holds.
+ */
+static dls_status read_local(const dls_h5 *h5, dls_fclib_data *data) {
+    const char *root = "/fclib_local", *W = "/fclib_local/W", *V = "/fclib_local/V", *R = "/fclib_local/R";
+    matrix_sizes w, v, r = {0};
+    bool has_equality = dls_h5_has(h5, V) || dls_h5_has(h5, R);
+    dls_status status = read_sizes(h5, W, &w);
+    if (!status) status = expect_size(h5, W, &w, w.m, w.m);
+    if (!status && has_equality) status = read_sizes(h5, R, &r);
+    if (!status && has_equality) status = expect_size(h5, R, &r, r.m, r.m);
+    if (!status && has_equality) status = read_sizes(h5, V, &v);
+    if (!status && has_equality) status = expect_size(h5, V, &v, w.m, r.m);
+    if (!status) status = set_rows(h5, "/fclib_local/W/m", w.m, r.m, data);
+    if (!status)
+        status = read_pair(h5, in(root, "vectors/q").path, in(root, "vectors/s").path, w.m, r.m,
+                           &data->free_velocity);
+    if (!status) status = read_friction(h5, root, data);
+    if (!status) status = read_matrix(h5, W, &w, &data->main);
+    if (!status && has_equality) status = read_matrix(h5, V, &v, &data->coupling);
+    if (!status && has_equality) status = read_matrix(h5, R, &r, &data->equality);
+    return status;
+}
+
+static dls_status read_global(const dls_h5 *h5, dls_fclib_data *data) {
+    const char *root = "/fclib_global", *M = "/fclib_global/M", *H = "/fclib_global/H",
+               *G = "/fclib_global/G";
+    matrix_sizes m, h, g = {0};
+    int64_t count;
+    bool has_equality = dls_h5_has(h5, G);
+    dls_status status = read_sizes(h5, M, &m);
+    if (!status) status = expect_size(h5, M, &m, m.m, m.m);
+    if (!status) status = read_sizes(h5, H, &h);
+    if (!status) status = expect_size(h5, H, &h, m.m, h.n);
+    if (!status && has_equality) status = read_sizes(h5, G, &g);
+    if (!status && has_equality) status = expect_size(h5, G, &g, m.m, g.n);
+    if (!status) status = set_rows(h5, "/fclib_global/H/n", h.n, g.n, data);
+    if (!status) data->freedoms = m.m;
+    if (!status) status = dls_h5_read_reals(h5, in(root, "vectors/f").path, m.m, m.m, &data->force, &count);
+    if (!status)
+        status = read_pair(h5, in(root, "vectors/w").path, in(root, "vectors/b").path, h.n, g.n,
+                           &data->free_velocity);
+    if (!status) status = read_friction(h5, root, data);
+    if (!status) status = read_matrix(h5, M, &m, &data->main);
+    if (!status) status = read_matrix(h5, H, &h, &data->coupling);
+    if (!status && has_equality) status = read_matrix(h5, G, &g, &data->equality);
+    return status;
+}
+
+dls_status dls_fclib_data_read(const dls_h5 *h5, dls_fclib_data *data) {
+    *data = (dls_fclib_data){0};
+    bool is_local = dls_h5_has(h5, "/fclib_local"), is_global = dls_h5_has(h5, "/fclib_global");
+    if (!is_local && !is_global)
+        return dls_h5_fail(h5, "/", "no contact problem, expected a group fclib_local or fclib_global");
+    if (is_local && is_global)
+        return dls_h5_fail(h5, "/", "two contact problems, expected either fclib_local or fclib_global");
+    data->form = is_local ? DLS_FCLIB_LOCAL : DLS_FCLIB_GLOBAL;
+    const char *root = is_local ? "/fclib_local" : "/fclib_global";
+    dls_status status = dls_h5_read_int(h5, in(root, "spacedim").path, 2, 3, &data->dimension);
+    if (status) return status;
+    return is_local ? read_local(h5, data) : read_global(h5, data);
+}
+
+void dls_fclib_data_free(dls_fclib_data *data) {
+    dls_triplets_free(&data->main);
+    dls_triplets_free(&data->coupling);
+    dls_triplets_free(&data->equality);
+    dls_free(data->mu);
+    dls_free(data->free_velocity);
+    dls_free(data->force);
+}
+
+/* ---- solutions and guesses ---- */
+
+dls_status dls_fclib_impulses_read(const dls_h5 *h5, const char *where, const dls_fclib_data *data,
+                                   double **impulses) {
+    *impulses = NULL;
+    if (!dls_h5_has(h5, in(where, "r").path)) return DLS_OK;
+    return read_pair(h5, in(where, "r").path, in(where, "l").path, data->contact_rows, data->equality_rows,
+                     impulses);
+}
+
+/* Guesses are numbered from 1 without gaps. */
+static dls_status read_guesses(const dls_h5 *h5, const dls_fclib_data *data, dls_fclib *file) {
+    int count = 0;
+    if (!dls_h5_has(h5, "/guesses")) return DLS_OK;
+    dls_status status = dls_h5_read_int(h5, "/guesses/number_of_guesses", 0, 999999, &count);
+    if (status || count == 0) return status;
+    member last;
+    snprintf(last.path, sizeof last.path, "/guesses/%d", count);
+    if (!dls_h5_has(h5, last.path)) return dls_h5_fail(h5, last.path, "missing, expected %d guesses", count);
+    file->guesses = DLS_NEW_ZERO(double *, count);
+    if (!file->guesses) return dls_fail_memory(h5->error);
+    for (int k = 0; k < count && !status; k++) {
+        member guess;
+        snprintf(guess.path, sizeof guess.path, "/guesses/%d", k + 1);
+        status = dls_fclib_impulses_read(h5, guess.path, data, &file->guesses[k]);
+        if (!status && !file->guesses[k])
+            status =
+                dls_h5_fail(h5, in(guess.path, "r").path, "missing, expected %d numbers", data->contact_rows);
+        file->guess_count = k + 1;
+    }
+    return status;
+}
+
+static dls_status read_info(const dls_h5 *h5, dls_fclib *file) {
+    const char *info = file->form == DLS_FCLIB_LOCAL ? "/fclib_local/info" : "/fclib_global/info";
+    dls_status status = dls_h5_read_text(h5, in(info, "title").path, &file->title);
+    if (!status) status = dls_h5_read_text(h5, in(info, "description").path, &file->description);
+    if (!status) status = dls_h5_read_text(h5, in(info, "math_info").path, &file->math_info);
+    return status;
+}
+
+/* ---- the whole file ---- */
+
+static dls_status read_everything(const dls_h5 *h5, dls_fclib *file, dls_fclib_data *data) {
+    dls_status status = dls_fclib_data_read(h5, data);
+    if (status) return status;
+    file->form = data->form;
+    status = read_info(h5, file);
+    if (!status) status = dls_fclib_impulses_read(h5, "/solution", data, &file->solution);
+    if (!status) status = read_guesses(h5, data, file);
+    return status;
+}
+
+/* Takes image over, whatever happens. */
+static dls_status read_image(dls_image image, const char *path, dls_fclib **result, dls_error *error) {
+    dls_fclib *file = DLS_NEW_ZERO(dls_fclib, 1);
+    if (!file) {
+        dls_image_free(&image);
+        return dls_fail_memory(error);
+    }
+    file->image = image;
+    file->name = dls_file_name_of(path);
+    dls_fclib_data data = {0};
+    dls_h5 h5;
+    dls_status status = dls_h5_check(image.bytes, image.size, file->name.text, error);
+    if (!status) status = dls_h5_open(&h5, image, file->name.text, error);
+    if (!status) {
+        status = read_everything(&h5, file, &data);
+        dls_h5_close(&h5);
+    }
+    if (!status) status = dls_fclib_build(file, &data, error);
+    dls_fclib_data_free(&data);
+    if (status)
+        dls_fclib_destroy(file);
+    else
+        *result = file;
+    return status;
+}
+
+dls_status dls_fclib_read(const char *path, dls_fclib **file, dls_error *error) {
+    dls_error_clear(error);
+    if (!path || !file) return dls_fail(error, DLS_ERROR_ARGUMENT, "path and file are needed, got NULL");
+    *file = NULL;
+    dls_image image;
+    dls_status status = dls_image_read(path, &image, error);
+    return status ? status : read_image(image, path, file, error);
+}
+
+dls_status dls_fclib_read_memory(const void *bytes, size_t size, dls_fclib **file, dls_error *error) {
+    dls_error_clear(error);
+    if ((!bytes && size) || !file)
+        return dls_fail(error, DLS_ERROR_ARGUMENT, "bytes and file are needed, got NULL");
+    *file = NULL;
+    dls_image image = {dls_alloc_copy(bytes, size, 1), size};
+    if (!image.bytes) return dls_fail_memory(error);
+    return read_image(image, "(memory)", file, error);
+}
+
+void dls_fclib_destroy(dls_fclib *file) {
+    if (!file) return;
+    for (int k = 0; k < file->guess_count; k++) dls_free(file->guesses[k]);
+    dls_free(file->guesses);
+    dls_free(file->solution);
+    dls_free(file->title);
+    dls_free(file->description);
+    dls_free(file->math_info);
+    dls_factor_destroy(file->motion.factor);
+    dls_sparse_free(&file->motion.A);
+    dls_free(file->motion.force);
+    dls_problem_destroy(file->problem);
+    dls_image_free(&file->image);
+    dls_free(file);
+}
+
+const dls_problem *dls_fclib_problem(const dls_fclib *file) { return file->problem; }
+dls_fclib_form dls_fclib_source_form(const dls_fclib *file) { return file->form; }
+int dls_fclib_freedoms(const dls_fclib *file) { return file->freedoms; }
+int dls_fclib_bodies(const dls_fclib *file) { return file->bodies; }
+const char *dls_fclib_title(const dls_fclib *file) { return file->title ? file->title : ""; }
+const char *dls_fclib_description(const dls_fclib *file) {
+    return file->description ? file->description : "";
+}
+const char *dls_fclib_math_info(const dls_fclib *file) { return file->math_info ? file->math_info : ""; }
+const double *dls_fclib_solution(const dls_fclib *file) { return file->solution; }
+int dls_fclib_guess_count(const dls_fclib *file) { return file->guess_count; }
+const double *dls_fclib_guess(const dls_fclib *file, int index) {
+    return index >= 0 && index < file->guess_count ? file->guesses[index] : NULL;
+}

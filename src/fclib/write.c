@@ -1,0 +1,356 @@
+/* FCLib files out: made in memory, then written aside and renamed, so that a full disk spoils nothing. */
+#include "base/error.h"
+#include "base/memory.h"
+#include "fclib/fclib.h"
+
+#include <limits.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* ---- W of the problem, cut into FCLib's W, V and R ---- */
+
+typedef struct local_parts {
+    int dimension, contact_rows, equality_rows;
+    int *place;         /* of each row of the problem: contacts first, then bilateral rows, both in order */
+    dls_sparse W, V, R; /* by rows: "column" i holds row i */
+    double *mu;
+    double *b; /* in the file's order */
+} local_parts;
+
+static void free_parts(local_parts *parts) {
+    dls_sparse_free(&parts->W);
+    dls_sparse_free(&parts->V);
+    dls_sparse_free(&parts->R);
+    dls_free(parts->place);
+    dls_free(parts->mu);
+    dls_free(parts->b);
+}
+
+/* All contacts must have one size, 2 or 3. */
+static dls_status measure_blocks(const dls_problem *p, local_parts *parts, dls_error *error) {
+    for (int c = 0; c < dls_problem_block_count(p); c++) {
+        int size = dls_problem_block_size(p, c);
+        if (dls_problem_block_kind(p, c) == DLS_BILATERAL) {
+            parts->equality_rows += size;
+            continue;
+        }
+        if (size > 3 || (parts->dimension && size != parts->dimension))
+            return dls_fail(
+                error, DLS_ERROR_INPUT,
+                "contact %d has %d rows, expected all contacts of one size, 2 or 3, for an FCLib file", c,
+                size);
+        parts->dimension = size;
+        parts->contact_rows += size;
+    }
+    if (!parts->dimension) parts->dimension = 3;
+    return DLS_OK;
+}
+
+/* Where rows go, with friction and free velocities in that order. */
+static dls_status place_rows(const dls_problem *p, local_parts *parts, dls_error *error) {
+    int contact = 0, contact_row = 0, equality_row = parts->contact_rows;
+    int rows = dls_problem_row_count(p);
+    parts->place = DLS_NEW(int, rows);
+    parts->mu = DLS_NEW(double, dls_problem_contact_count(p));
+    parts->b = DLS_NEW(double, rows);
+    if (!parts->place || !parts->mu || !parts->b) return dls_fail_memory(error);
+    for (int c = 0; c < dls_problem_block_count(p); c++) {
+        bool is_contact = dls_problem_block_kind(p, c) == DLS_CONTACT;
+        if (is_contact) parts->mu[contact++] = dls_problem_mu(p, c);
+        for (int i = 0; i < dls_problem_block_size(p, c); i++) {
+            int row = dls_problem_block_row(p, c) + i;
+            parts->place[row] = is_contact ? contact_row++ : equality_row++;
+            parts->b[parts->place[row]] = dls_problem_b(p)[row];
+        }
+    }
+    return DLS_OK;
+}
+
+/* W of the problem by rows, in the problem's order. */
+static dls_status export_rows(const dls_problem *p, dls_sparse *W, dls_error *error) {
+    int rows = dls_problem_row_count(p);
+    int64_t count = dls_problem_export(p, NULL, NULL, NULL);
+    *W = (dls_sparse){rows, rows, DLS_NEW(int64_t, (int64_t)rows + 1), DLS_NEW(int, count),
+                      DLS_NEW(double, count)};
+    if (!W->start || !W->row || !W->value) return dls_fail_memory(error);
+    dls_problem_export(p, W->start, W->row, W->value);
+    return DLS_OK;
+}
+
+/* The part of W between rows and columns of these kinds. Places rise within each kind, so rows of the part
+ * come in the file's order. */
+static dls_status cut(const dls_sparse *W, const local_parts *parts, dls_block_kind rows,
+                      dls_block_kind columns, dls_sparse *part, dls_error *error) {
+    int n = parts->contact_rows, e = parts->equality_rows, i = 0;
+    int64_t used = 0;
+    *part = (dls_sparse){.rows = columns == DLS_CONTACT ? n : e, .columns = rows == DLS_CONTACT ? n : e};
+    part->start = DLS_NEW_ZERO(int64_t, (int64_t)part->columns + 1);
+    if (!part->start) return dls_fail_memory(error);
+    for (int pass = 0; pass < 2; pass++, used = 0, i = 0) {
+        for (int row = 0; row < W->columns; row++) {
+            if ((parts->place[row] >= n) != (rows == DLS_BILATERAL)) continue;
+            for (int64_t k = W->start[row]; k < W->start[row + 1]; k++) {
+                int column = parts->place[W->row[k]];
+                if ((column >= n) != (columns == DLS_BILATERAL)) continue;
+                if (pass) part->row[used] = columns == DLS_BILATERAL ? column - n : column;
+                if (pass) part->value[used] = W->value[k];
+                used++;
+            }
+            part->start[++i] = used;
+        }
+        if (pass) break;
+        part->row = DLS_NEW(int, used);
+        part->value = DLS_NEW(double, used);
+        if (!part->row || !part->value) return dls_fail_memory(error);
+    }
+    return DLS_OK;
+}
+
+static double largest_difference(const dls_sparse *A, const dls_sparse *B, double *row) {
+    double difference = 0;
+    for (int i = 0; i < A->columns; i++) {
+        for (int64_t k = A->start[i]; k < A->start[i + 1]; k++) row[A->row[k]] += A->value[k];
+        for (int64_t k = B->start[i]; k < B->start[i + 1]; k++) row[B->row[k]] -= B->value[k];
+        for (int64_t k = A->start[i]; k < A->start[i + 1]; k++)
+            difference = fmax(difference, fabs(row[A->row[k]]));
+        for (int64_t k = B->start[i]; k < B->start[i + 1]; k++)
+            difference = fmax(difference, fabs(row[B->row[k]]));
+        for (int64_t k = A->start[i]; k < A->start[i + 1]; k++) row[A->row[k]] = 0;
+        for (int64_t k = B->start[i]; k < B->start[i + 1]; k++) row[B->row[k]] = 0;
+    }
+    return difference;
+}
+
+/* FCLib stores the coupling once, as V: a problem whose other half is not Vᵀ, to rounding, cannot be written.
+ */
+static dls_status check_coupling(const dls_sparse *W, const local_parts *parts, dls_error *error) {
+    dls_sparse lower = {0}, transpose = {0};
+    double scale = 0, difference = 0, *row = DLS_NEW_ZERO(double, parts->contact_rows);
+    dls_status status =
+        row ? cut(W, parts, DLS_BILATERAL, DLS_CONTACT, &lower, error) : dls_fail_memory(error);
+    if (!status) status = dls_sparse_transpose(&parts->V, &transpose, error);
+    if (!status) {
+        for (int64_t k = 0; k < W->start[W->columns]; k++) scale = fmax(scale, fabs(W->value[k]));
+        difference = largest_difference(&lower, &transpose, row);
+    }
+    if (!status && difference > 1e-12 * scale)
+        status =
+            dls_fail(error, DLS_ERROR_INPUT,
+                     "W couples contacts and bilateral rows unsymmetrically (by %g of %g), expected V and Vᵀ",
+                     difference, scale);
+    dls_sparse_free(&lower);
+    dls_sparse_free(&transpose);
+    dls_free(row);
+    return status;
+}
+
+static dls_status split_problem(const dls_problem *p, local_parts *parts, dls_error *error) {
+    dls_sparse W = {0};
+    dls_status status = measure_blocks(p, parts, error);
+    if (!status) status = place_rows(p, parts, error);
+    if (!status) status = export_rows(p, &W, error);
+    if (!status && W.start[W.columns] > INT_MAX)
+        status = dls_fail(error, DLS_ERROR_INPUT, "W has %lld entries, expected at most %d in an FCLib file",
+                          (long long)W.start[W.columns], INT_MAX);
+    if (!status) status = cut(&W, parts, DLS_CONTACT, DLS_CONTACT, &parts->W, error);
+    if (!status && parts->equality_rows) {
+        status = cut(&W, parts, DLS_CONTACT, DLS_BILATERAL, &parts->V, error);
+        if (!status) status = cut(&W, parts, DLS_BILATERAL, DLS_BILATERAL, &parts->R, error);
+        if (!status) status = check_coupling(&W, parts, error);
+    }
+    dls_sparse_free(&W);
+    return status;
+}
+
+/* ---- groups ---- */
+
+static dls_status write_matrix(const dls_h5 *h5, const char *group, const dls_sparse *m) {
+    char where[64];
+    int64_t count = m->start[m->columns];
+    int *start = DLS_NEW(int, (int64_t)m->columns + 1);
+    if (!start) return dls_fail_memory(h5->error);
+    for (int i = 0; i <= m->columns; i++) start[i] = (int)m->start[i];
+    const struct {
+        const char *name;
+        int value;
+    } sizes[] = {{"nzmax", (int)count}, {"m", m->columns}, {"n", m->rows}, {"nz", -2}};
+    dls_status status = dls_h5_make_group(h5, group);
+    for (size_t k = 0; k < sizeof sizes / sizeof *sizes && !status; k++) {
+        snprintf(where, sizeof where, "%s/%s", group, sizes[k].name);
+        status = dls_h5_write_int(h5, where, sizes[k].value);
+    }
+    snprintf(where, sizeof where, "%s/p", group);
+    if (!status) status = dls_h5_write_ints(h5, where, (int64_t)m->columns + 1, start);
+    snprintf(where, sizeof where, "%s/i", group);
+    if (!status) status = dls_h5_write_ints(h5, where, count, m->row);
+    snprintf(where, sizeof where, "%s/x", group);
+    if (!status) status = dls_h5_write_reals(h5, where, count, m->value);
+    dls_free(start);
+    return status;
+}
+
+static dls_status write_info(const dls_h5 *h5, const dls_fclib_content *content) {
+    const char *where[] = {"/fclib_local/info/title", "/fclib_local/info/description",
+                           "/fclib_local/info/math_info"};
+    const char *text[] = {content->title, content->description, content->math_info};
+    dls_status status = dls_h5_make_group(h5, "/fclib_local/info");
+    for (int k = 0; k < 3 && !status; k++)
+        if (text[k]) status = dls_h5_write_text(h5, where[k], text[k]);
+    return status;
+}
+
+static dls_status write_local(const dls_h5 *h5, const local_parts *parts) {
+    int n = parts->contact_rows, e = parts->equality_rows;
+    dls_status status = dls_h5_make_group(h5, "/fclib_local");
+    if (!status) status = dls_h5_write_int(h5, "/fclib_local/spacedim", parts->dimension);
+    if (!status) status = write_matrix(h5, "/fclib_local/W", &parts->W);
+    if (!status && e) status = write_matrix(h5, "/fclib_local/V", &parts->V);
+    if (!status && e) status = write_matrix(h5, "/fclib_local/R", &parts->R);
+    if (!status) status = dls_h5_make_group(h5, "/fclib_local/vectors");
+    if (!status) status = dls_h5_write_reals(h5, "/fclib_local/vectors/q", n, parts->b);
+    if (!status) status = dls_h5_write_reals(h5, "/fclib_local/vectors/mu", n / parts->dimension, parts->mu);
+    if (!status && e) status = dls_h5_write_reals(h5, "/fclib_local/vectors/s", e, parts->b + n);
+    return status;
+}
+
+/* All in the file's order: contact rows, then equality rows. v is NULL for a local problem. */
+static dls_status write_solution(const dls_h5 *h5, int contact_rows, int equality_rows, int freedoms,
+                                 const double *r, const double *u, const double *v) {
+    dls_status status = dls_h5_make_group(h5, "/solution");
+    if (!status && v) status = dls_h5_write_reals(h5, "/solution/v", freedoms, v);
+    if (!status) status = dls_h5_write_reals(h5, "/solution/u", contact_rows, u);
+    if (!status) status = dls_h5_write_reals(h5, "/solution/r", contact_rows, r);
+    if (!status && equality_rows)
+        status = dls_h5_write_reals(h5, "/solution/l", equality_rows, r + contact_rows);
+    return status;
+}
+
+/* ---- a new file ---- */
+
+/* place: where rows of the problem go, or NULL where they stay. */
+static double *reorder(const double *values, int rows, const int *place) {
+    double *moved = DLS_NEW(double, rows);
+    for (int i = 0; moved && i < rows; i++) moved[place ? place[i] : i] = values[i];
+    return moved;
+}
+
+/* u = W r + b where it was not given. */
+static dls_status find_velocity(const dls_problem *p, const double *r, const double *u, double **found,
+                                dls_error *error) {
+    int rows = dls_problem_row_count(p);
+    *found = u ? dls_alloc_copy(u, (size_t)rows, sizeof(double)) : DLS_NEW(double, rows);
+    if (!*found) return dls_fail_memory(error);
+    return u ? DLS_OK : dls_problem_velocity(p, r, *found, NULL, error);
+}
+
+static dls_status write_content(const dls_h5 *h5, const dls_fclib_content *content,
+                                const local_parts *parts) {
+    int rows = parts->contact_rows + parts->equality_rows;
+    double *u = NULL, *r_moved = NULL, *u_moved = NULL;
+    dls_status status = write_local(h5, parts);
+    if (!status) status = write_info(h5, content);
+    if (!status && content->r)
+        status = find_velocity(content->problem, content->r, content->u, &u, h5->error);
+    if (!status && content->r) {
+        r_moved = reorder(content->r, rows, parts->place);
+        u_moved = reorder(u, rows, parts->place);
+        status = r_moved && u_moved ? write_solution(h5, parts->contact_rows, parts->equality_rows, 0,
+                                                     r_moved, u_moved, NULL)
+                                    : dls_fail_memory(h5->error);
+    }
+    dls_free(u);
+    dls_free(r_moved);
+    dls_free(u_moved);
+    return status;
+}
+
+dls_status dls_fclib_encode(const dls_fclib_content *content, const char *name, dls_image *image,
+                            dls_error *error) {
+    *image = (dls_image){0};
+    dls_problem *stored = NULL;
+    const dls_problem *problem = content->problem;
+    local_parts parts = {0};
+    dls_h5 h5;
+    dls_status status = DLS_OK;
+    if (!dls_problem_is_stored(problem)) {
+        status = dls_problem_assemble(problem, &stored, error);
+        problem = stored;
+    }
+    if (!status) status = split_problem(problem, &parts, error);
+    if (!status) status = dls_h5_open_copy(&h5, *image, name, error);
+    if (!status) {
+        status = write_content(&h5, content, &parts);
+        if (!status) status = dls_h5_take_image(&h5, image);
+        dls_h5_close(&h5);
+    }
+    free_parts(&parts);
+    dls_problem_destroy(stored);
+    return status;
+}
+
+/* ---- a file with another solution ---- */
+
+/* v = M⁻¹ (A r + f) */
+static dls_status find_motion(const dls_fclib *file, const double *r, double **v, dls_error *error) {
+    const dls_fclib_motion *motion = &file->motion;
+    *v = dls_alloc_copy(motion->force, (size_t)file->freedoms, sizeof(double));
+    if (!*v) return dls_fail_memory(error);
+    dls_sparse_multiply_add(&motion->A, r, *v);
+    return dls_factor_solve(motion->factor, *v, error);
+}
+
+dls_status dls_fclib_encode_again(const dls_fclib *file, const double *r, const double *u, dls_image *image,
+                                  dls_error *error) {
+    *image = (dls_image){0};
+    double *velocity = NULL, *v = NULL;
+    int equality_rows = dls_problem_row_count(file->problem) - file->contact_rows;
+    dls_h5 h5;
+    dls_status status = find_velocity(file->problem, r, u, &velocity, error);
+    if (!status && file->form == DLS_FCLIB_GLOBAL) status = find_motion(file, r, &v, error);
+    if (!status) status = dls_h5_open_copy(&h5, file->image, file->name.text, error);
+    if (!status) {
+        status = write_solution(&h5, file->contact_rows, equality_rows, file->freedoms, r, velocity, v);
+        if (!status) status = dls_h5_take_image(&h5, image);
+        dls_h5_close(&h5);
+    }
+    dls_free(velocity);
+    dls_free(v);
+    return status;
+}
+
+/* ---- to the disk ---- */
+
+static dls_status write_image(const char *path, const dls_image *image, dls_error *error) {
+    dls_aside aside;
+    dls_status status = dls_aside_open(&aside, path, error);
+    if (status) return status;
+    status = dls_aside_write(&aside, image->bytes, image->size);
+    if (!status) return dls_aside_commit(&aside);
+    dls_aside_abandon(&aside);
+    return status;
+}
+
+dls_status dls_fclib_write(const char *path, const dls_fclib_content *content, dls_error *error) {
+    dls_error_clear(error);
+    if (!path || !content || !content->problem)
+        return dls_fail(error, DLS_ERROR_ARGUMENT, "path and problem are needed, got NULL");
+    dls_file_name name = dls_file_name_of(path);
+    dls_image image;
+    dls_status status = dls_fclib_encode(content, name.text, &image, error);
+    if (!status) status = write_image(path, &image, error);
+    dls_image_free(&image);
+    return status;
+}
+
+dls_status dls_fclib_rewrite(const char *path, const dls_fclib *file, const double *r, const double *u,
+                             dls_error *error) {
+    dls_error_clear(error);
+    if (!path || !file || !r)
+        return dls_fail(error, DLS_ERROR_ARGUMENT, "path, file and r are needed, got NULL");
+    dls_image image;
+    dls_status status = dls_fclib_encode_again(file, r, u, &image, error);
+    if (!status) status = write_image(path, &image, error);
+    dls_image_free(&image);
+    return status;
+}
