@@ -132,7 +132,7 @@ static size_t memory(const dls_problem *p) {
 }
 
 const dls_operator dls_operator_bodies = {"matrix-free", state_size, product, start, local,
-                                          changed,       colour, release, memory};
+                                          changed,       colour,     release, memory};
 
 /* ---- creation ---- */
 
@@ -157,20 +157,26 @@ static dls_status check_bodies(const dls_problem *p, const dls_bodies *bodies, d
     return DLS_OK;
 }
 
-/* L with A = L Lᵀ for a positive semidefinite A; a locked freedom has a zero row and column. */
+/* L with A = L Lᵀ for a positive semidefinite A; a locked freedom has a zero row and column. Rounding is
+ * judged against √(A_ii A_jj), so that masses and inertias of any size may stand side by side. */
 static bool semidefinite_factor(int n, const double *A, double *L) {
-    double largest = 0;
-    for (int i = 0; i < n; i++) largest = fmax(largest, fabs(A[i + n * i]));
-    for (int i = 0; i < n * n; i++)
-        if (!isfinite(A[i])) return false;
+    double size[SMALL_MAX];
+    for (int i = 0; i < n; i++) {
+        if (!(A[i + n * i] >= 0)) return false;
+        size[i] = sqrt(A[i + n * i]);
+    }
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < n; j++)
+            if (!(fabs(A[i + n * j] - A[j + n * i]) <= 1e-9 * size[i] * size[j])) return false;
     for (int j = 0; j < n; j++) {
         double pivot = A[j + n * j];
         for (int k = 0; k < j; k++) pivot -= L[j + n * k] * L[j + n * k];
-        if (pivot < -1e-12 * largest) return false;
-        double root = pivot > 1e-14 * largest ? sqrt(pivot) : 0;
+        if (!(pivot >= -1e-10 * A[j + n * j])) return false;
+        double root = pivot > 1e-13 * A[j + n * j] ? sqrt(pivot) : 0;
         for (int i = 0; i < n; i++) {
             double sum = A[i + n * j];
             for (int k = 0; k < j; k++) sum -= L[i + n * k] * L[j + n * k];
+            if (i > j && root == 0 && !(fabs(sum) <= 1e-4 * size[i] * size[j])) return false;
             L[i + n * j] = i < j ? 0 : root > 0 ? sum / root : 0;
         }
     }

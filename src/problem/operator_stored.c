@@ -70,8 +70,8 @@ static void changed(const dls_problem *p, int c, const double *delta, double *st
     (void)p, (void)c, (void)delta, (void)state;
 }
 
-/* Greedy in natural order: the first colour that no earlier neighbour has. Where W couples a pair one way only,
- * the later block may not have seen the earlier one: it loses its colour in a second pass. */
+/* Greedy in natural order: the first colour that no earlier neighbour has. Where W couples a pair one way
+ * only, the later block may not have seen the earlier one: it loses its colour in a second pass. */
 static void colour(const dls_problem *p, uint8_t *colour_of, uint64_t *scratch) {
     (void)scratch;
     const dls_block_rows *W = &p->blocks;
@@ -110,7 +110,7 @@ static size_t memory(const dls_problem *p) {
 }
 
 const dls_operator dls_operator_stored = {"stored", state_size, product, start, local,
-                                          changed,  colour, release, memory};
+                                          changed,  colour,     release, memory};
 
 int64_t dls_problem_stored_blocks(const dls_problem *p) {
     return dls_problem_is_stored(p) ? p->blocks.start[p->block_count] + p->block_count : 0;
@@ -220,6 +220,10 @@ static dls_status fill_blocks(dls_problem *p, const dls_csr *W, int *block_of, i
     status = allocate_values(p, error);
     if (status) return status;
     for (int c = 0; c < n; c++) fill_row(p, W, block_of, c, where);
+    for (int64_t k = 0, values = value_count(p); k < values; k++)
+        if (!isfinite(p->blocks.value[k]))
+            return dls_fail(error, DLS_ERROR_INPUT,
+                            "duplicate entries of W add up to %g, expected finite sums", p->blocks.value[k]);
     return DLS_OK;
 }
 

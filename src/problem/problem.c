@@ -117,9 +117,14 @@ static dls_status check_diagonal(const dls_problem *p, int c, dls_error *error) 
     const double *W = dls_diagonal(p, c);
     const char *kind = p->kind[c] == DLS_CONTACT ? "contact" : "bilateral block";
     double trace = small_trace(d, W), minus[SMALL_MAX * SMALL_MAX];
-    if (!(trace > 0))
+    if (!(trace > 0) || isinf(trace))
         return dls_fail(error, DLS_ERROR_INPUT,
-                        "diagonal block of %s %d has trace %g, expected a positive one", kind, c, trace);
+                        "diagonal block of %s %d has trace %g, expected a positive finite one", kind, c,
+                        trace);
+    for (int i = 0; i < d * d; i++)
+        if (!isfinite(W[i]))
+            return dls_fail(error, DLS_ERROR_INPUT,
+                            "diagonal block of %s %d adds up to %g, expected finite sums", kind, c, W[i]);
     for (int i = 0; i < d; i++)
         if (p->kind[c] == DLS_BILATERAL && !(W[i + d * i] > 0))
             return dls_fail(error, DLS_ERROR_INPUT,
@@ -197,7 +202,8 @@ void dls_velocity(const dls_problem *p, const double *r, double *u, double *stat
 dls_status dls_problem_velocity(const dls_problem *p, const double *r, double *u, dls_workspace *workspace,
                                 dls_error *error) {
     dls_error_clear(error);
-    if (!p || !r || !u) return dls_fail(error, DLS_ERROR_ARGUMENT, "problem, r and u are needed, got NULL");
+    if (!p || (p->row_count && (!r || !u)))
+        return dls_fail(error, DLS_ERROR_ARGUMENT, "problem, r and u are needed, got NULL");
     size_t size = p->op->state_size(p);
     dls_workspace_mark mark = {0, 0};
     double *state;
