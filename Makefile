@@ -35,13 +35,16 @@ format: ## rewrite the sources in the project's format
 install: build ## install into PREFIX (default /usr/local; DESTDIR is honoured)
 	@cmake --install build --prefix $(PREFIX)
 
-bench: build ## measure; tables on the terminal, JSON in build/bench/
-	@bench/run sweep
+bench: ## measure sweeps and time to accuracy against Siconos; tables here, JSON in build/bench/
+	@$(SETUP) bench
+	@$(call cmake,release)
+	@$(call cmake,release,bench-siconos)
+	@bench/run all
 
-bench-siconos: ## the same problems with Siconos in the same run
+bench-siconos: ## the same problems with every solver of Siconos in the same run
 	@$(SETUP) bench
 	@$(call cmake,release,bench-siconos)
-	@bench/run siconos
+	@bench/run siconos --set all
 
 asan: ## tests under the address and undefined-behaviour sanitizers
 	@$(SETUP)

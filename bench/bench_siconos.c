@@ -1,0 +1,635 @@
+/* Siconos and Delassus on the same contact problem, both judged by our residual.
+ *
+ *     bench_siconos FILE [--side ours|siconos|both] [--set nsgs|all] [--ours SPEC]... [--target T]...
+ *                        [--time-limit S]
+ *
+ * Prints one JSON object per line: the problem, then one line per solver and target; bench/run makes tables
+ * of them. SPEC is solver[:law][:key=value]..., for example nlgs:exact or nlgs:ebp:relaxation=0.7. Siconos
+ * stores W by blocks (its own form) unless a solver's name says otherwise; its conversions from that form
+ * belong to the solve, as in its own time steps. */
+#include <delassus/delassus.h>
+
+#include "contest.h"
+
+#include <FrictionContactProblem.h>
+#include <Friction_cst.h>
+#include <NonSmoothDrivers.h>
+#include <NumericsMatrix.h>
+#include <NumericsVerbose.h>
+#include <SiconosConfig.h>
+#include <SolverOptions.h>
+#include <SparseBlockMatrix.h>
+#include <openblas_config.h>
+
+#include <cblas.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- W in Siconos's form --------------------------------------------------------------------------------
+ */
+
+typedef struct peer_problem {
+    int dimension, contacts, rows;
+    size_t block_count;
+    size_t *row_start, *column; /* of blocks */
+    double *block;              /* column-major, one after the other */
+    double *dense;              /* column-major */
+    double *q, *mu;
+    double impulse_unit; /* of r in Siconos's problem, N s */
+} peer_problem;
+
+static void *must(void *memory) {
+    if (!memory) {
+        fprintf(stderr, "bench_siconos: out of memory\n");
+        exit(1);
+    }
+    return memory;
+}
+
+static void *make(size_t count, size_t size) { return must(calloc(count ? count : 1, size)); }
+
+/* Scalar rows into d × d blocks, columns in rising order. */
+static void fill_blocks(peer_problem *peer, const int64_t *start, const int *column, const double *value) {
+    const int d = peer->dimension, n = peer->contacts;
+    size_t *place = make((size_t)n, sizeof *place);
+    bool *used = make((size_t)n, sizeof *used);
+    size_t capacity = (size_t)(start[peer->rows] / d + n);
+    peer->row_start = make((size_t)n + 1, sizeof(size_t));
+    peer->column = make(capacity, sizeof(size_t));
+    peer->block = make(capacity * (size_t)(d * d), sizeof(double));
+    for (int i = 0; i < n; i++) {
+        for (int64_t k = start[d * i]; k < start[d * i + d]; k++) used[column[k] / d] = true;
+        used[i] = true;
+        for (int j = 0; j < n; j++) {
+            if (!used[j]) continue;
+            used[j] = false;
+            if (peer->block_count == capacity) {
+                capacity *= 2;
+                peer->column = must(realloc(peer->column, capacity * sizeof(size_t)));
+                peer->block = must(realloc(peer->block, capacity * (size_t)(d * d) * sizeof(double)));
+            }
+            memset(peer->block + peer->block_count * (size_t)(d * d), 0, (size_t)(d * d) * sizeof(double));
+            peer->column[peer->block_count] = (size_t)j;
+            place[j] = peer->block_count++;
+        }
+        for (int row = 0; row < d; row++)
+            for (int64_t k = start[d * i + row]; k < start[d * i + row + 1]; k++)
+                peer->block[place[column[k] / d] * (size_t)(d * d) + (size_t)(column[k] % d * d + row)] +=
+                    value[k];
+        peer->row_start[i + 1] = peer->block_count;
+    }
+    free(place);
+    free(used);
+}
+
+/* Its planar solver takes any block with a determinant below 2e-16 for singular, which heavy bodies have: the
+ * unit of mass is chosen so that the mean of W's diagonal is 1. Spatial problems are handed over as they are.
+ */
+static void choose_units(peer_problem *peer) {
+    double trace = 0;
+    for (int i = 0; i < peer->rows; i++) trace += peer->dense[(size_t)i * (size_t)peer->rows + (size_t)i];
+    peer->impulse_unit = peer->dimension == 2 && trace > 0 ? peer->rows / trace : 1;
+    const size_t d = (size_t)peer->dimension, rows = (size_t)peer->rows;
+    for (size_t k = 0; k < peer->block_count * d * d; k++) peer->block[k] *= peer->impulse_unit;
+    for (size_t k = 0; k < rows * rows; k++) peer->dense[k] *= peer->impulse_unit;
+}
+
+static peer_problem peer_from(const dls_problem *problem) {
+    const int n = dls_problem_contact_count(problem), rows = dls_problem_row_count(problem);
+    peer_problem peer = {.dimension = dls_problem_block_size(problem, 0), .contacts = n, .rows = rows};
+    const int64_t entries = dls_problem_export(problem, NULL, NULL, NULL);
+    int64_t *start = make((size_t)rows + 1, sizeof *start);
+    int *column = make((size_t)entries, sizeof *column);
+    double *value = make((size_t)entries, sizeof *value);
+    dls_problem_export(problem, start, column, value);
+    fill_blocks(&peer, start, column, value);
+    peer.dense = make((size_t)rows * (size_t)rows, sizeof(double));
+    for (int i = 0; i < rows; i++)
+        for (int64_t k = start[i]; k < start[i + 1]; k++)
+            peer.dense[(size_t)column[k] * (size_t)rows + (size_t)i] += value[k];
+    peer.q = make((size_t)rows, sizeof(double));
+    peer.mu = make((size_t)n, sizeof(double));
+    memcpy(peer.q, dls_problem_b(problem), (size_t)rows * sizeof(double));
+    for (int i = 0; i < n; i++) peer.mu[i] = dls_problem_mu(problem, i);
+    free(start);
+    free(column);
+    free(value);
+    choose_units(&peer);
+    return peer;
+}
+
+static void *copy_of(const void *source, size_t bytes) {
+    void *copy = must(malloc(bytes ? bytes : 1));
+    return memcpy(copy, source, bytes);
+}
+
+static SparseBlockStructuredMatrix *blocks_of(const peer_problem *peer) {
+    const size_t n = (size_t)peer->contacts, d = (size_t)peer->dimension;
+    SparseBlockStructuredMatrix *W = SBM_new();
+    W->nbblocks = (unsigned)peer->block_count;
+    W->blocknumber0 = W->blocknumber1 = (unsigned)n;
+    W->blocksize0 = make(n, sizeof(unsigned));
+    for (size_t i = 0; i < n; i++) W->blocksize0[i] = (unsigned)(d * (i + 1));
+    W->blocksize1 = copy_of(W->blocksize0, n * sizeof(unsigned));
+    W->filled1 = n + 1;
+    W->filled2 = peer->block_count;
+    W->index1_data = copy_of(peer->row_start, (n + 1) * sizeof(size_t));
+    W->index2_data = copy_of(peer->column, peer->block_count * sizeof(size_t));
+    W->block = make(peer->block_count, sizeof(double *));
+    for (size_t k = 0; k < peer->block_count; k++)
+        W->block[k] = copy_of(peer->block + k * d * d, d * d * sizeof(double));
+    return W;
+}
+
+/* Some solvers change the problem that they are given, so each solve gets a copy. */
+static FrictionContactProblem *problem_of(const peer_problem *peer, NM_types storage) {
+    const size_t n = (size_t)peer->rows;
+    NumericsMatrix *W;
+    if (storage == NM_DENSE)
+        W = NM_create_from_data(NM_DENSE, peer->rows, peer->rows,
+                                copy_of(peer->dense, n * n * sizeof(double)));
+    else
+        W = NM_create_from_data(NM_SPARSE_BLOCK, peer->rows, peer->rows, blocks_of(peer));
+    return frictionContactProblem_new_with_data(peer->dimension, peer->contacts, W,
+                                                copy_of(peer->q, n * sizeof(double)),
+                                                copy_of(peer->mu, (size_t)peer->contacts * sizeof(double)));
+}
+
+/* ---- its solvers ----------------------------------------------------------------------------------------
+ */
+
+typedef struct peer_solver {
+    char name[64];
+    const char *group; /* nsgs, newton or other */
+    int dimension;
+    int id, local_id;
+    int stop; /* of NSGS: SICONOS_FRICTION_3D_NSGS_ERROR_EVALUATION_… */
+    NM_types storage;
+    void (*tune)(SolverOptions *options);
+} peer_solver;
+
+typedef struct peer_context {
+    const peer_problem *problem;
+    const peer_solver *solver;
+} peer_context;
+
+static void set_local_iterations(SolverOptions *options, int iterations) {
+    options->internalSolvers[0]->iparam[SICONOS_IPARAM_MAX_ITER] = iterations;
+}
+
+static void tune_ten_local(SolverOptions *options) { set_local_iterations(options, 10); }
+static void tune_hundred_local(SolverOptions *options) { set_local_iterations(options, 100); }
+
+static void tune_adaptive(SolverOptions *options) {
+    options->iparam[SICONOS_FRICTION_3D_IPARAM_INTERNAL_ERROR_STRATEGY] =
+        SICONOS_FRICTION_3D_INTERNAL_ERROR_STRATEGY_ADAPTIVE;
+}
+
+static void tune_moreau_local(SolverOptions *options) {
+    options->internalSolvers[0]->iparam[SICONOS_FRICTION_3D_NSN_FORMULATION] =
+        SICONOS_FRICTION_3D_NSN_FORMULATION_JEANMOREAU_STD;
+}
+
+static void tune_hybrid_loop(SolverOptions *options) {
+    options->internalSolvers[0]->iparam[SICONOS_FRICTION_3D_NSN_HYBRID_STRATEGY] =
+        SICONOS_FRICTION_3D_NSN_HYBRID_STRATEGY_PLI_NSN_LOOP;
+}
+
+static void tune_relaxed(SolverOptions *options) {
+    options->iparam[SICONOS_FRICTION_3D_NSGS_RELAXATION] = SICONOS_FRICTION_3D_NSGS_RELAXATION_TRUE;
+    options->dparam[SICONOS_FRICTION_3D_NSGS_RELAXATION_VALUE] = 0.8;
+}
+static void tune_over(SolverOptions *options) {
+    options->iparam[SICONOS_FRICTION_3D_NSGS_RELAXATION] = SICONOS_FRICTION_3D_NSGS_RELAXATION_TRUE;
+    options->dparam[SICONOS_FRICTION_3D_NSGS_RELAXATION_VALUE] = 1.3;
+}
+static void tune_shuffle(SolverOptions *options) {
+    options->iparam[SICONOS_FRICTION_3D_NSGS_SHUFFLE] = SICONOS_FRICTION_3D_NSGS_SHUFFLE_TRUE;
+}
+static void tune_freeze(SolverOptions *options) {
+    options->iparam[SICONOS_FRICTION_3D_NSGS_FREEZING_CONTACT] = 10;
+}
+
+/* Local solvers of NSGS; those on a cylinder solve Tresca's law, not Coulomb's. */
+static const struct {
+    const char *name;
+    int id;
+    void (*tune)(SolverOptions *options);
+} LOCAL_SOLVERS[] = {
+    {"newton", SICONOS_FRICTION_3D_ONECONTACT_NSN, NULL},
+    {"newton-damped", SICONOS_FRICTION_3D_ONECONTACT_NSN_GP, NULL},
+    {"newton-hybrid", SICONOS_FRICTION_3D_ONECONTACT_NSN_GP_HYBRID, NULL},
+    {"newton-loop", SICONOS_FRICTION_3D_ONECONTACT_NSN_GP_HYBRID, tune_hybrid_loop},
+    {"newton-moreau", SICONOS_FRICTION_3D_ONECONTACT_NSN_GP, tune_moreau_local},
+    {"newton-adaptive", SICONOS_FRICTION_3D_ONECONTACT_NSN_GP, tune_adaptive},
+    {"newton-hybrid-adaptive", SICONOS_FRICTION_3D_ONECONTACT_NSN_GP_HYBRID, tune_adaptive},
+    {"cone-iterated", SICONOS_FRICTION_3D_ONECONTACT_ProjectionOnConeWithLocalIteration, NULL},
+    {"cone-iterated-10", SICONOS_FRICTION_3D_ONECONTACT_ProjectionOnConeWithLocalIteration, tune_ten_local},
+    {"cone-iterated-100", SICONOS_FRICTION_3D_ONECONTACT_ProjectionOnConeWithLocalIteration,
+     tune_hundred_local},
+    {"cone-iterated-adaptive", SICONOS_FRICTION_3D_ONECONTACT_ProjectionOnConeWithLocalIteration,
+     tune_adaptive},
+    {"cone", SICONOS_FRICTION_3D_ONECONTACT_ProjectionOnCone, NULL},
+    {"cone-diagonal", SICONOS_FRICTION_3D_ONECONTACT_ProjectionOnConeWithDiagonalization, NULL},
+    {"cone-regularized", SICONOS_FRICTION_3D_ONECONTACT_ProjectionOnConeWithRegularization, NULL},
+    {"quartic", SICONOS_FRICTION_3D_ONECONTACT_QUARTIC, NULL},
+    {"quartic-newton", SICONOS_FRICTION_3D_ONECONTACT_QUARTIC_NU, NULL},
+    {"glocker-newton", SICONOS_FRICTION_3D_NCPGlockerFBNewton, NULL},
+    {"glocker-fixed-point", SICONOS_FRICTION_3D_NCPGlockerFBFixedPoint, NULL},
+    {"newton-relaxed", SICONOS_FRICTION_3D_ONECONTACT_NSN, tune_relaxed},
+    {"newton-over", SICONOS_FRICTION_3D_ONECONTACT_NSN, tune_over},
+    {"newton-shuffle", SICONOS_FRICTION_3D_ONECONTACT_NSN, tune_shuffle},
+    {"newton-freeze", SICONOS_FRICTION_3D_ONECONTACT_NSN, tune_freeze},
+};
+
+static const struct {
+    const char *name;
+    int value;
+} STOPS[] = {
+    {"light", SICONOS_FRICTION_3D_NSGS_ERROR_EVALUATION_LIGHT},
+    {"light-full", SICONOS_FRICTION_3D_NSGS_ERROR_EVALUATION_LIGHT_WITH_FULL_FINAL},
+    {"full", SICONOS_FRICTION_3D_NSGS_ERROR_EVALUATION_FULL},
+};
+
+static void no_line_search(SolverOptions *options) {
+    options->iparam[SICONOS_FRICTION_3D_NSN_LINESEARCH] = SICONOS_FRICTION_3D_NSN_LINESEARCH_NO;
+}
+static void armijo(SolverOptions *options) {
+    options->iparam[SICONOS_FRICTION_3D_NSN_LINESEARCH] = SICONOS_FRICTION_3D_NSN_LINESEARCH_ARMIJO;
+}
+static void use_csparse(SolverOptions *options) {
+    options->iparam[SICONOS_FRICTION_3D_NSN_LINEAR_SOLVER] = SICONOS_FRICTION_3D_NSN_USE_CSLUSOL;
+}
+static void no_line_search_csparse(SolverOptions *options) {
+    no_line_search(options);
+    use_csparse(options);
+}
+static void moreau(SolverOptions *options) {
+    options->iparam[SICONOS_FRICTION_3D_NSN_FORMULATION] = SICONOS_FRICTION_3D_NSN_FORMULATION_JEANMOREAU_STD;
+}
+static void moreau_nls(SolverOptions *options) {
+    moreau(options);
+    no_line_search(options);
+}
+static void start_by_extragradient(SolverOptions *options) {
+    no_line_search(options);
+    options->iparam[SICONOS_FRICTION_3D_NSN_HYBRID_STRATEGY] =
+        SICONOS_FRICTION_3D_NSN_HYBRID_STRATEGY_VI_EG_NSN;
+}
+static void start_by_extragradient_csparse(SolverOptions *options) {
+    start_by_extragradient(options);
+    use_csparse(options);
+}
+static void prox_csparse(SolverOptions *options) { use_csparse(options->internalSolvers[0]); }
+static void prox_nls(SolverOptions *options) { no_line_search(options->internalSolvers[0]); }
+static void prox_nls_csparse(SolverOptions *options) { no_line_search_csparse(options->internalSolvers[0]); }
+static void prox_nu2(SolverOptions *options) { options->dparam[SICONOS_FRICTION_3D_PROXIMAL_DPARAM_NU] = 2; }
+static void prox_fb(SolverOptions *options) {
+    solver_options_update_internal(options, 0, SICONOS_FRICTION_3D_NSN_FB);
+}
+static void prox_nsgs(SolverOptions *options) {
+    solver_options_update_internal(options, 0, SICONOS_FRICTION_3D_NSGS);
+}
+static void prox_regularization(SolverOptions *options) {
+    options->iparam[SICONOS_FRICTION_3D_PROXIMAL_IPARAM_STRATEGY] =
+        SICONOS_FRICTION_3D_PROXIMAL_REGULARIZATION;
+    options->dparam[SICONOS_FRICTION_3D_PROXIMAL_DPARAM_ALPHA] = 1e-2;
+}
+static void balance(SolverOptions *options) {
+    options->iparam[SICONOS_FRICTION_3D_ADMM_IPARAM_RHO_STRATEGY] =
+        SICONOS_FRICTION_3D_ADMM_RHO_STRATEGY_RESIDUAL_BALANCING;
+}
+static void balance_scaled(SolverOptions *options) {
+    options->iparam[SICONOS_FRICTION_3D_ADMM_IPARAM_RHO_STRATEGY] =
+        SICONOS_FRICTION_3D_ADMM_RHO_STRATEGY_SCALED_RESIDUAL_BALANCING;
+}
+static void balance_rescale(SolverOptions *options) {
+    balance(options);
+    options->iparam[SICONOS_FRICTION_3D_IPARAM_RESCALING] = SICONOS_FRICTION_3D_RESCALING_SCALAR;
+}
+static void rho_norm(SolverOptions *options) {
+    options->iparam[SICONOS_FRICTION_3D_ADMM_IPARAM_INITIAL_RHO] =
+        SICONOS_FRICTION_3D_ADMM_INITIAL_RHO_NORM_INF;
+}
+static void rho_norm_balance(SolverOptions *options) {
+    rho_norm(options);
+    balance(options);
+}
+static void rho_eig(SolverOptions *options) {
+    options->iparam[SICONOS_FRICTION_3D_ADMM_IPARAM_INITIAL_RHO] =
+        SICONOS_FRICTION_3D_ADMM_INITIAL_RHO_EIGENVALUES;
+}
+
+static const peer_solver OTHER_SOLVERS[] = {
+    {"newton-alart-curnier", "newton", 3, SICONOS_FRICTION_3D_NSN_AC, 0, 0, NM_SPARSE_BLOCK, NULL},
+    {"newton-alart-curnier-nls", "newton", 3, SICONOS_FRICTION_3D_NSN_AC, 0, 0, NM_SPARSE_BLOCK,
+     no_line_search},
+    {"newton-alart-curnier-nls-csparse", "newton", 3, SICONOS_FRICTION_3D_NSN_AC, 0, 0, NM_SPARSE_BLOCK,
+     no_line_search_csparse},
+    {"newton-alart-curnier-nls-dense", "newton", 3, SICONOS_FRICTION_3D_NSN_AC, 0, 0, NM_DENSE,
+     no_line_search},
+    {"newton-alart-curnier-dense", "newton", 3, SICONOS_FRICTION_3D_NSN_AC, 0, 0, NM_DENSE, NULL},
+    {"newton-alart-curnier-armijo", "newton", 3, SICONOS_FRICTION_3D_NSN_AC, 0, 0, NM_SPARSE_BLOCK, armijo},
+    {"newton-alart-curnier-csparse", "newton", 3, SICONOS_FRICTION_3D_NSN_AC, 0, 0, NM_SPARSE_BLOCK,
+     use_csparse},
+    {"newton-jean-moreau", "newton", 3, SICONOS_FRICTION_3D_NSN_AC, 0, 0, NM_SPARSE_BLOCK, moreau},
+    {"newton-jean-moreau-nls", "newton", 3, SICONOS_FRICTION_3D_NSN_AC, 0, 0, NM_SPARSE_BLOCK, moreau_nls},
+    {"newton-extragradient-start", "newton", 3, SICONOS_FRICTION_3D_NSN_AC, 0, 0, NM_SPARSE_BLOCK,
+     start_by_extragradient},
+    {"newton-extragradient-start-csparse", "newton", 3, SICONOS_FRICTION_3D_NSN_AC, 0, 0, NM_SPARSE_BLOCK,
+     start_by_extragradient_csparse},
+    {"newton-extragradient-start-dense", "newton", 3, SICONOS_FRICTION_3D_NSN_AC, 0, 0, NM_DENSE,
+     start_by_extragradient},
+    {"newton-alart-curnier-test", "newton", 3, SICONOS_FRICTION_3D_NSN_AC_TEST, 0, 0, NM_SPARSE_BLOCK, NULL},
+    {"newton-fischer-burmeister", "newton", 3, SICONOS_FRICTION_3D_NSN_FB, 0, 0, NM_SPARSE_BLOCK, NULL},
+    {"newton-fischer-burmeister-nls", "newton", 3, SICONOS_FRICTION_3D_NSN_FB, 0, 0, NM_SPARSE_BLOCK,
+     no_line_search},
+    {"newton-natural-map", "newton", 3, SICONOS_FRICTION_3D_NSN_NM, 0, 0, NM_SPARSE_BLOCK, NULL},
+    {"newton-natural-map-nls", "newton", 3, SICONOS_FRICTION_3D_NSN_NM, 0, 0, NM_SPARSE_BLOCK,
+     no_line_search},
+    {"proximal", "other", 3, SICONOS_FRICTION_3D_PROX, 0, 0, NM_SPARSE_BLOCK, NULL},
+    {"proximal-csparse", "other", 3, SICONOS_FRICTION_3D_PROX, 0, 0, NM_SPARSE_BLOCK, prox_csparse},
+    {"proximal-dense", "other", 3, SICONOS_FRICTION_3D_PROX, 0, 0, NM_DENSE, NULL},
+    {"proximal-nls", "other", 3, SICONOS_FRICTION_3D_PROX, 0, 0, NM_SPARSE_BLOCK, prox_nls},
+    {"proximal-nls-csparse", "other", 3, SICONOS_FRICTION_3D_PROX, 0, 0, NM_SPARSE_BLOCK, prox_nls_csparse},
+    {"proximal-nls-dense", "other", 3, SICONOS_FRICTION_3D_PROX, 0, 0, NM_DENSE, prox_nls},
+    {"proximal-nu2", "other", 3, SICONOS_FRICTION_3D_PROX, 0, 0, NM_SPARSE_BLOCK, prox_nu2},
+    {"proximal-fb", "other", 3, SICONOS_FRICTION_3D_PROX, 0, 0, NM_SPARSE_BLOCK, prox_fb},
+    {"proximal-nsgs", "other", 3, SICONOS_FRICTION_3D_PROX, 0, 0, NM_SPARSE_BLOCK, prox_nsgs},
+    {"proximal-regularization", "other", 3, SICONOS_FRICTION_3D_PROX, 0, 0, NM_SPARSE_BLOCK,
+     prox_regularization},
+    {"admm", "other", 3, SICONOS_FRICTION_3D_ADMM, 0, 0, NM_SPARSE_BLOCK, NULL},
+    {"admm-balanced", "other", 3, SICONOS_FRICTION_3D_ADMM, 0, 0, NM_SPARSE_BLOCK, balance},
+    {"admm-balanced-scaled", "other", 3, SICONOS_FRICTION_3D_ADMM, 0, 0, NM_SPARSE_BLOCK, balance_scaled},
+    {"admm-rescaled", "other", 3, SICONOS_FRICTION_3D_ADMM, 0, 0, NM_SPARSE_BLOCK, balance_rescale},
+    {"admm-norm", "other", 3, SICONOS_FRICTION_3D_ADMM, 0, 0, NM_SPARSE_BLOCK, rho_norm},
+    {"admm-norm-balanced", "other", 3, SICONOS_FRICTION_3D_ADMM, 0, 0, NM_SPARSE_BLOCK, rho_norm_balance},
+    {"admm-eigen", "other", 3, SICONOS_FRICTION_3D_ADMM, 0, 0, NM_SPARSE_BLOCK, rho_eig},
+    {"admm-dense", "other", 3, SICONOS_FRICTION_3D_ADMM, 0, 0, NM_DENSE, NULL},
+    {"admm-norm-dense", "other", 3, SICONOS_FRICTION_3D_ADMM, 0, 0, NM_DENSE, rho_norm},
+    {"admm-balanced-dense", "other", 3, SICONOS_FRICTION_3D_ADMM, 0, 0, NM_DENSE, balance},
+    {"vi-extragradient", "other", 3, SICONOS_FRICTION_3D_VI_EG, 0, 0, NM_SPARSE_BLOCK, NULL},
+    {"vi-fixed-point", "other", 3, SICONOS_FRICTION_3D_VI_FPP, 0, 0, NM_SPARSE_BLOCK, NULL},
+    {"extragradient", "other", 3, SICONOS_FRICTION_3D_EG, 0, 0, NM_SPARSE_BLOCK, NULL},
+    {"fixed-point", "other", 3, SICONOS_FRICTION_3D_FPP, 0, 0, NM_SPARSE_BLOCK, NULL},
+    {"hyperplane", "other", 3, SICONOS_FRICTION_3D_HP, 0, 0, NM_SPARSE_BLOCK, NULL},
+    {"de-saxce", "other", 3, SICONOS_FRICTION_3D_DSFP, 0, 0, NM_SPARSE_BLOCK, NULL},
+    {"tresca", "other", 3, SICONOS_FRICTION_3D_TFP, 0, 0, NM_SPARSE_BLOCK, NULL},
+    {"panagiotopoulos", "other", 3, SICONOS_FRICTION_3D_PFP, 0, 0, NM_SPARSE_BLOCK, NULL},
+    {"aclm", "other", 3, SICONOS_FRICTION_3D_ACLMFP, 0, 0, NM_SPARSE_BLOCK, NULL},
+    {"nsgs-velocity", "other", 3, SICONOS_FRICTION_3D_NSGSV, 0, 0, NM_SPARSE_BLOCK, NULL},
+    {"cpg", "other", 2, SICONOS_FRICTION_2D_CPG, 0, 0, NM_DENSE, NULL},
+    {"lemke", "other", 2, SICONOS_FRICTION_2D_LEMKE, 0, 0, NM_DENSE, NULL},
+    {"nsgs-dense", "other", 2, SICONOS_FRICTION_2D_NSGS, 0, 0, NM_DENSE, NULL},
+};
+
+enum {
+    LOCAL_COUNT = sizeof LOCAL_SOLVERS / sizeof *LOCAL_SOLVERS,
+    STOP_COUNT = sizeof STOPS / sizeof *STOPS
+};
+enum { OTHER_COUNT = sizeof OTHER_SOLVERS / sizeof *OTHER_SOLVERS };
+enum { MAX_SOLVERS = LOCAL_COUNT * STOP_COUNT + STOP_COUNT + OTHER_COUNT };
+
+static int list_solvers(int dimension, bool all, peer_solver *list) {
+    int count = 0;
+    for (int k = 0; k < STOP_COUNT; k++) {
+        if (dimension == 2 && STOPS[k].value != SICONOS_FRICTION_3D_NSGS_ERROR_EVALUATION_FULL) {
+            peer_solver *solver = &list[count++];
+            *solver = (peer_solver){.group = "nsgs",
+                                    .dimension = 2,
+                                    .id = SICONOS_FRICTION_2D_NSGS,
+                                    .stop = STOPS[k].value,
+                                    .storage = NM_SPARSE_BLOCK};
+            snprintf(solver->name, sizeof solver->name, "nsgs %s", STOPS[k].name);
+        }
+        for (int i = 0; i < LOCAL_COUNT && dimension == 3; i++) {
+            peer_solver *solver = &list[count++];
+            *solver = (peer_solver){.group = "nsgs",
+                                    .dimension = 3,
+                                    .id = SICONOS_FRICTION_3D_NSGS,
+                                    .local_id = LOCAL_SOLVERS[i].id,
+                                    .stop = STOPS[k].value,
+                                    .storage = NM_SPARSE_BLOCK,
+                                    .tune = LOCAL_SOLVERS[i].tune};
+            snprintf(solver->name, sizeof solver->name, "nsgs %s %s", LOCAL_SOLVERS[i].name, STOPS[k].name);
+        }
+    }
+    for (int i = 0; i < OTHER_COUNT && all; i++)
+        if (OTHER_SOLVERS[i].dimension == dimension) list[count++] = OTHER_SOLVERS[i];
+    return count;
+}
+
+static SolverOptions *options_of(const peer_solver *solver, double tolerance) {
+    SolverOptions *options = solver_options_create(solver->id);
+    if (solver->local_id) solver_options_update_internal(options, 0, solver->local_id);
+    const bool gauss_seidel = strcmp(solver->group, "nsgs") == 0;
+    if (gauss_seidel) options->iparam[SICONOS_FRICTION_3D_IPARAM_ERROR_EVALUATION] = solver->stop;
+    const bool newton = strcmp(solver->group, "newton") == 0;
+    options->iparam[SICONOS_IPARAM_MAX_ITER] = newton ? 1000 : 100000000;
+    if (solver->tune) solver->tune(options);
+    options->dparam[SICONOS_DPARAM_TOL] = tolerance;
+    return options;
+}
+
+static double peer_solve(const void *context, double tolerance, double *r, int *iterations) {
+    const peer_context *peer = context;
+    FrictionContactProblem *problem = problem_of(peer->problem, peer->solver->storage);
+    SolverOptions *options = options_of(peer->solver, tolerance);
+    double *u = make((size_t)peer->problem->rows, sizeof(double));
+    const double start = contest_clock();
+    if (peer->problem->dimension == 3)
+        fc3d_driver(problem, r, u, options);
+    else
+        fc2d_driver(problem, r, u, options);
+    const double seconds = contest_clock() - start;
+    *iterations = options->iparam[SICONOS_IPARAM_ITER_DONE];
+    for (int i = 0; i < peer->problem->rows; i++) r[i] *= peer->problem->impulse_unit;
+    solver_options_delete(options);
+    free(options);
+    frictionContactProblem_free(problem);
+    free(u);
+    return seconds;
+}
+
+/* ---- our solvers ----------------------------------------------------------------------------------------
+ */
+
+typedef struct our_context {
+    const dls_problem *problem;
+    const dls_solver *solver;
+    _Alignas(max_align_t) char options[DLS_MAX_OPTIONS_SIZE];
+    char text[256]; /* what options name */
+} our_context;
+
+static double our_solve(const void *context, double tolerance, double *r, int *iterations) {
+    our_context ours = *(const our_context *)context;
+    dls_solve_info info = {0};
+    dls_error error;
+    ((dls_stop_options *)ours.options)->tolerance = tolerance;
+    /* no workspace: every solve allocates what it needs, as on the other side */
+    if (dls_solve(ours.problem, ours.solver, ours.options, r, NULL, NULL, &info, &error) != DLS_OK)
+        return INFINITY;
+    *iterations = info.iterations;
+    return info.cpu_seconds;
+}
+
+/* solver[:law][:key=value]... */
+static bool parse_spec(const char *spec, const dls_problem *problem, double time_limit, our_context *ours) {
+    snprintf(ours->text, sizeof ours->text, "%s", spec);
+    char *rest = NULL, *name = strtok_r(ours->text, ":", &rest);
+    ours->problem = problem;
+    ours->solver = name ? dls_solver_find(name) : NULL;
+    if (!ours->solver) {
+        fprintf(stderr, "bench_siconos: no solver '%s'\n", spec);
+        return false;
+    }
+    ours->solver->defaults(ours->options);
+    dls_stop_options *stop = (dls_stop_options *)ours->options;
+    stop->threads = 1;
+    stop->time_limit = time_limit;
+    for (char *part; (part = strtok_r(NULL, ":", &rest));) {
+        char *value = strchr(part, '=');
+        if (value) *value++ = '\0';
+        dls_error error;
+        if (dls_field_set(ours->solver->fields, ours->solver->field_count, ours->options,
+                          value ? part : "law", value ? value : part, &error) != DLS_OK) {
+            fprintf(stderr, "bench_siconos: %s: %s\n", spec, error.message);
+            return false;
+        }
+    }
+    return true;
+}
+
+/* ---- the contest ----------------------------------------------------------------------------------------
+ */
+
+typedef struct arguments {
+    const char *file;
+    bool ours, siconos, all;
+    double targets[CONTEST_MAX_TARGETS];
+    int target_count;
+    const char *specs[16];
+    int spec_count;
+    double time_limit;
+} arguments;
+
+static void print_scores(const char *side, const char *group, const char *name, const double *targets,
+                         const contest_score *scores, int count) {
+    for (int k = 0; k < count; k++) {
+        printf("{\"side\": \"%s\", \"group\": \"%s\", \"solver\": \"%s\", \"target\": %g, ", side, group,
+               name, targets[k]);
+        if (isfinite(scores[k].seconds))
+            printf("\"seconds\": %.4g, \"residual\": %.4g, \"tolerance\": %.4g, \"iterations\": %d}\n",
+                   scores[k].seconds, scores[k].residual, scores[k].tolerance, scores[k].iterations);
+        else
+            printf("\"seconds\": null}\n");
+    }
+    fflush(stdout);
+}
+
+/* A solve that takes longer than the slowest of the best scores so far, with a margin, can win nothing. */
+static double worth_waiting(const double *best, int count, double limit) {
+    double slowest = 0;
+    for (int k = 0; k < count; k++) slowest = fmax(slowest, best[k]);
+    return fmin(limit, 2 * slowest + 0.05);
+}
+
+static void run_siconos(const dls_problem *problem, const arguments *args) {
+    const peer_problem peer = peer_from(problem);
+    peer_solver solvers[MAX_SOLVERS];
+    const int count = list_solvers(peer.dimension, args->all, solvers);
+    double best[2][CONTEST_MAX_TARGETS]; /* of the Gauss–Seidel solvers, of all */
+    for (int k = 0; k < args->target_count; k++) best[0][k] = best[1][k] = INFINITY;
+    for (int i = 0; i < count; i++) {
+        const bool gauss_seidel = strcmp(solvers[i].group, "nsgs") == 0;
+        const peer_context context = {&peer, &solvers[i]};
+        const contestant entry = {&context, peer_solve, false};
+        const contest_limits limits = {
+            worth_waiting(best[gauss_seidel ? 0 : 1], args->target_count, args->time_limit), 4e9};
+        contest_score scores[CONTEST_MAX_TARGETS];
+        contest_run(problem, &entry, args->targets, args->target_count, limits, scores);
+        for (int k = 0; k < args->target_count; k++) {
+            if (gauss_seidel) best[0][k] = fmin(best[0][k], scores[k].seconds);
+            best[1][k] = fmin(best[1][k], scores[k].seconds);
+        }
+        print_scores("siconos", solvers[i].group, solvers[i].name, args->targets, scores, args->target_count);
+    }
+}
+
+static bool run_ours(const dls_problem *problem, const arguments *args) {
+    for (int i = 0; i < args->spec_count; i++) {
+        our_context context;
+        if (!parse_spec(args->specs[i], problem, args->time_limit, &context)) return false;
+        const contestant entry = {&context, our_solve, true};
+        const contest_limits limits = {args->time_limit, 4e9};
+        contest_score scores[CONTEST_MAX_TARGETS];
+        contest_run(problem, &entry, args->targets, args->target_count, limits, scores);
+        print_scores("ours", "", args->specs[i], args->targets, scores, args->target_count);
+    }
+    return true;
+}
+
+/* Siconos's friction problems have contacts of one size only. */
+static bool is_uniform(const dls_problem *problem) {
+    const int n = dls_problem_block_count(problem);
+    for (int i = 0; i < n; i++)
+        if (dls_problem_block_kind(problem, i) != DLS_CONTACT ||
+            dls_problem_block_size(problem, i) != dls_problem_block_size(problem, 0))
+            return false;
+    return n > 0 && dls_problem_block_size(problem, 0) <= 3;
+}
+
+static bool parse_arguments(int argc, char **argv, arguments *args) {
+    *args = (arguments){.ours = true, .siconos = true, .time_limit = 10};
+    for (int i = 1; i < argc; i++) {
+        const char *key = argv[i], *value = i + 1 < argc ? argv[i + 1] : "";
+        if (strncmp(key, "--", 2) != 0) {
+            args->file = key;
+            continue;
+        }
+        i++;
+        if (strcmp(key, "--side") == 0) {
+            args->ours = strcmp(value, "siconos") != 0;
+            args->siconos = strcmp(value, "ours") != 0;
+        } else if (strcmp(key, "--set") == 0) {
+            args->all = strcmp(value, "all") == 0;
+        } else if (strcmp(key, "--ours") == 0 && args->spec_count < 16) {
+            args->specs[args->spec_count++] = value;
+        } else if (strcmp(key, "--target") == 0 && args->target_count < CONTEST_MAX_TARGETS) {
+            args->targets[args->target_count++] = strtod(value, NULL);
+        } else if (strcmp(key, "--time-limit") == 0) {
+            args->time_limit = strtod(value, NULL);
+        } else {
+            return false;
+        }
+    }
+    return args->file && args->target_count && args->time_limit > 0;
+}
+
+int main(int argc, char **argv) {
+    arguments args;
+    if (!parse_arguments(argc, argv, &args)) {
+        fprintf(stderr, "usage: bench_siconos FILE --target T [--side ours|siconos|both] [--set nsgs|all] "
+                        "[--ours SPEC]... [--time-limit S]\n");
+        return 2;
+    }
+    openblas_set_num_threads(1);
+    dls_fclib *file = NULL;
+    dls_error error;
+    if (dls_fclib_read(args.file, &file, &error) != DLS_OK) {
+        fprintf(stderr, "bench_siconos: %s\n", error.message);
+        return 2;
+    }
+    const dls_problem *problem = dls_fclib_problem(file);
+    const bool uniform = is_uniform(problem);
+    printf("{\"file\": \"%s\", \"contacts\": %d, \"rows\": %d, \"dimension\": %d}\n", args.file,
+           dls_problem_contact_count(problem), dls_problem_row_count(problem),
+           uniform ? dls_problem_block_size(problem, 0) : 0);
+    bool ok = true;
+    if (args.siconos && uniform) run_siconos(problem, &args);
+    if (args.ours) ok = run_ours(problem, &args);
+    dls_fclib_destroy(file);
+    return ok ? 0 : 2;
+}
