@@ -134,7 +134,7 @@ static bool take_option(parse *p, const option *o, const char *inline_value) {
     if (o->type == OPTION_FLAG) {
         if (inline_value)
             report_error("%s: --%s takes no value, expected it alone", p->command->name, o->name);
-        return !inline_value && set_value(p->command, o, p->values, NULL);
+        return !inline_value && set_value(p->command, o, p->values, "");
     }
     if (!inline_value && p->at + 1 >= p->word_count) {
         report_error("%s: --%s stands without a value, expected %s", p->command->name, o->name, o->value);

@@ -8,6 +8,7 @@
 #include <float.h>
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 typedef struct generate_values {
@@ -47,9 +48,11 @@ static int find_kind(const char *name) {
 }
 
 static int write_problem(const dls_problem *problem, int kind, const generate_values *v) {
-    char description[160];
-    snprintf(description, sizeof description, "%s: delassus generate %s --size %d --mu %.17g --seed %d",
-             kinds[kind].meaning, kinds[kind].name, v->size, v->mu, v->seed);
+    char description[160], mu[32];
+    snprintf(mu, sizeof mu, "%g", v->mu);
+    if (strtod(mu, NULL) != v->mu) snprintf(mu, sizeof mu, "%.17g", v->mu);
+    snprintf(description, sizeof description, "%s: delassus generate %s --size %d --mu %s --seed %d",
+             kinds[kind].meaning, kinds[kind].name, v->size, mu, v->seed);
     dls_fclib_content content = {.problem = problem,
                                  .title = kinds[kind].name,
                                  .description = description,

@@ -222,14 +222,20 @@ static void print_effort(const session *s) {
     }
 }
 
+/* The measure that was compared with the tolerance. */
+static const char *stop_name(const solver_choice *choice) {
+    dls_stop_measure measure = choice->options.stop.measure;
+    return measure == DLS_STOP_RESIDUAL ? "residual" : "stop measure";
+}
+
 static void print_summary(const session *s) {
     const dls_solve_info *info = &s->info;
     bool converged = info->outcome == DLS_CONVERGED;
     report_colour verdict = converged ? COLOUR_GOOD : COLOUR_BAD;
     printf("%s: %d contacts, %d rows\n", s->path, dls_problem_contact_count(s->problem),
            dls_problem_row_count(s->problem));
-    printf("%s%s%s %s%s%s to %g\n\n", colour_begin(verdict), dls_outcome_name(info->outcome),
-           colour_end(verdict), info->solver, *info->law ? ":" : "", info->law,
+    printf("%s%s%s: %s%s%s, asked for a %s of %g\n\n", colour_begin(verdict), dls_outcome_name(info->outcome),
+           colour_end(verdict), info->solver, *info->law ? ":" : "", info->law, stop_name(&s->choice),
            s->choice.options.stop.tolerance);
     for (int i = 0; i < measure_row_count; i++)
         print_measure(&measure_rows[i], &info->measures, i < 2 ? COLOUR_STRONG : COLOUR_NONE);

@@ -29,8 +29,8 @@ typedef union options_bytes {
 
 /* ---- one option ---------------------------------------------------------------------------------------- */
 
-/* What may be given: a range, or the choices with the given text between them. */
-static void print_allowed(const dls_field *field, const char *between, char *text, size_t size) {
+/* What may be given: a range, or the choices. */
+static void print_allowed(const dls_field *field, char *text, size_t size) {
     const char *whole = field->type == DLS_FIELD_INT ? "whole, " : "";
     switch (field->type) {
     case DLS_FIELD_INT:
@@ -41,7 +41,7 @@ static void print_allowed(const dls_field *field, const char *between, char *tex
             snprintf(text, size, "%s%g to %g", whole, field->low, field->high);
         return;
     case DLS_FIELD_BOOL:
-        snprintf(text, size, "no%syes", between);
+        snprintf(text, size, "no, yes");
         return;
     case DLS_FIELD_NAME:
         snprintf(text, size, "a name");
@@ -53,7 +53,7 @@ static void print_allowed(const dls_field *field, const char *between, char *tex
     size_t used = 0;
     for (const char *at = field->choices; at && used < size;) {
         int length = (int)strcspn(at, "|");
-        used += (size_t)snprintf(text + used, size - used, "%s%.*s", used ? between : "", length, at);
+        used += (size_t)snprintf(text + used, size - used, "%s%.*s", used ? ", " : "", length, at);
         at = at[length] ? at + length + 1 : NULL;
     }
 }
@@ -62,15 +62,19 @@ static const char *shown_unit(const dls_field *field) { return strcmp(field->uni
 
 /* ---- terminal ------------------------------------------------------------------------------------------ */
 
+enum { KEY_COLUMNS = 18, VALUE_COLUMNS = 10, LONG_RANGE = 32 };
+
+/* Key, default, meaning, and what may be given: behind it, or below where that is long. */
 static void print_field(const dls_field *field, const void *values) {
     char value[64], allowed[256];
     dls_field_print(field, values, value, sizeof value);
-    print_allowed(field, ", ", allowed, sizeof allowed);
+    print_allowed(field, allowed, sizeof allowed);
     const char *unit = shown_unit(field);
-    printf("    %-18s %s%s%s", field->key, value, *unit ? " " : "", unit);
     int width = text_width(value) + (*unit ? 1 + text_width(unit) : 0);
-    printf("%*s %s\n", width < 10 ? 10 - width : 0, "", field->help);
-    printf("    %*s%s%s%s\n", 30, "", colour_begin(COLOUR_FAINT), allowed, colour_end(COLOUR_FAINT));
+    printf("    %-*s %s%s%s%*s %s", KEY_COLUMNS, field->key, value, *unit ? " " : "", unit,
+           width < VALUE_COLUMNS ? VALUE_COLUMNS - width : 0, "", field->help);
+    if (text_width(allowed) > LONG_RANGE) printf("\n    %*s ", KEY_COLUMNS + VALUE_COLUMNS + 1, "");
+    printf(" %s[%s]%s\n", colour_begin(COLOUR_FAINT), allowed, colour_end(COLOUR_FAINT));
 }
 
 static void print_solver(const dls_solver *solver) {
@@ -86,6 +90,15 @@ static void print_law(const dls_law *law) {
            law->summary);
 }
 
+/* One struct serves all laws; each line of help says which it concerns. */
+static void print_law_options(void) {
+    int count;
+    const dls_field *fields = dls_law_fields(&count);
+    dls_law_options values = dls_default_law_options();
+    printf("\noptions of the laws\n");
+    for (int i = 0; i < count; i++) print_field(&fields[i], &values);
+}
+
 static int print_one(const char *name) {
     nearest n = nearest_begin(name);
     for (int i = 0; i < dls_solver_count(); i++) {
@@ -98,13 +111,14 @@ static int print_one(const char *name) {
         nearest_offer(&n, dls_law_at(i)->name);
         if (strcmp(dls_law_at(i)->name, name)) continue;
         print_law(dls_law_at(i));
+        print_law_options();
         return EXIT_DONE;
     }
     return report_error("no solver or law '%s'; did you mean '%s'?", name, n.best);
 }
 
 static int print_all(void) {
-    printf("Solvers, with their options: default, meaning, and below it what may be given.\n\n");
+    printf("Solvers, with their options: default, meaning, [what may be given].\n\n");
     for (int i = 0; i < dls_solver_count(); i++) {
         print_solver(dls_solver_at(i));
         putchar('\n');
@@ -183,7 +197,7 @@ static void print_cell(const char *text) {
 static void print_markdown_field(const dls_field *field, const void *values) {
     char value[64], allowed[256];
     dls_field_print(field, values, value, sizeof value);
-    print_allowed(field, ", ", allowed, sizeof allowed);
+    print_allowed(field, allowed, sizeof allowed);
     printf("| `%s` | %s | %s | %s | ", field->key, value, shown_unit(field), allowed);
     print_cell(field->help);
     printf(" |\n");

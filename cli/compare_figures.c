@@ -16,6 +16,15 @@ static bool draw(const figure *f, const char *folder, const char *kind, const ch
     return false;
 }
 
+/* 1e-4 as 10 to the power of −4, other numbers as they were given. */
+static void format_tolerance(const compare_tolerance *tolerance, char *text, size_t size) {
+    double power = log10(tolerance->value);
+    if (power == floor(power))
+        snprintf(text, size, "10^{−%d}", (int)-power);
+    else
+        snprintf(text, size, "%s", tolerance->text);
+}
+
 /* ---- profiles: y(x) = share of the problems that a solver solves within x times the best time ---------- */
 
 static int ascending(const void *a, const void *b) {
@@ -56,8 +65,9 @@ static bool draw_profile(const comparison *c, int tolerance, const char *folder)
         series[s] = (figure_series){c->solvers[s].label, x + s * stride, y + s * stride, count,
                                     FIGURE_STEPS,        (unsigned)s + 1};
     }
-    char title[64];
-    snprintf(title, sizeof title, "residual at most %s", c->tolerances[tolerance].text);
+    char title[64], limit[32];
+    format_tolerance(&c->tolerances[tolerance], limit, sizeof limit);
+    snprintf(title, sizeof title, "residual at most %s", limit);
     figure f = {.title = title,
                 .x = {"time relative to the fastest solver", FIGURE_LOG, 1, fmax(2, 1.25 * largest)},
                 .y = {"share of problems solved", FIGURE_LINEAR, 0, 1},
@@ -94,8 +104,7 @@ static bool draw_curves(const comparison *c, int problem, const char *folder) {
     figure_mark *marks = report_allocate((size_t)c->tolerance_count, sizeof *marks);
     double *x = report_allocate(solvers * CURVE_POINTS, sizeof *x);
     double *y = report_allocate(solvers * CURVE_POINTS, sizeof *y);
-    for (int t = 0; t < c->tolerance_count; t++)
-        marks[t] = (figure_mark){c->tolerances[t].text, true, c->tolerances[t].value};
+    for (int t = 0; t < c->tolerance_count; t++) marks[t] = (figure_mark){NULL, true, c->tolerances[t].value};
     char title[160];
     snprintf(title, sizeof title, "%s (%d contacts)", c->problems[problem].name,
              c->problems[problem].probe.contacts);

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { NAME_COLUMNS = 36 };
+enum { NAME_COLUMNS = 36, FAILURE_LINES = 20 };
 
 /* A name of at most NAME_COLUMNS bytes, the middle left out where it is longer. */
 static void shorten(const char *name, char *text, size_t size) {
@@ -47,25 +47,53 @@ static void print_times(const comparison *c, int tolerance) {
     putchar('\n');
 }
 
-/* Why the crosses are there. */
+static void describe_failure(const compare_result *result, char *text, size_t size) {
+    const char *outcome = compare_outcome(result);
+    if (*result->message)
+        snprintf(text, size, "%s: %s", outcome, result->message);
+    else if (result->signal)
+        snprintf(text, size, "%s by signal %d", outcome, result->signal);
+    else if (result->end == WORKER_DONE)
+        snprintf(text, size, "%s at %.3g after %d iterations", outcome, result->measures.residual,
+                 result->iterations);
+    else
+        snprintf(text, size, "%s", outcome);
+}
+
+/* One line for all tolerances at which a solver failed in the same way; returns the number of lines. */
+static int print_pair_failures(const comparison *c, int problem, int solver, bool silent) {
+    char last[640] = "";
+    int lines = 0;
+    for (int t = 0; t < c->tolerance_count; t++) {
+        const compare_result *result = comparison_result(c, t, problem, solver);
+        char text[640];
+        if (result->solved) continue;
+        describe_failure(result, text, sizeof text);
+        if (!strcmp(text, last)) continue;
+        memcpy(last, text, sizeof last);
+        lines++;
+        if (silent) continue;
+        printf("  %s, %s to %s: ", c->problems[problem].name, c->solvers[solver].label,
+               c->tolerances[t].text);
+        print_plain(text);
+        putchar('\n');
+    }
+    return lines;
+}
+
+/* Why the crosses are there; the first of them where there are many. */
 static void print_failures(const comparison *c) {
-    bool heading = false;
-    for (int t = 0; t < c->tolerance_count; t++)
-        for (int p = 0; p < c->problem_count; p++)
-            for (int s = 0; s < c->solver_count; s++) {
-                const compare_result *result = comparison_result(c, t, p, s);
-                if (result->solved) continue;
-                if (!heading) printf("unsolved\n\n");
-                heading = true;
-                printf("  %s  %s  %s: %s", c->problems[p].name, c->solvers[s].label, c->tolerances[t].text,
-                       compare_outcome(result));
-                if (*result->message) printf(" (%s)", result->message);
-                if (result->signal) printf(" (signal %d)", result->signal);
-                if (result->end == WORKER_DONE && !*result->message)
-                    printf(" at %.3g after %d iterations", result->measures.residual, result->iterations);
-                putchar('\n');
-            }
-    if (heading) putchar('\n');
+    int lines = 0;
+    for (int p = 0; p < c->problem_count; p++)
+        for (int s = 0; s < c->solver_count; s++) {
+            bool silent = lines >= FAILURE_LINES;
+            int more = print_pair_failures(c, p, s, true);
+            if (lines == 0 && more > 0) printf("unsolved\n\n");
+            if (!silent) print_pair_failures(c, p, s, false);
+            lines += more;
+        }
+    if (lines > FAILURE_LINES) printf("  and more, %d in all; comparison.csv has them\n", lines);
+    if (lines) putchar('\n');
 }
 
 static void print_scores(const comparison *c) {

@@ -5,6 +5,7 @@
 
 #include <delassus/delassus.h>
 
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -70,4 +71,7 @@ static int run(int argc, char **argv) {
     return c ? command_execute(c, argc - 2, argv + 2) : refuse_unknown(name);
 }
 
-int main(int argc, char **argv) { return report_finish(run(argc, argv)); }
+int main(int argc, char **argv) {
+    signal(SIGXFSZ, SIG_IGN); /* a file that may not grow is a failed write, not the end */
+    return report_finish(run(argc, argv));
+}

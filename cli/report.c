@@ -48,7 +48,14 @@ const char *colour_end(report_colour colour) {
 }
 
 void print_plain(const char *text) {
-    for (; *text; text++) putchar((unsigned char)*text < 0x20 || *text == 0x7f ? ' ' : *text);
+    bool pending = false, begun = false;
+    for (; *text; text++) {
+        bool blank = (unsigned char)*text <= 0x20 || *text == 0x7f;
+        if (!blank && pending && begun) putchar(' ');
+        if (!blank) putchar(*text);
+        begun = begun || !blank;
+        pending = blank;
+    }
 }
 
 int text_width(const char *text) {

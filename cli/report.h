@@ -30,7 +30,9 @@ typedef enum report_colour {
 const char *colour_begin(report_colour colour);
 const char *colour_end(report_colour colour);
 
-/* Prints text of unknown origin on stdout, control characters as blanks. */
+/* Prints text of unknown origin on stdout as one line: every run of blanks and control characters is one
+ * blank.
+ */
 void print_plain(const char *text);
 
 /* Columns that UTF-8 text takes on a terminal. */

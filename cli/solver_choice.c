@@ -48,13 +48,24 @@ const char *solver_choice_law(const solver_choice *choice) {
     return member ? *member : "";
 }
 
+static bool has_field(const dls_solver *solver, const char *key) {
+    nearest n = nearest_begin(key);
+    for (int i = 0; i < solver->field_count; i++) {
+        if (!strcmp(solver->fields[i].key, key)) return true;
+        nearest_offer(&n, solver->fields[i].key);
+    }
+    report_error("solver '%s' has no option '%s'; did you mean '%s'?", solver->name, key, n.best);
+    return false;
+}
+
 bool solver_choice_set(solver_choice *choice, const char *key, const char *value) {
+    const dls_solver *solver = choice->solver;
     dls_error error;
     if (!strcmp(key, "law")) return solver_choice_set_law(choice, value);
-    if (!dls_field_set(choice->solver->fields, choice->solver->field_count, choice->options.bytes, key, value,
-                       &error))
+    if (!has_field(solver, key)) return false;
+    if (!dls_field_set(solver->fields, solver->field_count, choice->options.bytes, key, value, &error))
         return true;
-    report_error("%s: %s", choice->solver->name, error.message);
+    report_error("%s: %s", solver->name, error.message);
     return false;
 }
 
@@ -62,7 +73,7 @@ bool solver_choice_assign(solver_choice *choice, const char *text) {
     char key[64];
     const char *equals = strchr(text, '=');
     if (!equals || equals == text || (size_t)(equals - text) >= sizeof key) {
-        report_error("%s: '%s' is no setting, expected key=value", choice->solver->name, text);
+        report_error("solver '%s': '%s' is no setting, expected key=value", choice->solver->name, text);
         return false;
     }
     snprintf(key, sizeof key, "%.*s", (int)(equals - text), text);
