@@ -2,6 +2,7 @@
  * velocities w = Gᵀ r, reads u_c = b_c + G_c w, and adds G_cᵀ Δr_c to the two bodies of the contact. */
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/simd.h"
 #include "base/small.h"
 #include "problem/problem.h"
 
@@ -337,13 +338,27 @@ static dls_status assemble_rows(const dls_problem *p, dls_problem *s, dls_error 
         }
     }
     if (W->value_start) W->value_start[W->start[n]] = values;
-    W->value = DLS_NEW_ZERO(double, values + DLS_MAX_BLOCK);
+    W->value = DLS_NEW_ZERO(double, values + DLS_SIMD_PAD);
     if (!W->value) return dls_fail_memory(error);
     for (int c = 0; c < n; c++)
         for (int64_t k = W->start[c]; k < W->start[c + 1]; k++)
             assemble_block(p, c, W->column[k],
                            W->value + (p->uniform ? k * p->uniform * p->uniform : W->value_start[k]));
     return DLS_OK;
+}
+
+static dls_status copy_rows(const dls_problem *p, dls_problem *s, dls_error *error) {
+    const dls_block_rows *from = &p->blocks;
+    dls_block_rows *to = &s->blocks;
+    size_t n = (size_t)p->block_count, blocks = (size_t)from->start[n];
+    size_t values =
+        p->uniform ? blocks * (size_t)(p->uniform * p->uniform) : (size_t)from->value_start[blocks];
+    to->start = dls_alloc_copy(from->start, n + 1, sizeof(int64_t));
+    to->column = dls_alloc_copy(from->column, blocks, sizeof(int));
+    if (!p->uniform) to->value_start = dls_alloc_copy(from->value_start, blocks + 1, sizeof(int64_t));
+    to->value = dls_alloc_copy(from->value, values + DLS_SIMD_PAD, sizeof(double));
+    return to->start && to->column && (p->uniform || to->value_start) && to->value ? DLS_OK
+                                                                                   : dls_fail_memory(error);
 }
 
 /* A definition that describes p again; sizes holds block sizes. */
@@ -372,7 +387,7 @@ static dls_status assemble_stored(const dls_problem *p, dls_problem **stored, dl
         double *W = s->diagonal + (s->uniform ? c * d * d : s->diagonal_start[c]);
         memcpy(W, dls_diagonal(p, c), sizeof(double) * (size_t)(d * d));
     }
-    status = assemble_rows(p, s, error);
+    status = dls_problem_is_stored(p) ? copy_rows(p, s, error) : assemble_rows(p, s, error);
     if (!status) status = dls_problem_finish(s, error);
     if (status)
         dls_problem_destroy(s);
@@ -386,7 +401,5 @@ dls_status dls_problem_assemble(const dls_problem *p, dls_problem **stored, dls_
     if (!p || !stored)
         return dls_fail(error, DLS_ERROR_ARGUMENT, "a problem and a place for the result are needed");
     *stored = NULL;
-    if (p->op != &dls_operator_bodies)
-        return dls_fail(error, DLS_ERROR_ARGUMENT, "W of this problem is stored already");
     return assemble_stored(p, stored, error);
 }
