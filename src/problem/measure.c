@@ -22,26 +22,28 @@ typedef struct tally {
     int active_blocks;
 } tally;
 
-/* N_i = u_i √(W̄/W_ii) for a bilateral row: angular and linear rows weigh alike. */
-static double bilateral_error(const dls_problem *p, int c, const double *u) {
+/* Σ x_i² W̄/W_ii over a bilateral block: rows in rad/s and in m/s weigh alike, in N and in b. */
+static double bilateral_square(const dls_problem *p, int c, const double *x) {
     int d = dls_size(p, c);
     const double *W = dls_diagonal(p, c);
     double sum = 0;
-    for (int i = 0; i < d; i++) sum += u[i] * u[i] * p->mean_scale / W[i + d * i];
+    for (int i = 0; i < d; i++) sum += x[i] * x[i] * p->mean_scale / W[i + d * i];
     return sum;
 }
 
 static inline void tally_block(const dls_problem *p, int c, int d, const double *r, const double *u,
                                tally *t) {
     const double *rc = r + p->row[c], *uc = u + p->row[c], *bc = p->b + p->row[c];
-    double error, b2 = small_dot(d, bc, bc);
+    double error, b2;
     bool active = true;
     if (p->kind[c] == DLS_BILATERAL) {
-        error = bilateral_error(p, c, uc);
+        error = bilateral_square(p, c, uc);
+        b2 = bilateral_square(p, c, bc);
     } else {
         double N[DLS_MAX_BLOCK];
         cone_natural_map(d, p->mu[c], p->scale[c], rc, uc, N);
         error = small_dot(d, N, N);
+        b2 = small_dot(d, bc, bc);
         active = small_dot(d, rc, rc) > 0;
     }
     t->map += error;
@@ -135,6 +137,9 @@ static void add_gradient(const dls_problem *p, int c, const double *r, const dou
     s->gradient += small_dot(d, N, N);
 }
 
+/* The larger of the two, NaN where one is: fmax would hide it. */
+static double larger(double a, double b) { return a >= b || isnan(a) ? a : b; }
+
 static void add_contact(const dls_problem *p, int c, const double *r, const double *u, dls_measures *m,
                         sums *s) {
     int d = dls_size(p, c);
@@ -148,11 +153,11 @@ static void add_contact(const dls_problem *p, int c, const double *r, const doub
     for (int i = 0; i < d; i++) z[i] -= r[i];
     s->cone += small_norm(d, z);
     s->law += fabs(work);
-    s->penetration += fmax(0, -u[0]);
-    m->complementarity = fmax(m->complementarity, fabs(work));
-    m->penetration = fmax(m->penetration, -u[0]);
-    m->cone_violation = fmax(m->cone_violation, fmax(friction - mu * r[0], -r[0]));
-    m->friction_power = fmax(m->friction_power, small_dot(d - 1, r + 1, u + 1));
+    s->penetration += larger(0, -u[0]);
+    m->complementarity = larger(m->complementarity, fabs(work));
+    m->penetration = larger(m->penetration, -u[0]);
+    m->cone_violation = larger(m->cone_violation, larger(friction - mu * r[0], -r[0]));
+    m->friction_power = larger(m->friction_power, small_dot(d - 1, r + 1, u + 1));
     add_gradient(p, c, r, u, s);
 }
 
