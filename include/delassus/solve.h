@@ -130,6 +130,30 @@ DLS_API dls_status dls_solve_nlgs(const dls_problem *problem, const dls_nlgs_opt
                                   double *u, dls_workspace *workspace, dls_solve_info *info,
                                   dls_error *error);
 
+/* ---- proximal semismooth Newton -------------------------------------------------------------------------
+ */
+
+typedef enum dls_newton_form { DLS_FORM_ALART_CURNIER = 0, DLS_FORM_NATURAL_MAP } dls_newton_form;
+
+typedef struct dls_newton_options {
+    dls_stop_options stop; /* an iteration is one factorisation */
+    dls_newton_form form;
+    double alpha;           /* first proximal parameter, against the scaled W */
+    double over_relaxation; /* of the proximal point iteration */
+} dls_newton_options;
+
+DLS_API dls_newton_options dls_default_newton_options(void);
+
+/* ---- interior point on the coupled problem ---------------------------------------------------------------
+ */
+
+typedef struct dls_ipm_options {
+    dls_stop_options stop; /* an iteration is one factorisation */
+    double polish;         /* below this residual the proximal Newton method takes over; 0: never */
+} dls_ipm_options;
+
+DLS_API dls_ipm_options dls_default_ipm_options(void);
+
 /* ---- the solver table --------------------------------------------------------------------------------- */
 
 typedef struct dls_solver {

@@ -19,7 +19,10 @@
  */
 #define STICK_SLACK 1e-8
 
-#define NO_NUMBER   (double)NAN
+/* A direction whose defect is below this part of |p| + |B| is a root of the pencil. */
+#define ROOT_SLACK 1e-8
+
+#define NO_NUMBER  (double)NAN
 
 /* ---- candidates ------------------------------------------------------------------------------------------
  */
@@ -81,18 +84,26 @@ static void offer_stick(const dls_exact_contact *contact, dls_exact_branches *br
     offer(contact, DLS_STICK, r, branches);
 }
 
-void dls_exact_offer_slip(const dls_exact_contact *contact, const double *e, dls_exact_branches *branches) {
+/* min(s, ℓ) made dimensionless, with the signs that b_n asks for; −1 where e is no root of the pencil. */
+static double slip_margin(const dls_exact_contact *contact, const double *e) {
     int d = contact->d, n = d - 1;
-    const double *W = contact->W, *b = contact->b;
-    double r_n = dls_exact_normal_impulse(d, W, contact->mu, b, e), direction[4] = {1}, y[4] = {0};
-    for (int i = 1; i < d; i++) direction[i] = contact->mu * e[i - 1];
-    small_multiply_add(d, W, direction, y);
-    double l = b[0] * small_dot(n, e, y + 1) - y[0] * small_dot(n, e, b + 1), sign = b[0] < 0 ? 1 : -1;
-    double margin = fmin(sign * y[0] / contact->slant_size, sign * l / contact->pencil_size);
-    branches->slip_margin = fmax(branches->slip_margin, margin);
+    double direction[4] = {1}, y[4] = {0}, v[3], sign = contact->b[0] < 0 ? 1 : -1, defect = 0;
+    for (int i = 0; i < n; i++) direction[1 + i] = contact->mu * e[i];
+    small_multiply_add(d, contact->W, direction, y);
+    for (int i = 0; i < n; i++) v[i] = y[0] * contact->b[1 + i] - contact->b[0] * y[1 + i];
+    double l = -small_dot(n, e, v);
+    for (int i = 0; i < n; i++) defect = fmax(defect, fabs(v[i] + l * e[i]));
+    if (!(defect <= ROOT_SLACK * contact->pencil_size)) return -1;
+    return fmin(sign * y[0] / contact->slant_size, sign * l / contact->pencil_size);
+}
+
+void dls_exact_offer_slip(const dls_exact_contact *contact, const double *e, dls_exact_branches *branches) {
+    int d = contact->d;
+    double r_n = dls_exact_normal_impulse(d, contact->W, contact->mu, contact->b, e), r[4] = {r_n};
+    branches->slip_margin = fmax(branches->slip_margin, slip_margin(contact, e));
     if (!(r_n > 0)) return;
-    for (int i = 0; i < d; i++) direction[i] *= r_n;
-    offer(contact, DLS_SLIP, direction, branches);
+    for (int i = 1; i < d; i++) r[i] = r_n * contact->mu * e[i - 1];
+    offer(contact, DLS_SLIP, r, branches);
 }
 
 static void find_branches(const dls_exact_contact *contact, dls_exact_branches *branches) {

@@ -16,6 +16,9 @@
 #define EXACT_PLAUSIBLE      1e6 /* a quick stick impulse above this times |b|/|W| is left to the slow path */
 #define EXACT_SLANT          0.05 /* s below this part of w_nn + μ|w_nt| loses digits in p + B e */
 
+/* One copy for calls in one part and in two, so that they agree to the last bit. */
+#define EXACT_ONE_COPY __attribute__((noinline))
+
 /* A contact scaled by powers of two so that W and b are of order one. */
 typedef struct dls_exact_contact {
     int d;

@@ -8,7 +8,7 @@ enum { IS_REGULAR, INVERSE_NORMAL, INVERSE_DET, INVERSE_S_PLUS, INVERSE_S_MINUS 
 
 #define LEAST_SCHUR 1e-12 /* relative to |W|; below, the sticking impulse is examined by the slow path */
 
-int dls_exact_prepare2(const double W[4], double mu, double data[DLS_EXACT_DATA2]) {
+EXACT_ONE_COPY int dls_exact_prepare2(const double W[4], double mu, double data[DLS_EXACT_DATA2]) {
     double size = W[0] + W[3], product = W[1] / W[0] * W[2], schur = W[3] - product;
     bool is_in_range = size > EXACT_SMALL && size < EXACT_LARGE && mu >= 0 && mu < EXACT_LARGE_FRICTION;
     bool is_regular = is_in_range && W[0] > 0 && schur > LEAST_SCHUR * size &&
@@ -24,8 +24,9 @@ int dls_exact_prepare2(const double W[4], double mu, double data[DLS_EXACT_DATA2
 
 /* With σ = −sign p the larger ℓ is |p| − B: if positive, that is the slip against σ where s > 0; if not,
  * sticking, because |e| = |p|/B ≤ 1. Anything else is left to the enumeration. */
-dls_contact_state dls_exact_solve2_prepared(const double W[4], double mu, const double data[DLS_EXACT_DATA2],
-                                            const double b[2], double r[2]) {
+EXACT_ONE_COPY dls_contact_state dls_exact_solve2_prepared(const double W[4], double mu,
+                                                           const double data[DLS_EXACT_DATA2],
+                                                           const double b[2], double r[2]) {
     double bn = b[0], bt = b[1], size = fabs(bn) + fabs(bt);
     if (data[IS_REGULAR] == 0 || !(size < EXACT_LARGE)) return dls_exact_solve_slowly(2, W, mu, b, r);
     if (bn >= 0) {

@@ -7,7 +7,7 @@
 
 #include <float.h>
 
-enum { MAX_DEGREE = 6, MAX_DEPTH = 24, MAX_SECANTS = 40 };
+enum { MAX_DEGREE = 6, MAX_DEPTH = 24, MAX_STEPS = 60 };
 
 #define NOISE           16.0 /* roundings of the largest coefficient under which one has no sign */
 #define ROOT_RESOLUTION 1e-6 /* of a single root, relative to its isolating interval */
@@ -62,25 +62,20 @@ static int count_roots(int n, const double *c, double noise) {
     return changes < 2 ? changes : 2;
 }
 
-/* The root in [0, 1] of a piece whose ends differ in sign: secants that halve the value of an end that stays.
- */
+/* The root in [0, 1] of a piece whose ends differ in sign: Newton's steps, halving where they leave the
+ * bracket or do not halve themselves. */
 static double single_root(int n, const double *c) {
-    double lo = 0, hi = 1, f_lo = c[0], f_hi = c[n], t = 0.5;
-    int kept = 0;
-    for (int k = 0; k < MAX_SECANTS; k++) {
-        t = (f_lo * hi - f_hi * lo) / (f_lo - f_hi);
-        double f = evaluate(n, c, t);
-        bool is_upper = (f > 0) == (f_hi > 0);
-        if (f == 0 || (is_upper ? hi - t : t - lo) <= ROOT_RESOLUTION) return t;
-        if (is_upper) {
-            hi = t, f_hi = f;
-            if (kept == -1) f_lo *= 0.5;
-            kept = -1;
-        } else {
-            lo = t, f_lo = f;
-            if (kept == 1) f_hi *= 0.5;
-            kept = 1;
-        }
+    double lo = 0, hi = 1, t = 0.5, step = 1, slopes[MAX_DEGREE];
+    for (int j = 0; j < n; j++) slopes[j] = n * (c[j + 1] - c[j]);
+    for (int k = 0; k < MAX_STEPS && fabs(step) > ROOT_RESOLUTION; k++) {
+        double f = evaluate(n, c, t), newton = -f / evaluate(n - 1, slopes, t);
+        if ((f > 0) == (c[0] > 0))
+            lo = t;
+        else
+            hi = t;
+        bool is_safe = t + newton > lo && t + newton < hi && fabs(newton) < 0.5 * fabs(step);
+        step = is_safe ? newton : 0.5 * (lo + hi) - t;
+        t += step;
     }
     return t;
 }

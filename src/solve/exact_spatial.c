@@ -44,7 +44,7 @@ static bool is_isotropic(const double W[9], double size) {
     return off + fabs(W[4] - W[8]) <= 16 * DBL_EPSILON * size;
 }
 
-int dls_exact_prepare3(const double W[9], double mu, double data[DLS_EXACT_DATA3]) {
+EXACT_ONE_COPY int dls_exact_prepare3(const double W[9], double mu, double data[DLS_EXACT_DATA3]) {
     double size = W[0] + W[4] + W[8], coupling = fabs(W[3]) + fabs(W[6]);
     double off = coupling + fabs(W[1]) + fabs(W[2]) + fabs(W[5]) + fabs(W[7]);
     bool is_usable = size > EXACT_SMALL && size < EXACT_LARGE && off < EXACT_GROWTH * size && W[0] > 0 &&
@@ -185,8 +185,9 @@ static inline bool try_slip(const double *W, double mu, const double *data, cons
     return true;
 }
 
-dls_contact_state dls_exact_solve3_prepared(const double W[9], double mu, const double data[DLS_EXACT_DATA3],
-                                            const double b[3], double r[3]) {
+EXACT_ONE_COPY dls_contact_state dls_exact_solve3_prepared(const double W[9], double mu,
+                                                           const double data[DLS_EXACT_DATA3],
+                                                           const double b[3], double r[3]) {
     double size = fabs(b[0]) + fabs(b[1]) + fabs(b[2]), kind = data[KIND];
     if (kind == GENERAL || !(size < EXACT_LARGE)) return dls_exact_solve_slowly(3, W, mu, b, r);
     if (b[0] >= 0) {

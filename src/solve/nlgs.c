@@ -124,10 +124,10 @@ static bool prepare_acceleration(run *x, const double *r, dls_workspace *w) {
 static bool wants_measure(const run *x, int sweep) {
     const dls_stop_options *stop = &x->options->stop;
     int since = sweep - x->last_check;
-    if (stop->measure != DLS_STOP_RESIDUAL || sweep == stop->max_iterations) return true;
+    if (stop->measure == DLS_STOP_INCREMENT || sweep == stop->max_iterations) return true;
     if (stop->check_interval > 0) return sweep % stop->check_interval == 0;
-    return x->estimate <= stop->tolerance || (x->estimate <= 4 * stop->tolerance && since >= CHECK_NEAR) ||
-           since >= CHECK_EVERY;
+    return stop->measure != DLS_STOP_RESIDUAL || x->estimate <= stop->tolerance ||
+           (x->estimate <= 4 * stop->tolerance && since >= CHECK_NEAR) || since >= CHECK_EVERY;
 }
 
 /* Sweeps without progress change their ways: momentum instead of Anderson, then relaxed, then alternating. */
@@ -163,7 +163,7 @@ static bool stalled(run *x, int sweep, const double *g) {
 /* After a sweep to g: is it time to stop? */
 static bool finished(run *x, int sweep, const double *g, double increment, dls_outcome *outcome) {
     const dls_stop_options *stop = &x->options->stop;
-    bool exact = wants_measure(x, sweep);
+    bool late = dls_monitor_out_of_time(&x->monitor), exact = late || wants_measure(x, sweep);
     if (!isfinite(x->estimate)) {
         *outcome = DLS_DIVERGED;
         return true;
@@ -173,14 +173,16 @@ static bool finished(run *x, int sweep, const double *g, double increment, dls_o
         dls_monitor_measure(&x->monitor, g, sweep, increment);
     }
     *outcome = DLS_CANCELLED;
-    if (!dls_monitor_report(&x->monitor, g, sweep, exact ? x->monitor.value : x->estimate, exact))
+    if (!dls_monitor_report(&x->monitor, g, sweep, exact ? x->monitor.value : x->estimate, exact)) {
+        if (!exact) dls_monitor_measure(&x->monitor, g, sweep, increment); /* it may be the best */
         return true;
+    }
     *outcome = DLS_CONVERGED;
     if (exact && x->monitor.value <= stop->tolerance) return true;
     *outcome = DLS_STALLED;
     if (exact && stalled(x, sweep, g)) return true;
     *outcome = DLS_TIME_LIMIT;
-    if (dls_monitor_out_of_time(&x->monitor)) return true;
+    if (late) return true;
     *outcome = DLS_ITERATION_LIMIT;
     return sweep >= stop->max_iterations;
 }
@@ -223,10 +225,6 @@ static dls_status solve(const dls_problem *p, const void *options, double *r, do
     (void)u;
     run x = {.problem = p, .options = options, .velocity = norm_of_b(p), .last_estimate = INFINITY};
     const dls_nlgs_options *o = x.options;
-    if (o->window < 1 || o->window > DLS_MAX_WINDOW || !(o->relaxation > 0 && o->relaxation < 2))
-        return dls_fail(error, DLS_ERROR_ARGUMENT,
-                        "window %d and relaxation %g, expected 1 … %d and 0 < ω < 2", o->window,
-                        o->relaxation, (int)DLS_MAX_WINDOW);
     dls_status status = dls_sweep_prepare(&x.sweep, p, o, w, error);
     if (status) return status;
     if (!dls_monitor_prepare(&x.monitor, p, &o->stop, w)) return dls_fail_memory(error);

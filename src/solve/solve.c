@@ -3,14 +3,16 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/field.h"
 #include "base/memory.h"
+#include "solve/fields.h"
 
 #include <math.h>
 #include <string.h>
 
 enum { MAX_SOLVERS = 32 };
 
-static const dls_solver *const built_in[] = {&dls_solver_nlgs};
+static const dls_solver *const built_in[] = {&dls_solver_nlgs, &dls_solver_newton, &dls_solver_ipm};
 
 enum { BUILT_IN = sizeof built_in / sizeof *built_in };
 
@@ -60,7 +62,8 @@ dls_stop_options dls_default_stop_options(void) {
 
 bool dls_monitor_prepare(dls_monitor *m, const dls_problem *p, const dls_stop_options *stop,
                          dls_workspace *w) {
-    *m = (dls_monitor){.problem = p, .stop = stop, .best_value = INFINITY, .value = INFINITY};
+    *m = (dls_monitor){
+        .problem = p, .stop = stop, .best_value = INFINITY, .value = INFINITY, .best_iteration = -1};
     m->began = dls_clock_wall();
     m->best = DLS_TAKE(w, double, p->row_count);
     m->u = DLS_TAKE(w, double, p->row_count);
@@ -111,8 +114,8 @@ double dls_monitor_measure(dls_monitor *m, const double *r, int iteration, doubl
             m->value = pick(&all, m->stop->measure);
         }
     }
-    if (m->value < m->best_value) {
-        m->best_value = m->value;
+    if (m->value < m->best_value || m->best_iteration < 0) { /* the start is the best until another is */
+        m->best_value = isnan(m->value) ? (double)INFINITY : m->value;
         m->best_iteration = iteration;
         memcpy(m->best, r, sizeof(double) * (size_t)p->row_count);
     }
@@ -131,17 +134,21 @@ bool dls_monitor_out_of_time(const dls_monitor *m) {
 
 /* ---- one call for all ---- */
 
+/* As every options struct begins. */
+typedef struct stop_holder {
+    dls_stop_options stop;
+} stop_holder;
+
 static dls_status check_call(const dls_problem *p, const dls_solver *solver, const void *options,
                              const double *r, const dls_solve_info *info, dls_error *error) {
     if (!p || !solver || !options || !info || (p->row_count && !r))
         return dls_fail(error, DLS_ERROR_ARGUMENT,
                         "problem, solver, options, r and info are needed, got NULL");
-    const dls_stop_options *stop = options;
-    if (stop->threads < 1 || stop->max_iterations < 0 || !(stop->tolerance >= 0) || !(stop->time_limit >= 0))
-        return dls_fail(
-            error, DLS_ERROR_ARGUMENT,
-            "%d threads, %d iterations, tolerance %g, time limit %g s: expected at least 1, 0, 0, 0",
-            stop->threads, stop->max_iterations, stop->tolerance, stop->time_limit);
+    static const dls_field stop_fields[] = {DLS_STOP_FIELDS(stop_holder)};
+    dls_status status =
+        dls_field_check(stop_fields, sizeof stop_fields / sizeof *stop_fields, options, error);
+    if (!status) status = dls_field_check(solver->fields, solver->field_count, options, error);
+    if (status) return status;
     for (int i = 0; i < p->row_count; i++)
         if (!isfinite(r[i]))
             return dls_fail(error, DLS_ERROR_INPUT, "start impulse r[%d] is %g, expected a finite number", i,
@@ -166,6 +173,8 @@ dls_status dls_solve(const dls_problem *p, const dls_solver *solver, const void 
     if (status) return status;
     dls_workspace *w = workspace ? workspace : dls_workspace_create();
     if (!w) return dls_fail_memory(error);
+    double nothing[1] = {0};
+    if (!r) r = nothing; /* of a problem without rows */
     dls_workspace_mark mark = dls_workspace_get_mark(w);
     *info = (dls_solve_info){.solver = solver->name, .law = "", .stop_value = NAN};
     double wall = dls_clock_wall(), cpu = dls_clock_cpu();

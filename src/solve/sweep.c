@@ -13,9 +13,14 @@ enum { CHUNK = 128, LEAST_COLOUR = 64, AUTO_COLOUR_BLOCKS = 4096 };
 
 /* ---- bilateral blocks: u_c = 0, so r_c = −W_cc⁻¹ v ---- */
 
-/* data: W_cc⁻¹, or NaN first where W_cc is singular. */
+static const double REDUNDANT = 1e12;
+
+/* data: W_cc⁻¹, or NaN first where W_cc is singular to rounding: W_ii (W⁻¹)_ii = 1/(1 − R²) of row i over the
+ * others, whatever their units. */
 static void prepare_bilateral(int d, const double *W, double *data) {
-    if (!small_invert(d, W, data)) data[0] = NAN;
+    bool singular = !small_invert(d, W, data);
+    for (int i = 0; i < d && !singular; i++) singular = !(fabs(W[i + d * i] * data[i + d * i]) < REDUNDANT);
+    if (singular) data[0] = NAN;
 }
 
 static void solve_bilateral(int d, const double *W, const double *data, const double *v, double *r) {

@@ -1,0 +1,316 @@
+/* Primal–dual interior point on the coupled problem. With P = diag(1/μ, 1, …) and r = P x the law reads
+ *
+ *     z − |z_t| n = P (W P x + b),    x ∈ L,   z ∈ L,   x ∘ z = 0        (L the second-order cone)
+ *
+ * and its central path is followed with x ∘ z = σ e → 0. Linearised, with Θ = V² the Nesterov–Todd scaling
+ * and G⁻¹ = I + n (z_t/|z_t|)ᵀ:   (G⁻¹ P W + Θ P⁻¹) δr = V d + G⁻¹ (z − |z_t| n − P u),   δz = V d − Θ δx. */
+#include "solve/ipm.h"
+#include "base/error.h"
+#include "base/memory.h"
+#include "solve/fields.h"
+#include "solve/lorentz.h"
+#include "solve/newton.h"
+
+#include <math.h>
+
+static const double TO_BOUNDARY = 0.99, SHORT = 0.1, TINY = 0.05;
+
+enum { MAX_ITERATIONS = 60, MAX_TINY = 4, MAX_IDLE = 8 };
+
+typedef struct ipm {
+    const dls_scaled *scaled;
+    const dls_problem *problem; /* scaled */
+    dls_system *system;
+    dls_monitor *monitor;
+    int threads, contacts;
+    double *x, *z; /* the pair in Lorentz coordinates; bilateral rows: x = r */
+    double *u, *r, *judged, *state;
+    double *dx, *dz; /* the direction */
+    double *target;  /* V d of each block */
+    double *A, *B;
+    bool *left_out;
+    lorentz_scaling *scaling;
+} ipm;
+
+/* Rows of the cone: without friction it is a ray, and tangential impulses stay zero. */
+static int cone_size(const dls_problem *p, int c) { return p->mu[c] > 0 ? dls_size(p, c) : 1; }
+static double normal_scale(const dls_problem *p, int c) { return p->mu[c] > 0 ? 1 / p->mu[c] : 1; }
+
+static bool prepare(ipm *s, dls_workspace *w) {
+    const dls_problem *p = s->problem;
+    size_t n = (size_t)p->row_count, blocks = 0;
+    for (int c = 0; c < p->block_count; c++) blocks += (size_t)(dls_size(p, c) * dls_size(p, c));
+    double **vectors[] = {&s->x, &s->z, &s->u, &s->r, &s->judged, &s->dx, &s->dz, &s->target};
+    for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++)
+        if (!(*vectors[i] = DLS_TAKE_ZERO(w, double, n))) return false;
+    s->A = DLS_TAKE(w, double, blocks);
+    s->B = DLS_TAKE(w, double, blocks);
+    s->state = DLS_TAKE(w, double, p->op->state_size(p));
+    s->left_out = DLS_TAKE_ZERO(w, bool, p->block_count);
+    s->scaling = DLS_TAKE(w, lorentz_scaling, p->block_count);
+    return s->A && s->B && s->state && s->left_out && s->scaling;
+}
+
+/* Both on the axis of the cone, at the mean size of P b. */
+static void start(ipm *s) {
+    const dls_problem *p = s->problem;
+    double sum = 0;
+    for (int c = 0; c < p->block_count; c++) {
+        double scale = p->kind[c] == DLS_CONTACT ? normal_scale(p, c) : 1;
+        for (int i = p->row[c]; i < p->row[c + 1]; i++)
+            sum += p->b[i] * p->b[i] * (i == p->row[c] ? scale * scale : 1);
+    }
+    double size = sqrt(sum / (p->block_count ? p->block_count : 1));
+    if (!(size > 0)) size = 1;
+    for (int c = 0; c < p->block_count; c++) {
+        s->contacts += p->kind[c] == DLS_CONTACT;
+        if (p->kind[c] == DLS_CONTACT) s->x[p->row[c]] = s->z[p->row[c]] = size;
+    }
+}
+
+/* r = P x and u = W r + b. */
+static void follow(ipm *s) {
+    const dls_problem *p = s->problem;
+    for (int c = 0; c < p->block_count; c++) {
+        int row = p->row[c];
+        for (int i = row; i < p->row[c + 1]; i++) s->r[i] = s->x[i];
+        if (p->kind[c] == DLS_CONTACT) s->r[row] *= normal_scale(p, c);
+    }
+    dls_velocity(p, s->r, s->u, s->state, s->threads);
+}
+
+/* A = Θ P⁻¹ and B = G⁻¹ P of one contact. */
+static bool linearize_contact(ipm *s, int c, double *A, double *B) {
+    const dls_problem *p = s->problem;
+    int d = dls_size(p, c), m = cone_size(p, c);
+    const double *x = s->x + p->row[c], *z = s->z + p->row[c];
+    lorentz_scaling *t = &s->scaling[c];
+    double scale = normal_scale(p, c), slip = small_norm(m - 1, z + 1);
+    if (!lorentz_scaling_make(m, x, z, t)) return false;
+    for (int k = 0; k < d * d; k++) A[k] = k % (d + 1) == 0, B[k] = 0;
+    for (int j = 0; j < m; j++) {
+        double unit[4] = {0}, once[4], twice[4];
+        unit[j] = 1;
+        lorentz_scale(m, t, unit, once);
+        lorentz_scale(m, t, once, twice);
+        for (int i = 0; i < m; i++) A[i + d * j] = twice[i] / (j == 0 ? scale : 1);
+        B[j + d * j] = j == 0 ? scale : 1;
+        if (j > 0 && slip > 0) B[d * j] = z[j] / slip;
+    }
+    return true;
+}
+
+static bool linearize(ipm *s) {
+    const dls_problem *p = s->problem;
+    for (int c = 0, at = 0; c < p->block_count; c++) {
+        int d = dls_size(p, c);
+        if (p->kind[c] == DLS_CONTACT) {
+            if (!linearize_contact(s, c, s->A + at, s->B + at)) return false;
+        } else {
+            for (int k = 0; k < d * d; k++) s->A[at + k] = 0, s->B[at + k] = k % (d + 1) == 0;
+        }
+        at += d * d;
+    }
+    return true;
+}
+
+/* G⁻¹ (z − |z_t| n − P u): how far the pair is from the equation of motion. */
+static void infeasibility(const ipm *s, int c, double *y) {
+    const dls_problem *p = s->problem;
+    int m = cone_size(p, c);
+    const double *z = s->z + p->row[c], *u = s->u + p->row[c];
+    double slip = small_norm(m - 1, z + 1);
+    y[0] = z[0] - slip - normal_scale(p, c) * u[0];
+    for (int i = 1; i < m; i++) {
+        y[i] = z[i] - u[i];
+        if (slip > 0) y[0] += z[i] / slip * y[i];
+    }
+}
+
+/* Solves for the direction (dx, dz) that belongs to the target V d. */
+static bool solve_direction(ipm *s) {
+    const dls_problem *p = s->problem;
+    for (int c = 0; c < p->block_count; c++) {
+        int row = p->row[c], m = cone_size(p, c);
+        double y[4];
+        for (int i = row; i < p->row[c + 1]; i++) s->dx[i] = p->kind[c] == DLS_CONTACT ? 0 : -s->u[i];
+        if (p->kind[c] != DLS_CONTACT) continue;
+        infeasibility(s, c, y);
+        for (int i = 0; i < m; i++) s->dx[row + i] = s->target[row + i] + y[i];
+    }
+    if (!dls_system_solve(s->system, s->dx)) return false;
+    for (int c = 0; c < p->block_count; c++) {
+        int row = p->row[c], m = cone_size(p, c);
+        double once[4], twice[4];
+        if (p->kind[c] != DLS_CONTACT) continue;
+        s->dx[row] /= normal_scale(p, c);
+        lorentz_scale(m, &s->scaling[c], s->dx + row, once);
+        lorentz_scale(m, &s->scaling[c], once, twice);
+        for (int i = 0; i < m; i++) s->dz[row + i] = s->target[row + i] - twice[i];
+    }
+    return true;
+}
+
+/* Target with d = λ \ (σ e − λ∘λ − corrector); the corrector is that of the direction at hand. */
+static void set_target(ipm *s, double sigma, bool corrector) {
+    const dls_problem *p = s->problem;
+    for (int c = 0; c < p->block_count; c++) {
+        int row = p->row[c], m = cone_size(p, c);
+        const lorentz_scaling *t = &s->scaling[c];
+        double d[4], y[4], a[4], b[4];
+        if (p->kind[c] != DLS_CONTACT) continue;
+        lorentz_product(m, t->lambda, t->lambda, d);
+        for (int i = 0; i < m; i++) d[i] = (i == 0 ? sigma : 0) - d[i];
+        if (corrector) {
+            lorentz_scale(m, t, s->dx + row, a);
+            lorentz_unscale(m, t, s->dz + row, b);
+            lorentz_product(m, a, b, y);
+            for (int i = 0; i < m; i++) d[i] -= y[i];
+        }
+        lorentz_divide(m, t->lambda, d, y);
+        lorentz_scale(m, t, y, s->target + row);
+    }
+}
+
+static double step_length(const ipm *s) {
+    const dls_problem *p = s->problem;
+    double t = 1 / TO_BOUNDARY;
+    for (int c = 0; c < p->block_count; c++) {
+        if (p->kind[c] != DLS_CONTACT) continue;
+        t = lorentz_step(cone_size(p, c), s->x + p->row[c], s->dx + p->row[c], t);
+        t = lorentz_step(cone_size(p, c), s->z + p->row[c], s->dz + p->row[c], t);
+    }
+    return TO_BOUNDARY * t;
+}
+
+/* Mean of x·z over contacts, a step t ahead. */
+static double gap_ahead(const ipm *s, double t) {
+    const dls_problem *p = s->problem;
+    double sum = 0;
+    for (int c = 0; c < p->block_count; c++)
+        for (int i = p->row[c]; i < p->row[c] + cone_size(p, c) && p->kind[c] == DLS_CONTACT; i++)
+            sum += (s->x[i] + t * s->dx[i]) * (s->z[i] + t * s->dz[i]);
+    return s->contacts ? sum / s->contacts : 0;
+}
+
+/* One predictor–corrector step; returns its length, or −1 where the system cannot be solved. */
+static double take_step(ipm *s) {
+    const dls_problem *p = s->problem;
+    if (!linearize(s) || !dls_system_factor(s->system, s->A, s->B, 0, s->left_out)) return -1;
+    double gap = gap_ahead(s, 0);
+    set_target(s, 0, false);
+    if (!solve_direction(s)) return -1;
+    double ratio = gap > 0 ? gap_ahead(s, fmin(1, step_length(s))) / gap : 0;
+    set_target(s, fmin(1, fmax(1e-6, ratio * ratio * ratio)) * gap, true);
+    if (!solve_direction(s)) return -1;
+    double t = step_length(s);
+    if (t < SHORT) { /* the path is lost: centre without progress */
+        set_target(s, gap, false);
+        if (!solve_direction(s)) return -1;
+        t = step_length(s);
+    }
+    t = fmin(t, 1);
+    for (int i = 0; i < p->row_count; i++) {
+        s->x[i] += t * s->dx[i];
+        s->z[i] += t * s->dz[i];
+    }
+    return t;
+}
+
+static dls_outcome run(ipm *s, double tolerance, int limit, int *iterations) {
+    double least = INFINITY;
+    int tiny = 0, idle = 0;
+    start(s);
+    follow(s);
+    for (int k = 0; k < MAX_ITERATIONS && k < limit; k++) {
+        double t = take_step(s);
+        if (!(t >= 0)) return DLS_STALLED;
+        follow(s);
+        ++*iterations;
+        double value = dls_scaled_measure(s->scaled, s->monitor, s->r, s->judged, *iterations);
+        if (!isfinite(value)) return DLS_DIVERGED;
+        if (!dls_monitor_report(s->monitor, s->judged, *iterations, value, true)) return DLS_CANCELLED;
+        if (value <= tolerance) return DLS_CONVERGED;
+        if (dls_monitor_out_of_time(s->monitor)) return DLS_TIME_LIMIT;
+        tiny = t < TINY ? tiny + 1 : 0;
+        idle = value < 0.9 * least ? 0 : idle + 1;
+        least = fmin(least, value);
+        if (tiny == MAX_TINY || idle == MAX_IDLE) return DLS_STALLED;
+    }
+    return DLS_ITERATION_LIMIT;
+}
+
+bool dls_ipm_run(const dls_scaled *scaled, dls_system *system, dls_monitor *monitor, double tolerance,
+                 int limit, dls_workspace *w, int *iterations, dls_outcome *outcome) {
+    ipm s = {.scaled = scaled, .problem = scaled->problem, .system = system, .monitor = monitor};
+    s.threads = monitor->stop->threads;
+    if (!prepare(&s, w)) return false;
+    *outcome = run(&s, tolerance, limit, iterations);
+    return true;
+}
+
+/* ---- the row of the table ---- */
+
+static dls_status solve_scaled(const dls_problem *p, const dls_ipm_options *o, const dls_scaled *scaled,
+                               dls_system *system, double *r, dls_workspace *w, dls_solve_info *info,
+                               dls_error *error) {
+    dls_monitor monitor;
+    dls_newton newton;
+    dls_newton_options polish = dls_default_newton_options();
+    polish.stop = o->stop;
+    polish.alpha = 1e-3;
+    double target = fmax(o->stop.tolerance, o->polish);
+    if (!dls_monitor_prepare(&monitor, p, &o->stop, w) ||
+        !dls_newton_prepare(&newton, &polish, scaled, system, &monitor, w))
+        return dls_fail_memory(error);
+    dls_monitor_measure(&monitor, r, 0, INFINITY);
+    info->outcome = DLS_CONVERGED;
+    if (monitor.value > o->stop.tolerance) {
+        if (!dls_ipm_run(scaled, system, &monitor, target, o->stop.max_iterations, w, &info->iterations,
+                         &info->outcome))
+            return dls_fail_memory(error);
+        if (info->outcome == DLS_CONVERGED && monitor.best_value > o->stop.tolerance) {
+            newton.iterations = info->iterations;
+            info->outcome = dls_newton_run(&newton, monitor.best);
+            info->iterations = newton.iterations;
+        }
+    }
+    memcpy(r, monitor.best, sizeof(double) * (size_t)p->row_count);
+    info->products = dls_system_factor_count(system);
+    info->stop_value = monitor.best_value;
+    return DLS_OK;
+}
+
+static dls_status solve(const dls_problem *p, const void *options, double *r, double *u, dls_workspace *w,
+                        dls_solve_info *info, dls_error *error) {
+    (void)u;
+    dls_scaled scaled;
+    dls_system *system = NULL;
+    dls_status status = dls_scaled_create(&scaled, p, error);
+    if (!status) status = dls_system_create(scaled.problem, &system, error);
+    if (!status) status = solve_scaled(p, options, &scaled, system, r, w, info, error);
+    dls_system_destroy(system);
+    dls_scaled_destroy(&scaled);
+    return status;
+}
+
+dls_ipm_options dls_default_ipm_options(void) {
+    dls_ipm_options o = {.stop = dls_default_stop_options(), .polish = 1e-6};
+    o.stop.max_iterations = 500;
+    return o;
+}
+
+static void defaults(void *options) { *(dls_ipm_options *)options = dls_default_ipm_options(); }
+
+static const dls_field fields[] = {
+    DLS_STOP_FIELDS(dls_ipm_options),
+    DLS_REAL(dls_ipm_options, , polish, 0, 1, "1", "residual at which proximal Newton takes over; 0: never"),
+};
+
+const dls_solver dls_solver_ipm = {"ipm",
+                                   "primal–dual interior point on the coupled problem, polished by newton",
+                                   sizeof(dls_ipm_options),
+                                   defaults,
+                                   fields,
+                                   sizeof fields / sizeof *fields,
+                                   solve};
