@@ -96,6 +96,27 @@ dls_status dls_field_set(const dls_field *fields, int field_count, void *options
     return DLS_OK;
 }
 
+static int choice_count(const char *choices) {
+    int count = 1;
+    for (const char *at = choices; *at; at++) count += *at == '|';
+    return count;
+}
+
+dls_status dls_field_check(const dls_field *fields, int field_count, const void *options, dls_error *error) {
+    for (int i = 0; i < field_count; i++) {
+        const dls_field *field = &fields[i];
+        const char *member = (const char *)options + field->offset;
+        if (field->type == DLS_FIELD_BOOL || field->type == DLS_FIELD_NAME) continue;
+        bool choice = field->type == DLS_FIELD_CHOICE;
+        double value = field->type == DLS_FIELD_REAL ? *(const double *)member : *(const int *)member;
+        double low = choice ? 0 : field->low, high = choice ? choice_count(field->choices) - 1 : field->high;
+        if (!(value >= low && value <= high))
+            return dls_fail(error, DLS_ERROR_ARGUMENT, "%s is %g, expected %s%g to %g", field->key, value,
+                            choice ? "a choice from " : "", low, high);
+    }
+    return DLS_OK;
+}
+
 void dls_field_print(const dls_field *field, const void *options, char *text, size_t text_size) {
     const char *member = (const char *)options + field->offset;
     switch (field->type) {
