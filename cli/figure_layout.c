@@ -1,7 +1,6 @@
 #include "figure_page.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 /* ---- which parts of the page are covered, one pixel per point ---- */
 

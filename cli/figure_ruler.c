@@ -130,13 +130,11 @@ void figure_ruler_set_range(figure_ruler *ruler, const figure *f, bool horizonta
 
     const double size = s.high - s.low, decades_from = 1.5;
     const double bars = horizontal ? 0.5 * figure_bar_gap(f) : 0;
-    const double points = horizontal && !has_style(f, FIGURE_POINTS) ? 0
-                          : horizontal                               ? 0.03 * size
-                                                                     : 0.05 * size;
+    const double share = !horizontal ? 0.05 : has_style(f, FIGURE_POINTS) ? 0.03 : 0;
     if (!horizontal && axis->scale == FIGURE_LOG && size > decades_from)
         span_to_decades(&s);
     else
-        span_pad(&s, fmax(bars, points), bars > 0 || axis->scale == FIGURE_LOG);
+        span_pad(&s, fmax(bars, share * size), bars > 0 || axis->scale == FIGURE_LOG);
     ruler->scale = axis->scale;
     ruler->horizontal = horizontal;
     ruler->low = s.low;
@@ -243,13 +241,26 @@ static notation choose_notation(double low, double high, nice_step step) {
     return n;
 }
 
+/* All digits that a double is sure of, after a sign; the power of ten, if any, raised. */
+static void format_offset(char *text, size_t size, double offset) {
+    char digits[32];
+    snprintf(digits, sizeof digits, "%.15g", fabs(offset));
+    const char *sign = offset < 0 ? "\u2212" : "+";
+    char *power = strchr(digits, 'e');
+    if (!power) {
+        snprintf(text, size, "%s %s", sign, digits);
+        return;
+    }
+    const int exponent = atoi(power + 1);
+    *power = 0;
+    snprintf(text, size, "%s %s\u00d710^{%s%d}", sign, digits, exponent < 0 ? "\u2212" : "", abs(exponent));
+}
+
 static void format_factor(char *text, size_t size, notation n) {
     char scale[FIGURE_TICK_TEXT] = "", offset[FIGURE_TICK_TEXT] = "";
     if (n.exponent)
         snprintf(scale, sizeof scale, "\u00d710^{%s%d}", n.exponent < 0 ? "\u2212" : "", abs(n.exponent));
-    if (n.offset != 0) {
-        snprintf(offset, sizeof offset, "%s %.15g", n.offset < 0 ? "\u2212" : "+", fabs(n.offset));
-    }
+    if (n.offset != 0) format_offset(offset, sizeof offset, n.offset);
     snprintf(text, size, "%s%s%s", scale, *scale && *offset ? " " : "", offset);
 }
 

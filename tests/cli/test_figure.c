@@ -233,6 +233,7 @@ static void failures_are_told_and_leave_nothing(void **state) {
 
 static void a_full_disk_leaves_nothing(void **state) {
     const figure f = {.title = "empty"};
+    char message[256] = "";
     struct rlimit unlimited, limited;
     (void)state;
     assert_int_equal(getrlimit(RLIMIT_FSIZE, &unlimited), 0);
@@ -240,9 +241,12 @@ static void a_full_disk_leaves_nothing(void **state) {
     limited.rlim_cur = 1000;
     void (*handler)(int) = signal(SIGXFSZ, SIG_IGN);
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &limited), 0);
-    assert_fails(&f, "f", "f.svg: File too large", 0);
+    const bool written = figure_write(&f, "f", message, sizeof message);
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &unlimited), 0);
     signal(SIGXFSZ, handler);
+    assert_false(written);
+    assert_non_null(strstr(message, "f.svg: File too large"));
+    assert_int_equal(count_files(), 0);
 }
 
 static void unprintable_sizes_are_refused(void **state) {
@@ -268,20 +272,18 @@ static void any_data_can_be_drawn(void **state) {
                                 {1e15, 1e15 + 1, 1e15 + 2, 1e15 + 3}};
     (void)state;
     for (size_t row = 0; row < sizeof values / sizeof *values; row++)
-        for (int kind = 0; kind < 4 * 4; kind++)
-            for (size_t count = 0; count <= 4; count += count ? 3 : 1) {
-                const figure_series series = {
-                    "name", values[row], values[row], count, (figure_style)(kind % 4), 0};
-                const figure_scale x = kind & 4 ? FIGURE_LOG : FIGURE_LINEAR,
-                                   y = kind & 8 ? FIGURE_LOG : FIGURE_LINEAR;
-                const figure_mark mark = {"mark", true, values[row][0]};
-                const figure f = {
-                    .x.scale = x, .y.scale = y, .series = &series, .series_count = 1, .marks = &mark};
-                figure marked = f;
-                marked.mark_count = 1;
-                marked.width_inches = marked.height_inches = 1;
-                free(draw(&marked).blue);
-            }
+        for (unsigned kind = 0; kind < 32; kind++) {
+            const size_t count = kind & 16 ? 4 : 1;
+            const figure_series series[] = {
+                {"name", values[row], values[row], count, (figure_style)(kind & 3), 0},
+                {"empty", NULL, NULL, 0, (figure_style)(kind & 3), 0}};
+            const figure_mark mark = {"mark", true, values[row][0]};
+            figure f = {.series = series, .series_count = 2, .marks = &mark, .mark_count = 1};
+            f.x.scale = kind & 4 ? FIGURE_LOG : FIGURE_LINEAR;
+            f.y.scale = kind & 8 ? FIGURE_LOG : FIGURE_LINEAR;
+            f.width_inches = f.height_inches = 1;
+            free(draw(&f).blue);
+        }
 }
 
 static void a_gap_is_left_blank(void **state) {
@@ -351,6 +353,31 @@ static void a_legend_hides_nothing(void **state) {
     }
 }
 
+/* The lowest row that is blue for the most part. */
+static int lowest_full_row(const picture *p) {
+    for (int y = p->height - 1; y >= 0; y--) {
+        int blue = 0;
+        for (int x = 0; x < p->width; x++) blue += p->blue[y * p->width + x];
+        if (2 * blue > p->width) return y;
+    }
+    return -1;
+}
+
+/* Bars that fill the plot leave no room in it: the plot makes room below. */
+static void a_full_plot_has_its_legend_outside(void **state) {
+    const double x[] = {0, 1}, y[] = {1, 1};
+    figure_series series = {NULL, x, y, 2, FIGURE_BARS, 0};
+    const figure f = {.y = {.low = 0, .high = 1}, .series = &series, .series_count = 1};
+    const int text_height = 7 * 300 / 72;
+    (void)state;
+    picture bare = draw(&f);
+    series.name = "NSGS";
+    picture named = draw(&f);
+    assert_true(lowest_full_row(&named) < lowest_full_row(&bare) - text_height);
+    free(bare.blue);
+    free(named.blue);
+}
+
 /* ---- very many points ---- */
 
 enum { MANY = 1000000 };
@@ -412,37 +439,41 @@ static void a_lone_peak_is_kept(void **state) {
 
 /* ---- ticks ---- */
 
+/* Moves *text past a word, if it is there. */
+static bool take(const char **text, const char *word) {
+    const bool there = strncmp(*text, word, strlen(word)) == 0;
+    *text += there ? strlen(word) : 0;
+    return there;
+}
+
 /* A number as the figure writes it, with U+2212 for minus; moves *text past it. */
 static double read_number(const char **text) {
-    const char *minus = "\u2212";
-    const bool negative = strncmp(*text, minus, strlen(minus)) == 0;
+    const bool negative = take(text, "\u2212");
     char *end;
-    *text += negative ? strlen(minus) : 0;
     const double value = strtod(*text, &end);
     assert_true(end != *text);
     *text = end;
     return negative ? -value : value;
 }
 
-/* Factor and offset as the axis tells them: "x10^{n}", "+ offset", both or neither. */
+/* "x10^{n}", or nothing for 1. */
+static double read_power(const char **text) {
+    if (!take(text, "\u00d710^{")) return 1;
+    const double power = read_number(text);
+    assert_true(take(text, "}"));
+    return pow(10, power);
+}
+
+/* Factor and offset as the axis tells them: a power, a sign and an offset, both or neither. */
 static void read_factor(const char *text, double *factor, double *offset) {
-    const char *times = "\u00d710^{";
-    *factor = 1;
+    *factor = read_power(&text);
     *offset = 0;
-    if (strncmp(text, times, strlen(times)) == 0) {
-        text += strlen(times);
-        *factor = pow(10, read_number(&text));
-        assert_int_equal(*text++, '}');
-        text += *text == ' ';
-    }
-    if (*text == '+') {
-        text += 2;
+    take(&text, " ");
+    if (*text) {
+        const bool negative = take(&text, "\u2212 ");
+        assert_true(negative || take(&text, "+ "));
         *offset = read_number(&text);
-    } else if (*text) {
-        const char *minus = "\u2212";
-        assert_int_equal(strncmp(text, minus, strlen(minus)), 0);
-        text += strlen(minus) + 1;
-        *offset = -read_number(&text);
+        *offset *= read_power(&text) * (negative ? -1 : 1);
     }
     assert_int_equal(*text, 0);
 }
@@ -520,6 +551,7 @@ int main(void) {
         IN_A_FOLDER(steps_hold_to_the_right_edge),
         IN_A_FOLDER(curves_stay_within_the_plot),
         IN_A_FOLDER(a_legend_hides_nothing),
+        IN_A_FOLDER(a_full_plot_has_its_legend_outside),
         IN_A_FOLDER(many_points_make_a_small_file),
         IN_A_FOLDER(a_lone_peak_is_kept),
         cmocka_unit_test(tick_texts_tell_the_values),
