@@ -154,6 +154,17 @@ typedef struct dls_ipm_options {
 
 DLS_API dls_ipm_options dls_default_ipm_options(void);
 
+/* ---- auto: the default ------------------------------------------------------------------------------------
+ */
+
+/* Sweeps first; where they are slow, the interior point and Newton; the choice counts flops, not seconds. */
+typedef struct dls_auto_options {
+    dls_stop_options stop;   /* iterations: sweeps, factorisations and gradient steps together */
+    double max_factor_flops; /* no factorisation that costs more */
+} dls_auto_options;
+
+DLS_API dls_auto_options dls_default_auto_options(void);
+
 /* ---- the solver table --------------------------------------------------------------------------------- */
 
 typedef struct dls_solver {

@@ -1,10 +1,9 @@
 /* Nonlinear Gauss–Seidel (papers 002, 003) over any local law, with Anderson acceleration or momentum. */
+#include "solve/nlgs.h"
+
 #include "base/error.h"
 #include "base/memory.h"
-#include "solve/anderson.h"
 #include "solve/fields.h"
-#include "solve/solve.h"
-#include "solve/sweep.h"
 
 #include <math.h>
 #include <string.h>
@@ -15,33 +14,10 @@ static const double CAUTIOUS_RELAXATION = 0.7;
 
 enum { CHECK_EVERY = 50, CHECK_NEAR = 10, ANDERSON_PATIENCE = 150, LARGE = 4096 };
 
-typedef struct momentum {
-    double theta, cap, least;
-    double *last_r, *last_state;
-} momentum;
-
-typedef struct run {
-    const dls_problem *problem;
-    const dls_nlgs_options *options;
-    dls_sweep sweep;
-    dls_monitor monitor;
-    dls_acceleration acceleration;
-    dls_anderson anderson;
-    momentum momentum;
-    double *g;       /* image of r under one sweep, while Anderson runs */
-    double velocity; /* ‖b‖, the scale of the free estimate */
-    double estimate, last_estimate;
-    bool accelerated; /* the sweep began at an extrapolated point */
-    bool alternate;
-    int milestone; /* sweep of the last real progress, and the value there */
-    double milestone_value;
-    int window_age, restarts, last_check;
-} run;
-
 /* ---- acceleration ---- */
 
 /* Anderson: r ← extrapolation from g; a step that made things worse is taken back to the last plain image. */
-static void accelerate_anderson(run *x, double *r) {
+static void accelerate_anderson(dls_nlgs *x, double *r) {
     dls_anderson *a = &x->anderson;
     size_t bytes = sizeof(double) * (size_t)x->problem->row_count;
     bool worse = x->accelerated && x->estimate > RESTART_GROWTH * x->last_estimate;
@@ -60,8 +36,8 @@ static void accelerate_anderson(run *x, double *r) {
 }
 
 /* Momentum: r and the operator's state move on along their last step; linear, so no product is needed. */
-static void accelerate_momentum(run *x, int sweep, double *r) {
-    momentum *m = &x->momentum;
+static void accelerate_momentum(dls_nlgs *x, int sweep, double *r) {
+    dls_momentum *m = &x->momentum;
     size_t states = x->problem->op->state_size(x->problem);
     double t = m->theta, next = 0.5 * (-t * t + t * sqrt(t * t + 4));
     double beta = fmin(m->cap, t * (1 - t) / (t * t + next));
@@ -88,8 +64,8 @@ static void accelerate_momentum(run *x, int sweep, double *r) {
     }
 }
 
-static void start_momentum(run *x, const double *r) {
-    momentum *m = &x->momentum;
+static void start_momentum(dls_nlgs *x, const double *r) {
+    dls_momentum *m = &x->momentum;
     size_t states = x->problem->op->state_size(x->problem);
     x->acceleration = DLS_MOMENTUM;
     m->theta = 1;
@@ -99,7 +75,7 @@ static void start_momentum(run *x, const double *r) {
     memcpy(m->last_state, x->sweep.state, sizeof(double) * states);
 }
 
-static bool prepare_acceleration(run *x, const double *r, dls_workspace *w) {
+static bool prepare_acceleration(dls_nlgs *x, const double *r, dls_workspace *w) {
     const dls_nlgs_options *o = x->options;
     size_t n = (size_t)x->problem->row_count, states = x->problem->op->state_size(x->problem);
     x->acceleration = o->acceleration;
@@ -121,7 +97,7 @@ static bool prepare_acceleration(run *x, const double *r, dls_workspace *w) {
 /* ---- stopping ---- */
 
 /* A true measure costs a product with W: take it when the free estimate comes near, and now and then. */
-static bool wants_measure(const run *x, int sweep) {
+static bool wants_measure(const dls_nlgs *x, int sweep) {
     const dls_stop_options *stop = &x->options->stop;
     int since = sweep - x->last_check;
     if (stop->measure == DLS_STOP_INCREMENT || sweep == stop->max_iterations) return true;
@@ -131,7 +107,7 @@ static bool wants_measure(const run *x, int sweep) {
 }
 
 /* Sweeps without progress change their ways: momentum instead of Anderson, then relaxed, then alternating. */
-static bool change_ways(run *x, const double *g) {
+static bool change_ways(dls_nlgs *x, const double *g) {
     if (!x->options->adapt) return false;
     if (x->acceleration == DLS_ANDERSON) {
         start_momentum(x, g);
@@ -146,10 +122,10 @@ static bool change_ways(run *x, const double *g) {
 }
 
 /* True when there was no progress for long and nothing else to try. */
-static bool stalled(run *x, int sweep, const double *g) {
+static bool stalled(dls_nlgs *x, int sweep, const double *g) {
     int patience = x->options->stall_sweeps;
-    if (x->monitor.best_value < STALL_GAIN * x->milestone_value) {
-        x->milestone_value = x->monitor.best_value;
+    if (x->monitor->best_value < STALL_GAIN * x->milestone_value) {
+        x->milestone_value = x->monitor->best_value;
         x->milestone = sweep;
         return false;
     }
@@ -161,57 +137,65 @@ static bool stalled(run *x, int sweep, const double *g) {
 }
 
 /* After a sweep to g: is it time to stop? */
-static bool finished(run *x, int sweep, const double *g, double increment, dls_outcome *outcome) {
+static bool finished(dls_nlgs *x, const double *g, double increment, int until, dls_outcome *outcome) {
     const dls_stop_options *stop = &x->options->stop;
-    bool late = dls_monitor_out_of_time(&x->monitor), exact = late || wants_measure(x, sweep);
+    bool exact = wants_measure(x, x->sweeps) || x->sweeps >= until;
     if (!isfinite(x->estimate)) {
         *outcome = DLS_DIVERGED;
         return true;
     }
     if (exact) {
-        x->last_check = sweep;
-        dls_monitor_measure(&x->monitor, g, sweep, increment);
+        x->last_check = x->sweeps;
+        dls_monitor_measure(x->monitor, g, x->sweeps, increment);
     }
     *outcome = DLS_CANCELLED;
-    if (!dls_monitor_report(&x->monitor, g, sweep, exact ? x->monitor.value : x->estimate, exact)) {
-        if (!exact) dls_monitor_measure(&x->monitor, g, sweep, increment); /* it may be the best */
+    if (!dls_monitor_report(x->monitor, g, x->sweeps, exact ? x->monitor->value : x->estimate, exact))
         return true;
-    }
     *outcome = DLS_CONVERGED;
-    if (exact && x->monitor.value <= stop->tolerance) return true;
+    if (exact && x->monitor->value <= stop->tolerance) return true;
     *outcome = DLS_STALLED;
-    if (exact && stalled(x, sweep, g)) return true;
+    if (exact && stalled(x, x->sweeps, g)) return true;
     *outcome = DLS_TIME_LIMIT;
-    if (late) return true;
+    if (dls_monitor_out_of_time(x->monitor)) return true;
     *outcome = DLS_ITERATION_LIMIT;
-    return sweep >= stop->max_iterations;
+    return x->sweeps >= until;
 }
 
 /* ---- the iteration ---- */
 
-static dls_outcome iterate(run *x, double *r, dls_solve_info *info) {
-    const dls_nlgs_options *o = x->options;
+dls_outcome dls_nlgs_advance(dls_nlgs *x, double *r, int until) {
     size_t bytes = sizeof(double) * (size_t)x->problem->row_count;
     dls_outcome outcome = DLS_ITERATION_LIMIT;
-    dls_monitor_measure(&x->monitor, r, 0, INFINITY);
-    if (x->monitor.value <= o->stop.tolerance) return DLS_CONVERGED;
-    for (int sweep = 1; sweep <= o->stop.max_iterations; sweep++) {
+    while (x->sweeps < until) {
         bool apart = x->acceleration == DLS_ANDERSON; /* the image is kept apart from r */
         double *g = apart ? memcpy(x->g, r, bytes) : r;
-        dls_sweep_change change = dls_sweep_run(&x->sweep, g, x->alternate && sweep % 2 == 0);
+        x->sweeps++;
+        dls_sweep_change change = dls_sweep_run(&x->sweep, g, x->alternate && x->sweeps % 2 == 0);
         x->estimate = sqrt(change.velocity2) / x->velocity;
-        info->iterations = sweep;
-        info->unsolved = change.unsolved;
-        bool stop = finished(x, sweep, g, change.normal + change.tangent, &outcome);
-        if (apart && (stop || x->acceleration != DLS_ANDERSON)) memcpy(r, g, bytes);
-        if (stop) break;
+        x->unsolved = change.unsolved;
+        bool stop = finished(x, g, change.normal + change.tangent, until, &outcome);
+        if (stop && outcome != DLS_ITERATION_LIMIT) {
+            if (apart) memcpy(r, g, bytes);
+            break;
+        }
+        if (apart && x->acceleration != DLS_ANDERSON) memcpy(r, g, bytes);
         if (x->acceleration == DLS_ANDERSON)
             accelerate_anderson(x, r);
         else if (x->acceleration == DLS_MOMENTUM)
-            accelerate_momentum(x, sweep, r);
+            accelerate_momentum(x, x->sweeps, r);
         x->last_estimate = x->estimate;
     }
     return outcome;
+}
+
+void dls_nlgs_restart(dls_nlgs *x, const double *r) {
+    dls_sweep_start(&x->sweep, r);
+    x->accelerated = false;
+    x->last_estimate = INFINITY;
+    x->milestone = x->sweeps;
+    x->milestone_value = INFINITY;
+    if (x->acceleration == DLS_ANDERSON) dls_anderson_clear(&x->anderson);
+    if (x->acceleration == DLS_MOMENTUM) start_momentum(x, r);
 }
 
 static double norm_of_b(const dls_problem *p) {
@@ -220,26 +204,43 @@ static double norm_of_b(const dls_problem *p) {
     return sum > 0 ? sqrt(sum) : 1;
 }
 
+dls_status dls_nlgs_prepare(dls_nlgs *x, const dls_problem *p, const dls_nlgs_options *o,
+                            dls_monitor *monitor, const double *r, dls_workspace *w, dls_error *error) {
+    *x = (dls_nlgs){.problem = p, .options = o, .monitor = monitor, .velocity = norm_of_b(p)};
+    if (o->window < 1 || o->window > DLS_MAX_WINDOW || !(o->relaxation > 0 && o->relaxation < 2))
+        return dls_fail(error, DLS_ERROR_ARGUMENT,
+                        "window %d and relaxation %g, expected 1 … %d and 0 < ω < 2", o->window,
+                        o->relaxation, (int)DLS_MAX_WINDOW);
+    dls_status status = dls_sweep_prepare(&x->sweep, p, o, w, error);
+    if (status) return status;
+    dls_sweep_start(&x->sweep, r);
+    if (!prepare_acceleration(x, r, w)) return dls_fail_memory(error);
+    x->alternate = o->alternate;
+    x->last_estimate = x->milestone_value = INFINITY;
+    return DLS_OK;
+}
+
 static dls_status solve(const dls_problem *p, const void *options, double *r, double *u, dls_workspace *w,
                         dls_solve_info *info, dls_error *error) {
     (void)u;
-    run x = {.problem = p, .options = options, .velocity = norm_of_b(p), .last_estimate = INFINITY};
-    const dls_nlgs_options *o = x.options;
-    dls_status status = dls_sweep_prepare(&x.sweep, p, o, w, error);
+    const dls_nlgs_options *o = options;
+    dls_monitor monitor;
+    dls_nlgs x;
+    if (!dls_monitor_prepare(&monitor, p, &o->stop, w)) return dls_fail_memory(error);
+    dls_status status = dls_nlgs_prepare(&x, p, o, &monitor, r, w, error);
     if (status) return status;
-    if (!dls_monitor_prepare(&x.monitor, p, &o->stop, w)) return dls_fail_memory(error);
-    dls_sweep_start(&x.sweep, r);
-    if (!prepare_acceleration(&x, r, w)) return dls_fail_memory(error);
-    x.alternate = o->alternate;
-    x.milestone_value = INFINITY;
+    dls_monitor_measure(&monitor, r, 0, INFINITY);
+    info->outcome = DLS_CONVERGED;
+    if (monitor.value > o->stop.tolerance) info->outcome = dls_nlgs_advance(&x, r, o->stop.max_iterations);
+    if (info->outcome != DLS_CONVERGED) memcpy(r, monitor.best, sizeof(double) * (size_t)p->row_count);
     info->law = x.sweep.law->name;
-    info->outcome = iterate(&x, r, info);
-    if (info->outcome != DLS_CONVERGED) memcpy(r, x.monitor.best, sizeof(double) * (size_t)p->row_count);
-    info->stop_value = info->outcome == DLS_CONVERGED ? x.monitor.value : x.monitor.best_value;
+    info->stop_value = info->outcome == DLS_CONVERGED ? monitor.value : monitor.best_value;
+    info->iterations = x.sweeps;
+    info->unsolved = x.unsolved;
     info->colours = x.sweep.colours;
     info->serial_blocks = x.sweep.serial_blocks;
     info->restarts = x.restarts;
-    info->products = info->iterations;
+    info->products = x.sweeps;
     return DLS_OK;
 }
 

@@ -12,7 +12,8 @@
 
 enum { MAX_SOLVERS = 32 };
 
-static const dls_solver *const built_in[] = {&dls_solver_nlgs, &dls_solver_newton, &dls_solver_ipm};
+static const dls_solver *const built_in[] = {&dls_solver_auto, &dls_solver_nlgs, &dls_solver_newton,
+                                             &dls_solver_ipm};
 
 enum { BUILT_IN = sizeof built_in / sizeof *built_in };
 

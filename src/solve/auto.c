@@ -1,0 +1,228 @@
+/* The default solver. Accelerated sweeps end most problems; where their rate says that they will not, the
+ * interior point takes over and proximal Newton polishes; what cannot be factored keeps sweeping.
+ * Every decision counts flops or iterations, so that it is the same on every machine. */
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/memory.h"
+#include "solve/fields.h"
+#include "solve/ipm.h"
+#include "solve/newton.h"
+#include "solve/nlgs.h"
+
+#include <math.h>
+#include <string.h>
+
+static const double FACTORISATIONS = 25; /* what the interior point and its polish usually take */
+static const double LAW_FLOPS = 250;     /* one visit of the exact law */
+static const double IPM_ACCURACY = 1e-6; /* further than this Newton is cheaper */
+static const double AFTER_IPM_ALPHA = 1e-3;
+
+enum { FIRST_CHECK = 64, LAST_SWEEPS = 1000, NEWTON_BUDGET = 60, LAST_NEWTON_BUDGET = 400 };
+
+typedef struct chain {
+    const dls_problem *problem;
+    const dls_auto_options *options;
+    dls_nlgs_options sweeps;
+    dls_newton_options newton_options;
+    dls_monitor monitor;
+    dls_nlgs nlgs;
+    dls_newton newton;
+    dls_scaled scaled;
+    dls_system *system; /* NULL while nothing was factored */
+    double *r;
+    dls_workspace *workspace;
+    dls_solve_info *info;
+    double stage_began;
+} chain;
+
+/* ---- stages ---- */
+
+static void stage_begin(chain *x) { x->stage_began = dls_clock_wall(); }
+
+static void stage_end(chain *x, const char *name, int iterations) {
+    dls_solve_info *info = x->info;
+    info->iterations += iterations;
+    if (iterations == 0 || info->stage_count == DLS_MAX_STAGES) return;
+    info->stages[info->stage_count++] = (dls_stage){.name = name,
+                                                    .iterations = iterations,
+                                                    .seconds = dls_clock_wall() - x->stage_began,
+                                                    .residual = x->monitor.best_value};
+}
+
+static bool ended(const chain *x, dls_outcome outcome) {
+    return outcome == DLS_CONVERGED || outcome == DLS_TIME_LIMIT || outcome == DLS_CANCELLED ||
+           x->info->iterations >= x->options->stop.max_iterations;
+}
+
+static int left(const chain *x, int wanted) {
+    int rest = x->options->stop.max_iterations - x->info->iterations;
+    return wanted < rest ? wanted : rest;
+}
+
+/* Flops of one sweep. */
+static double sweep_flops(const dls_problem *p) {
+    double entries = 0;
+    for (int c = 0; c < p->block_count; c++) entries += (double)dls_size(p, c) * dls_size(p, c);
+    entries *= (double)dls_problem_stored_blocks(p) / (p->block_count ? p->block_count : 1);
+    if (!dls_problem_is_stored(p)) entries = 4.0 * p->row_count * p->bodies.dof;
+    return 2 * entries + LAW_FLOPS * p->block_count;
+}
+
+/* Makes the linear system when it is first wanted; stays without one where a factorisation would cost too
+ * much. */
+static dls_status want_system(chain *x, bool *affordable, dls_error *error) {
+    *affordable = false;
+    double n = x->problem->row_count;
+    if (!x->scaled.problem && n * n > x->options->max_factor_flops) return DLS_OK; /* not even the analysis */
+    if (!x->scaled.problem) {
+        dls_status status = dls_scaled_create(&x->scaled, x->problem, error);
+        if (!status) status = dls_system_create(x->scaled.problem, &x->system, error);
+        if (status) return status;
+        if (!dls_newton_prepare(&x->newton, &x->newton_options, &x->scaled, x->system, &x->monitor,
+                                x->workspace))
+            return dls_fail_memory(error);
+    }
+    *affordable = dls_system_flops(x->system) <= x->options->max_factor_flops;
+    return DLS_OK;
+}
+
+/* Sweeps that the rate of the last half would still need. */
+static double sweeps_needed(double now, double before, int sweeps, double tolerance) {
+    if (!(now < before)) return INFINITY;
+    return log(now / tolerance) / log(before / now) * sweeps;
+}
+
+/* Doubling rounds of sweeps, as long as finishing them is cheaper than factoring. */
+static dls_status sweep_stage(chain *x, dls_outcome *outcome, dls_error *error) {
+    bool affordable = false, asked = false;
+    double before = x->monitor.best_value;
+    stage_begin(x);
+    for (int until = FIRST_CHECK;; until *= 2) {
+        int sweeps = x->nlgs.sweeps;
+        *outcome = dls_nlgs_advance(&x->nlgs, x->r, left(x, until));
+        if (*outcome != DLS_ITERATION_LIMIT || x->nlgs.sweeps >= x->options->stop.max_iterations) break;
+        if (!asked) {
+            dls_status status = want_system(x, &affordable, error);
+            if (status) return status;
+            asked = true;
+        }
+        double needed =
+            sweeps_needed(x->monitor.value, before, x->nlgs.sweeps - sweeps, x->options->stop.tolerance);
+        double direct = affordable ? FACTORISATIONS * dls_system_flops(x->system) : INFINITY;
+        if (affordable && needed * sweep_flops(x->problem) > direct) break;
+        before = x->monitor.value;
+        if (until > x->options->stop.max_iterations / 2) until = x->options->stop.max_iterations / 2;
+    }
+    stage_end(x, "nlgs", x->nlgs.sweeps);
+    return DLS_OK;
+}
+
+static dls_outcome newton_stage(chain *x, double alpha, int budget) {
+    int before = x->newton.iterations;
+    stage_begin(x);
+    x->newton.alpha = alpha;
+    x->newton.max_iterations = before + left(x, budget);
+    memcpy(x->r, x->monitor.best, sizeof(double) * (size_t)x->problem->row_count);
+    dls_outcome outcome = dls_newton_run(&x->newton, x->r);
+    stage_end(x, "newton", x->newton.iterations - before);
+    return outcome;
+}
+
+static dls_status ipm_stage(chain *x, dls_outcome *outcome, dls_error *error) {
+    int iterations = 0;
+    stage_begin(x);
+    dls_workspace_mark mark = dls_workspace_get_mark(x->workspace);
+    double target = fmax(x->options->stop.tolerance, IPM_ACCURACY);
+    if (!dls_ipm_run(&x->scaled, x->system, &x->monitor, target, left(x, 100), x->workspace, &iterations,
+                     outcome))
+        return dls_fail_memory(error);
+    dls_workspace_release(x->workspace, mark);
+    stage_end(x, "ipm", iterations);
+    if (*outcome == DLS_CONVERGED && x->monitor.best_value > x->options->stop.tolerance)
+        *outcome = DLS_ITERATION_LIMIT;
+    return DLS_OK;
+}
+
+/* Slow, patient sweeps from the best iterate, to shake Newton out of where it is caught. */
+static dls_outcome patient_stage(chain *x) {
+    int before = x->nlgs.sweeps;
+    stage_begin(x);
+    memcpy(x->r, x->monitor.best, sizeof(double) * (size_t)x->problem->row_count);
+    x->nlgs.sweep.relaxation = 0.7;
+    x->nlgs.alternate = true;
+    x->nlgs.acceleration = DLS_PLAIN;
+    dls_nlgs_restart(&x->nlgs, x->r);
+    dls_outcome outcome = dls_nlgs_advance(&x->nlgs, x->r, before + left(x, LAST_SWEEPS));
+    stage_end(x, "nlgs", x->nlgs.sweeps - before);
+    return outcome;
+}
+
+/* ---- the chain ---- */
+
+static dls_status run(chain *x, dls_outcome *outcome, dls_error *error) {
+    bool affordable;
+    dls_status status = sweep_stage(x, outcome, error);
+    if (status || ended(x, *outcome)) return status;
+    status = want_system(x, &affordable, error);
+    if (status || !affordable) return status;
+    status = ipm_stage(x, outcome, error);
+    if (status || ended(x, *outcome)) return status;
+    *outcome = newton_stage(x, AFTER_IPM_ALPHA, NEWTON_BUDGET);
+    if (ended(x, *outcome)) return DLS_OK;
+    *outcome = newton_stage(x, 1e-2, LAST_NEWTON_BUDGET);
+    if (ended(x, *outcome)) return DLS_OK;
+    *outcome = patient_stage(x);
+    if (ended(x, *outcome)) return DLS_OK;
+    *outcome = newton_stage(x, 1e-2, LAST_NEWTON_BUDGET);
+    if (!ended(x, *outcome)) *outcome = DLS_STALLED;
+    return DLS_OK;
+}
+
+static dls_status solve(const dls_problem *p, const void *options, double *r, double *u, dls_workspace *w,
+                        dls_solve_info *info, dls_error *error) {
+    (void)u;
+    chain x = {.problem = p, .options = options, .r = r, .workspace = w, .info = info};
+    x.sweeps = dls_default_nlgs_options();
+    x.newton_options = dls_default_newton_options();
+    x.sweeps.stop = x.newton_options.stop = x.options->stop;
+    info->law = x.sweeps.law;
+    if (!dls_monitor_prepare(&x.monitor, p, &x.options->stop, w)) return dls_fail_memory(error);
+    dls_monitor_measure(&x.monitor, r, 0, INFINITY);
+    info->outcome = DLS_CONVERGED;
+    dls_status status = DLS_OK;
+    if (x.monitor.value > x.options->stop.tolerance) {
+        status = dls_nlgs_prepare(&x.nlgs, p, &x.sweeps, &x.monitor, r, w, error);
+        if (!status) status = run(&x, &info->outcome, error);
+        info->colours = x.nlgs.sweep.colours;
+        info->serial_blocks = x.nlgs.sweep.serial_blocks;
+        info->restarts = x.nlgs.restarts;
+    }
+    info->products = info->iterations;
+    info->stop_value = x.monitor.best_value;
+    memcpy(r, x.monitor.best, sizeof(double) * (size_t)p->row_count);
+    dls_system_destroy(x.system);
+    dls_scaled_destroy(&x.scaled);
+    return status;
+}
+
+/* ---- options ---- */
+
+dls_auto_options dls_default_auto_options(void) {
+    return (dls_auto_options){.stop = dls_default_stop_options(), .max_factor_flops = 2e10};
+}
+
+static void defaults(void *options) { *(dls_auto_options *)options = dls_default_auto_options(); }
+
+static const dls_field fields[] = {
+    DLS_STOP_FIELDS(dls_auto_options),
+    DLS_REAL(dls_auto_options, , max_factor_flops, 0, 1e15, "1", "no factorisation that costs more flops"),
+};
+
+const dls_solver dls_solver_auto = {
+    "auto",
+    "accelerated sweeps, then interior point and Newton where sweeps are slow",
+    sizeof(dls_auto_options),
+    defaults,
+    fields,
+    sizeof fields / sizeof *fields,
+    solve};
