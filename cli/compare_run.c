@@ -10,7 +10,7 @@
 #include <string.h>
 #include <time.h>
 
-static const double LEAST_TOTAL = 20e-3;    /* s that the repeats of one solve last together */
+static const double LEAST_TOTAL = 20e-3;    /* s of processor that the repeats of one solve last together */
 static const double PROBE_LIMIT = 600;      /* s to read one file */
 static const double GRACE_SECONDS = 2;      /* beyond the solver's own limit, before it is killed */
 static const double GRACE_SHARE = 0.25;     /* the same, as a share of the limit */
@@ -106,7 +106,7 @@ static void solve_work(const void *input, void *output) {
     bool good = bench_begin(&b, t);
     result->seconds = result->cpu_seconds = HUGE_VAL;
     while (good && total < LEAST_TOTAL && result->repeats < MOST_REPEATS && (good = bench_solve(&b))) {
-        total += b.info.seconds;
+        total += b.info.cpu_seconds;
         result->seconds = fmin(result->seconds, b.info.seconds);
         result->cpu_seconds = fmin(result->cpu_seconds, b.info.cpu_seconds);
         result->repeats++;

@@ -120,20 +120,20 @@ def test_full_disk_leaves_the_former_file():
     pathlib.Path("disk").mkdir()
     for name, arguments in {
         "old.hdf5": ["solve", problem(), "-o", "disk/old.hdf5"],
-        "old.csv": ["solve", problem(), "--trace", "disk/old.csv"],
+        "old.csv": ["solve", problem("packing", 300), "--max-iter", "300", "--trace", "disk/old.csv"],
         "new.hdf5": ["generate", "packing", "--size", "500", "-o", "disk/new.hdf5"],
     }.items():
         pathlib.Path("disk", name).write_text("kept")
-        done = run(*arguments, expect=2, limit=512)
+        done = run(*arguments, expect=2, limit=4096)
         assert done.stderr.count("\n") == 1 and f"disk/{name}" in done.stderr, done.stderr
         assert pathlib.Path("disk", name).read_text() == "kept", name
     only_these("disk", "old.hdf5", "old.csv", "new.hdf5")
 
 
 def test_full_disk_during_a_comparison():
-    pathlib.Path("figures").mkdir()
-    done = run("compare", problem(), "--solvers", "nlgs", "-o", "figures", expect=2, limit=512)
-    assert "figures/" in done.stderr and done.stderr.count("\n") == 1, done.stderr
+    done = run("compare", problem(), problem("discs", 60), "--solvers", "nlgs:exact,nlgs:ebp,nlgs:eal", "-o",
+               "figures", expect=2, limit=4096)
+    assert "figures/comparison.csv" in done.stderr and done.stderr.count("\n") == 1, done.stderr
     only_these("figures")
 
 
