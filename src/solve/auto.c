@@ -82,7 +82,7 @@ static dls_status want_system(chain *x, bool *affordable, dls_error *error) {
                                 x->workspace))
             return dls_fail_memory(error);
     }
-    *affordable = dls_system_flops(x->system) <= x->options->max_factor_flops;
+    *affordable = dls_system_cost(x->system) <= x->options->max_factor_flops;
     return DLS_OK;
 }
 
@@ -108,7 +108,7 @@ static dls_status sweep_stage(chain *x, dls_outcome *outcome, dls_error *error) 
         }
         double needed =
             sweeps_needed(x->monitor.value, before, x->nlgs.sweeps - sweeps, x->options->stop.tolerance);
-        double direct = affordable ? FACTORISATIONS * dls_system_flops(x->system) : INFINITY;
+        double direct = affordable ? FACTORISATIONS * dls_system_cost(x->system) : INFINITY;
         if (affordable && needed * sweep_flops(x->problem) > direct) break;
         before = x->monitor.value;
         if (until > x->options->stop.max_iterations / 2) until = x->options->stop.max_iterations / 2;

@@ -19,8 +19,9 @@ bool dls_system_factor(dls_system *system, const double *A, const double *B, dou
 /* x: in the right-hand side, and, in rows that are left out, the given values; out the solution. */
 bool dls_system_solve(dls_system *system, double *x);
 
-/* Flops of one factorisation of the full system, from the symbolic analysis. */
-double dls_system_flops(const dls_system *system);
+/* What one Newton-type iteration on the full system costs, in flops of a sweep, from the symbolic analysis.
+ */
+double dls_system_cost(const dls_system *system);
 int64_t dls_system_factor_count(const dls_system *system);
 
 #endif
