@@ -92,29 +92,36 @@ static double sweeps_needed(double now, double before, int sweeps, double tolera
     return log(now / tolerance) / log(before / now) * sweeps;
 }
 
+/* Whether the interior point is cheaper than so many sweeps. The system is analysed only when it may be. */
+static dls_status factoring_is_cheaper(chain *x, double sweeps, bool *cheaper, dls_error *error) {
+    const dls_problem *p = x->problem;
+    double flops = sweeps * sweep_flops(p);
+    *cheaper = false;
+    if (dls_problem_is_stored(p) && flops < FACTORISATIONS * dls_system_least_cost(p)) return DLS_OK;
+    bool affordable;
+    dls_status status = want_system(x, &affordable, error);
+    *cheaper = !status && affordable && flops > FACTORISATIONS * dls_system_cost(x->system);
+    return status;
+}
+
 /* Doubling rounds of sweeps, as long as finishing them is cheaper than factoring. */
 static dls_status sweep_stage(chain *x, dls_outcome *outcome, dls_error *error) {
-    bool affordable = false, asked = false;
+    int limit = x->options->stop.max_iterations;
     double before = x->monitor.best_value;
+    dls_status status = DLS_OK;
+    bool hand_over = false;
     stage_begin(x);
-    for (int until = FIRST_CHECK;; until *= 2) {
+    for (int until = FIRST_CHECK; !status && !hand_over; until = until < limit / 2 ? 2 * until : limit) {
         int sweeps = x->nlgs.sweeps;
-        *outcome = dls_nlgs_advance(&x->nlgs, x->r, left(x, until));
-        if (*outcome != DLS_ITERATION_LIMIT || x->nlgs.sweeps >= x->options->stop.max_iterations) break;
-        if (!asked) {
-            dls_status status = want_system(x, &affordable, error);
-            if (status) return status;
-            asked = true;
-        }
-        double needed =
-            sweeps_needed(x->monitor.value, before, x->nlgs.sweeps - sweeps, x->options->stop.tolerance);
-        double direct = affordable ? FACTORISATIONS * dls_system_cost(x->system) : INFINITY;
-        if (affordable && needed * sweep_flops(x->problem) > direct) break;
-        before = x->monitor.value;
-        if (until > x->options->stop.max_iterations / 2) until = x->options->stop.max_iterations / 2;
+        *outcome = dls_nlgs_advance(&x->nlgs, x->r, until < limit ? until : limit);
+        if (*outcome != DLS_ITERATION_LIMIT || x->nlgs.sweeps >= limit) break;
+        double now = x->monitor.value;
+        double needed = sweeps_needed(now, before, x->nlgs.sweeps - sweeps, x->options->stop.tolerance);
+        status = factoring_is_cheaper(x, needed, &hand_over, error);
+        before = now;
     }
     stage_end(x, "nlgs", x->nlgs.sweeps);
-    return DLS_OK;
+    return status;
 }
 
 static dls_outcome newton_stage(chain *x, double alpha, int budget) {

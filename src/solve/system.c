@@ -256,6 +256,10 @@ static int64_t entry_count(const dls_problem *p) {
     return count;
 }
 
+double dls_system_least_cost(const dls_problem *p) {
+    return ENTRY_COST * (double)entry_count(p) + ROW_COST * p->row_count;
+}
+
 static dls_status allocate(dls_system *s, dls_error *error) {
     const dls_problem *p = s->problem;
     int64_t n = p->row_count, entries = entry_count(p);
@@ -294,7 +298,7 @@ static dls_status choose(dls_system *s, dls_error *error) {
         s->dense = dense <= sparse;
         flops = fmin(dense, sparse);
     }
-    s->cost = FACTOR_COST * flops + ENTRY_COST * (double)entry_count(p) + ROW_COST * n;
+    s->cost = FACTOR_COST * flops + dls_system_least_cost(p);
     int64_t side = s->dense ? p->row_count : (p->row_count < ALWAYS_DENSE ? p->row_count : ALWAYS_DENSE);
     s->matrix = DLS_NEW(double, side *side);
     return s->matrix ? DLS_OK : dls_fail_memory(error);

@@ -22,6 +22,8 @@ bool dls_system_solve(dls_system *system, double *x);
 /* What one Newton-type iteration on the full system costs, in flops of a sweep, from the symbolic analysis.
  */
 double dls_system_cost(const dls_system *system);
+/* A bound from below that needs no analysis; W must be stored. */
+double dls_system_least_cost(const dls_problem *problem);
 int64_t dls_system_factor_count(const dls_system *system);
 
 #endif
