@@ -33,7 +33,7 @@ static const option options[] = {
     {"tol", 't', OPTION_TEXT, "X", AT(tolerance), 0, 0, "stop when the residual is at most X"},
     {"max-iter", 'n', OPTION_TEXT, "N", AT(max_iterations), 0, 0, "stop after N iterations"},
     {"time-limit", 0, OPTION_TEXT, "S", AT(time_limit), 0, 0, "stop after S seconds"},
-    {"threads", 'j', OPTION_TEXT, "N", AT(threads), 0, 0, "the result has the same bits for any N"},
+    {"threads", 0, OPTION_TEXT, "N", AT(threads), 0, 0, "the result has the same bits for any N"},
     {"set", 0, OPTION_LIST, "KEY=VALUE", AT(settings), 0, 0, "any option of the solver; may be repeated"},
     {"warm-start", 'w', OPTION_FLAG, NULL, AT(warm_start), 0, 0,
      "start from the file's solution, or else its first guess"},
@@ -232,7 +232,8 @@ static void print_summary(const session *s) {
     const dls_solve_info *info = &s->info;
     bool converged = info->outcome == DLS_CONVERGED;
     report_colour verdict = converged ? COLOUR_GOOD : COLOUR_BAD;
-    printf("%s: %d contacts, %d rows\n", s->path, dls_problem_contact_count(s->problem),
+    print_plain(s->path);
+    printf(": %d contacts, %d rows\n", dls_problem_contact_count(s->problem),
            dls_problem_row_count(s->problem));
     printf("%s%s%s: %s%s%s, asked for a %s of %g\n\n", colour_begin(verdict), dls_outcome_name(info->outcome),
            colour_end(verdict), info->solver, *info->law ? ":" : "", info->law, stop_name(&s->choice),

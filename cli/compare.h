@@ -11,7 +11,7 @@
 /* Ratios of times below this would compare clocks, not solvers, s. */
 #define COMPARE_TIME_FLOOR 20e-6
 
-enum { CURVE_POINTS = 512 };
+enum { CURVE_POINTS = 512, CURVE_HEAD = 128 };
 
 /* What a first look at a file gives. */
 typedef struct compare_probe {
@@ -48,7 +48,7 @@ typedef struct curve_point {
     double seconds, residual;
 } curve_point;
 
-/* A residual history, thinned evenly to what a figure can show. */
+/* A residual history, thinned to what a figure can show: the head whole, then every stride-th iteration. */
 typedef struct compare_curve {
     int count, stride;
     curve_point points[CURVE_POINTS];

@@ -98,6 +98,17 @@ static size_t curve_series(const comparison *c, int problem, figure_series *seri
     return drawn;
 }
 
+/* Ten Newton steps and a thousand sweeps are both seen on a logarithmic axis only. */
+static figure_axis iteration_axis(const figure_series *series, size_t count) {
+    double shortest = HUGE_VAL, longest = 0;
+    for (size_t i = 0; i < count; i++) {
+        shortest = fmin(shortest, series[i].x[series[i].count - 1]);
+        longest = fmax(longest, series[i].x[series[i].count - 1]);
+    }
+    bool wide = longest > 20 * shortest;
+    return (figure_axis){"iterations", wide ? FIGURE_LOG : FIGURE_LINEAR, 0, 0};
+}
+
 static bool draw_curves(const comparison *c, int problem, const char *folder) {
     size_t solvers = (size_t)c->solver_count;
     figure_series *series = report_allocate(solvers, sizeof *series);
@@ -106,16 +117,18 @@ static bool draw_curves(const comparison *c, int problem, const char *folder) {
     double *y = report_allocate(solvers * CURVE_POINTS, sizeof *y);
     for (int t = 0; t < c->tolerance_count; t++) marks[t] = (figure_mark){NULL, true, c->tolerances[t].value};
     char title[160];
-    snprintf(title, sizeof title, "%s (%d contacts)", c->problems[problem].name,
-             c->problems[problem].probe.contacts);
+    int contacts = c->problems[problem].probe.contacts;
+    snprintf(title, sizeof title, "%s (%d contact%s)", c->problems[problem].name, contacts,
+             contacts == 1 ? "" : "s");
+    size_t drawn = curve_series(c, problem, series, x, y);
     figure f = {.title = title,
-                .x = {"iterations", FIGURE_LINEAR, 0, 0},
+                .x = iteration_axis(series, drawn),
                 .y = {"residual", FIGURE_LOG, 0, 0},
                 .series = series,
-                .series_count = curve_series(c, problem, series, x, y),
+                .series_count = drawn,
                 .marks = marks,
                 .mark_count = (size_t)c->tolerance_count};
-    bool good = f.series_count == 0 || draw(&f, folder, "curve", c->problems[problem].name);
+    bool good = drawn == 0 || draw(&f, folder, "curve", c->problems[problem].name);
     free(series);
     free(marks);
     free(x);

@@ -119,16 +119,16 @@ static void solve_work(const void *input, void *output) {
     if (b.file) bench_end(&b);
 }
 
-/* Keeps every stride-th point; when the room is full, every other one goes and the stride doubles. */
+/* When the room is full, every other point behind the head goes and the stride doubles. */
 static bool record(const dls_iterate *now, void *user) {
     compare_curve *curve = user;
-    if (now->iteration % curve->stride) return true;
     if (curve->count == CURVE_POINTS) {
-        for (int i = 0; i < CURVE_POINTS / 2; i++) curve->points[i] = curve->points[2 * i + 1];
-        curve->count = CURVE_POINTS / 2;
+        int kept = CURVE_HEAD;
+        for (int i = CURVE_HEAD + 1; i < CURVE_POINTS; i += 2) curve->points[kept++] = curve->points[i];
+        curve->count = kept;
         curve->stride *= 2;
-        if (now->iteration % curve->stride) return true;
     }
+    if (curve->count >= CURVE_HEAD && (now->iteration - CURVE_HEAD) % curve->stride) return true;
     curve->points[curve->count++] = (curve_point){now->iteration, now->seconds, now->residual};
     return true;
 }

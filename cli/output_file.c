@@ -26,6 +26,18 @@ static void give_common_rights(int descriptor) {
     if (fchmod(descriptor, 0666 & ~mask)) return; /* file systems without rights are fine, too */
 }
 
+/* Opens a new file and completes its name in place; NULL, and no file, on failure. */
+static FILE *open_aside(char *name) {
+    int descriptor = mkstemp(name);
+    if (descriptor < 0) return NULL;
+    give_common_rights(descriptor);
+    FILE *stream = fdopen(descriptor, "w");
+    if (stream) return stream;
+    close(descriptor);
+    unlink(name);
+    return NULL;
+}
+
 static bool refuse(const char *path, const char *what) {
     report_error("%s: cannot write: %s", path, what);
     return false;
@@ -40,22 +52,18 @@ static void release(output_file *out) {
 bool output_file_open(output_file *out, const char *path) {
     *out = (output_file){.path = path, .target = follow_links(path)};
     struct stat there;
-    bool exists = stat(out->target, &there) == 0;
+    bool exists = stat(path, &there) == 0;
     if (exists && S_ISDIR(there.st_mode)) {
         release(out);
         return refuse(path, "it is a folder, expected a file name");
     }
     if (exists && !S_ISREG(there.st_mode)) {
-        out->stream = fopen(out->target, "w");
+        out->stream = fopen(path, "w"); /* devices and pipes have no other name */
     } else {
         size_t size = strlen(out->target) + sizeof ".XXXXXX";
         out->aside = report_allocate(size, 1);
         snprintf(out->aside, size, "%s.XXXXXX", out->target);
-        int descriptor = mkstemp(out->aside);
-        if (descriptor >= 0) {
-            give_common_rights(descriptor);
-            out->stream = fdopen(descriptor, "w");
-        }
+        out->stream = open_aside(out->aside);
     }
     if (out->stream) return true;
     int why = errno;

@@ -113,6 +113,8 @@ def test_outputs_that_cannot_be():
     for path in ("folder", "nowhere/out", "file/out"):
         refuses("solve", problem(), "--trace", path, words=[path, "cannot write"])
     refuses("compare", problem(), "-o", "file", words=["file"])
+    done = run("solve", problem(), "--trace", "/dev/full", expect=2)
+    assert done.stderr.count("\n") == 1 and "/dev/full" in done.stderr and os.path.exists("/dev/full"), done.stderr
     assert pathlib.Path("file").read_text() == "kept" and os.listdir("folder") == []
 
 

@@ -68,6 +68,22 @@ def test_curves_follow_the_iterations():
     assert float(rows[-1]["residual"]) <= 1e-7 < float(rows[0]["residual"])
 
 
+def test_long_curves_are_thinned():
+    run("compare", problem("packing", 300), "--solvers", f"{ENDLESS}+acceleration=plain", "--tol", "1e-300",
+        "--time-limit", "1", "-o", "long")
+    rows = list(csv.DictReader(open("long/curves.csv")))
+    iterations = [int(row["iteration"]) for row in rows]
+    assert 256 <= len(iterations) <= 512 < iterations[-1] and iterations[:128] == list(range(1, 129)), iterations
+    steps = {b - a for a, b in zip(iterations[128:], iterations[129:])}
+    assert len(steps) == 1 and steps.pop() in (2**k for k in range(1, 30)), iterations
+
+
+def test_threads_in_the_children():
+    arguments = ["compare", problem("packing", 4000), "--solvers", "nlgs+max_iterations=5+order=coloured", "--tol", "1e-4"]
+    one, two = run_json(*arguments), run_json(*arguments, "--threads", "2")
+    assert two["threads"] == 2 and one["results"][0]["measures"] == two["results"][0]["measures"]
+
+
 def test_files_of_one_name_are_told_apart():
     pathlib.Path("other").mkdir()
     shutil.copy(problem("stack", 60), "other")

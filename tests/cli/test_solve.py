@@ -105,6 +105,11 @@ def test_trace_has_a_true_measure_for_every_iteration():
     assert float(rows[-1]["residual"]) == answer["measures"]["residual"]
 
 
+def test_trace_into_a_pipe():
+    lines = run("solve", problem(), "--trace", "/dev/stderr").stderr.splitlines()
+    assert lines[0] == "iteration,seconds,residual,exact" and len(lines) > 2, lines
+
+
 def test_repeat_reports_the_least_time():
     once = run_json("solve", problem())
     many = run_json("solve", problem(), "--repeat", "20")
