@@ -118,8 +118,28 @@ dls_status dls_law_options_check(const dls_law_options *options, dls_error *erro
     return DLS_OK;
 }
 
+/* λmax of the symmetric part of A = q I + p C: 2 × 2 by its characteristic polynomial, 3 × 3 by the angle of
+ * det C/2 (C has trace 0 and |C|² = 6), larger ones by rotations. */
+double dls_law_max_eigenvalue(int d, const double *A, int lead) {
+    double S[3][3], q = 0, spread = 0;
+    if (d > 3) return small_max_eigenvalue(d, A, lead);
+    for (int i = 0; i < d; i++) q += A[i + lead * i] / d;
+    for (int i = 0; i < d; i++)
+        for (int j = 0; j < d; j++) {
+            S[i][j] = 0.5 * (A[i + lead * j] + A[j + lead * i]) - (i == j ? q : 0);
+            spread += S[i][j] * S[i][j];
+        }
+    if (d < 3) return q + sqrt(spread / 2);
+    double p = sqrt(spread / 6);
+    if (!(p > 0)) return q;
+    double det = S[0][0] * (S[1][1] * S[2][2] - S[1][2] * S[1][2]) -
+                 S[0][1] * (S[0][1] * S[2][2] - S[1][2] * S[0][2]) +
+                 S[0][2] * (S[0][1] * S[1][2] - S[1][1] * S[0][2]);
+    return q + 2 * p * cos(acos(fmax(-1, fmin(1, det / (2 * p * p * p)))) / 3);
+}
+
 double dls_law_rho(const dls_law_options *options, int d, const double *W) {
-    return options->rho > 0 ? options->rho : options->rho_scale / small_max_eigenvalue(d, W, d);
+    return options->rho > 0 ? options->rho : options->rho_scale / dls_law_max_eigenvalue(d, W, d);
 }
 
 int dls_law_rho_size(int d) {

@@ -10,6 +10,9 @@ extern const dls_law dls_law_sbp, dls_law_sal, dls_law_ebp, dls_law_eal, dls_law
 /* Every option within the range of its field. */
 dls_status dls_law_options_check(const dls_law_options *options, dls_error *error);
 
+/* Largest eigenvalue of the symmetric part of a block with `lead` rows between columns. */
+double dls_law_max_eigenvalue(int d, const double *A, int lead);
+
 /* ρ = rho_scale/λmax(W), or the fixed value of the options. */
 double dls_law_rho(const dls_law_options *options, int d, const double *W);
 /* The data of laws that need no more than ρ. */

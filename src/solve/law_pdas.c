@@ -16,7 +16,7 @@ static int pdas_data_size(int d) { return EAL_DATA + newton_data_size(d); }
 
 static void pdas_prepare(const dls_law_options *options, int d, const double *W, double mu, double *data) {
     newton_prepare(options, d, W, mu, data + EAL_DATA);
-    double tangential = small_max_eigenvalue(d - 1, W + d + 1, d);
+    double tangential = dls_law_max_eigenvalue(d - 1, W + d + 1, d);
     data[INVERSE_NN] = 1 / W[0];
     data[GAMMA_N] = options->gamma_n > 0 ? options->gamma_n : options->rho_scale / W[0];
     data[GAMMA_T] = options->gamma_t > 0 ? options->gamma_t : options->rho_scale / tangential;

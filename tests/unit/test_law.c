@@ -242,6 +242,52 @@ static void steep_cones_stick(void **unused) {
     }
 }
 
+/* Largest violation of u_n⁺ = 0, u_t⁺ = u_t (1 − p_n⁺/p_n) by the step from p to next. */
+static double epdas_stick_error(const contact *c, const double *p, const double *next) {
+    double u[4], u_next[4], error;
+    block_velocity(c->d, c->W, c->b, p, u);
+    block_velocity(c->d, c->W, c->b, next, u_next);
+    error = fabs(u_next[0]);
+    for (int i = 1; i < c->d; i++) error = fmax(error, fabs(u_next[i] - u[i] * (1 - next[0] / p[0])));
+    return error;
+}
+
+/* Sticks of epdas and ipdas from the solution with its normal impulse multiplied: those that differ. Newton's
+ * steps, each checked, where p_n is near its end; none where it is more than twice off. */
+static int newton_sticks(double factor) {
+    dls_random g = {21};
+    int differ = 0;
+    for (int trial = 0; trial < 300; trial++) {
+        int d = 2 + trial % 3;
+        contact c = solved_contact(&g, d, block_bodies, DLS_STICK);
+        double start[4], p[2][4], gap = 0;
+        dls_contact_state state[2];
+        memcpy(start, c.r, sizeof start);
+        start[0] *= factor;
+        for (int k = 0; k < 2; k++) {
+            memcpy(p[k], start, sizeof start);
+            assert_int_equal(dls_law_apply(dls_law_find(k ? "epdas" : "ipdas"), NULL, d, c.W, c.mu, c.b, p[k],
+                                           NULL, &state[k], NULL),
+                             DLS_OK);
+        }
+        assert_int_equal(state[0], state[1]);
+        double size = small_norm(d, start) + small_norm(d, c.r), w = small_max_eigenvalue(d, c.W, d);
+        for (int i = 0; i < d; i++) gap = fmax(gap, fabs(p[0][i] - p[1][i]));
+        if (state[0] != DLS_STICK || gap < 1e-12 * size) continue;
+        assert_true(epdas_stick_error(&c, start, p[1]) < 1e-12 * w * size);
+        differ++;
+    }
+    return differ;
+}
+
+static void epdas_sticks_by_newton_only_when_near(void **unused) {
+    (void)unused;
+    assert_true(newton_sticks(1.1) > 100);
+    assert_true(newton_sticks(0.6) > 100);
+    assert_int_equal(newton_sticks(2.1), 0);
+    assert_int_equal(newton_sticks(0.4), 0);
+}
+
 /* Fixed parameters are masses: the step of sal from zero is −ρb, whatever the block. */
 static void fixed_and_scaled_parameters(void **unused) {
     (void)unused;
@@ -258,6 +304,37 @@ static void fixed_and_scaled_parameters(void **unused) {
     options.rho = 0.3;
     assert_int_equal(dls_law_apply(dls_law_find("sal"), &options, 2, W, 0.5, b, r, NULL, NULL, NULL), DLS_OK);
     assert_true(fabs(r[0] - 0.3) < 1e-15);
+}
+
+/* Not positive definite, and no branch holds: ebp and eal say so and step like sbp and sal. */
+static void unsolvable_contacts_still_step(void **unused) {
+    (void)unused;
+    static const char *const pairs[][2] = {{"ebp", "sbp"}, {"eal", "sal"}, {"ipdas", "sal"}};
+    const double W[4] = {1, 3, 3, 1}, b[2] = {-1, 0}, start[2] = {0.3, 0.1};
+    dls_law_options options = dls_default_law_options();
+    options.pdas_iterations = 20;
+    for (int k = 0; k < 3; k++) {
+        double r[2] = {start[0], start[1]}, standard[2] = {start[0], start[1]};
+        dls_contact_state state;
+        dls_law_apply(dls_law_find(pairs[k][0]), &options, 2, W, 0.5, b, r, NULL, &state, NULL);
+        dls_law_apply(dls_law_find(pairs[k][1]), &options, 2, W, 0.5, b, standard, NULL, NULL, NULL);
+        assert_int_equal(state, DLS_UNSOLVED);
+        assert_true(standard[0] > 0 && fabs(r[0] - standard[0]) < 1e-15 && fabs(r[1] - standard[1]) < 1e-15);
+    }
+}
+
+static void eigenvalues_match_rotations(void **unused) {
+    (void)unused;
+    dls_random g = {8};
+    const double scaled_unit[9] = {3, 0, 0, 0, 3, 0, 0, 0, 3};
+    assert_true(dls_law_max_eigenvalue(3, scaled_unit, 3) == 3);
+    for (int trial = 0; trial < 3000; trial++) {
+        int lead = 2 + trial % 3, d = lead - trial / 3 % 2;
+        double A[16];
+        for (int i = 0; i < lead * lead; i++) A[i] = dls_random_normal(&g);
+        double expected = small_max_eigenvalue(d, A, lead);
+        assert_true(fabs(dls_law_max_eigenvalue(d, A, lead) - expected) < 1e-13 * lead);
+    }
 }
 
 /* A body that cannot turn about one axis gives a singular block; no law may crash or leave the cone. */
@@ -436,8 +513,11 @@ int main(void) {
         cmocka_unit_test(safeguard_is_needed),
         cmocka_unit_test(without_friction_only_the_normal_acts),
         cmocka_unit_test(steep_cones_stick),
+        cmocka_unit_test(epdas_sticks_by_newton_only_when_near),
         cmocka_unit_test(fixed_and_scaled_parameters),
+        cmocka_unit_test(eigenvalues_match_rotations),
         cmocka_unit_test(singular_blocks_do_no_harm),
+        cmocka_unit_test(unsolvable_contacts_still_step),
         cmocka_unit_test(bad_contacts_are_refused),
         cmocka_unit_test(bad_options_are_refused),
         cmocka_unit_test(bad_rows_are_refused),
