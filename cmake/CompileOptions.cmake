@@ -2,8 +2,9 @@
 
 add_library(delassus_options INTERFACE)
 target_compile_options(delassus_options INTERFACE
-  -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla -Wdouble-promotion
-  -Wpointer-arith -Wcast-qual $<$<BOOL:${DELASSUS_WERROR}>:-Werror>
+  -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla -Wpointer-arith
+  -Wcast-qual $<$<BOOL:${DELASSUS_WERROR}>:-Werror>
+  $<$<C_COMPILER_ID:GNU>:-Wdouble-promotion> # clang takes the macros NAN and INFINITY for floats
   # sqrt and comparisons become single instructions; NaN, infinity and rounding keep their meaning
   -fno-math-errno -fno-trapping-math)
 
