@@ -80,6 +80,7 @@ typedef struct dls_solve_info {
     double seconds, cpu_seconds; /* of the solver call alone */
     double stop_value;           /* the stop measure at the returned r */
     dls_measures measures;       /* the certificate of the returned r, with u = W r + b */
+    bool relaxed;                /* the convex cone problem was solved; stop_value is its own residual */
     int colours;                 /* of a coloured order, else 0 */
     int serial_blocks;           /* blocks of hub bodies that a coloured order visits one by one */
     int restarts;                /* of the acceleration */
@@ -153,6 +154,18 @@ typedef struct dls_ipm_options {
 } dls_ipm_options;
 
 DLS_API dls_ipm_options dls_default_ipm_options(void);
+
+/* ---- accelerated projected gradient (paper 001)
+ * ------------------------------------------------------------ */
+
+typedef struct dls_apgd_options {
+    dls_stop_options stop; /* an iteration is a step of the gradient */
+    bool relaxed;          /* solve the convex cone problem instead: stops on its own residual, and says so */
+    double q;              /* of (30): 0 accelerates, 1 is plain projected gradient */
+    bool scaled;           /* in natural units of each contact; the paper has none */
+} dls_apgd_options;
+
+DLS_API dls_apgd_options dls_default_apgd_options(void);
 
 /* ---- auto: the default ------------------------------------------------------------------------------------
  */

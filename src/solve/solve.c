@@ -13,7 +13,7 @@
 enum { MAX_SOLVERS = 32 };
 
 static const dls_solver *const built_in[] = {&dls_solver_auto, &dls_solver_nlgs, &dls_solver_newton,
-                                             &dls_solver_ipm};
+                                             &dls_solver_ipm, &dls_solver_apgd};
 
 enum { BUILT_IN = sizeof built_in / sizeof *built_in };
 
@@ -101,26 +101,29 @@ static double pick(const dls_measures *m, dls_stop_measure which) {
     }
 }
 
-double dls_monitor_measure(dls_monitor *m, const double *r, int iteration, double increment) {
-    const dls_problem *p = m->problem;
-    if (m->stop->measure == DLS_STOP_INCREMENT) {
-        m->value = increment;
-    } else {
-        dls_velocity(p, r, m->u, m->state, m->stop->threads);
-        if (m->stop->measure == DLS_STOP_RESIDUAL) {
-            m->value = dls_residual(p, r, m->u, m->stop->threads, NULL);
-        } else {
-            dls_measures all;
-            dls_measure_all(p, r, m->u, m->u, m->stop->threads, &all);
-            m->value = pick(&all, m->stop->measure);
-        }
-    }
-    if (m->value < m->best_value || m->best_iteration < 0) { /* the start is the best until another is */
-        m->best_value = isnan(m->value) ? (double)INFINITY : m->value;
+/* The start is the best until another is. */
+double dls_monitor_enter(dls_monitor *m, const double *r, int iteration, double value) {
+    m->value = value;
+    if (value < m->best_value || m->best_iteration < 0) {
+        m->best_value = isnan(value) ? (double)INFINITY : value;
         m->best_iteration = iteration;
-        memcpy(m->best, r, sizeof(double) * (size_t)p->row_count);
+        memcpy(m->best, r, sizeof(double) * (size_t)m->problem->row_count);
     }
-    return m->value;
+    return value;
+}
+
+double dls_monitor_measure_pair(dls_monitor *m, const double *r, const double *u, int iteration) {
+    dls_measures all;
+    if (m->stop->measure == DLS_STOP_RESIDUAL)
+        return dls_monitor_enter(m, r, iteration, dls_residual(m->problem, r, u, m->stop->threads, NULL));
+    dls_measure_all(m->problem, r, u, u, m->stop->threads, &all);
+    return dls_monitor_enter(m, r, iteration, pick(&all, m->stop->measure));
+}
+
+double dls_monitor_measure(dls_monitor *m, const double *r, int iteration, double increment) {
+    if (m->stop->measure == DLS_STOP_INCREMENT) return dls_monitor_enter(m, r, iteration, increment);
+    dls_velocity(m->problem, r, m->u, m->state, m->stop->threads);
+    return dls_monitor_measure_pair(m, r, m->u, iteration);
 }
 
 bool dls_monitor_report(const dls_monitor *m, const double *r, int iteration, double residual, bool exact) {

@@ -5,7 +5,7 @@
 #include "problem/problem.h"
 #include <delassus/solve.h>
 
-extern const dls_solver dls_solver_auto, dls_solver_nlgs, dls_solver_newton, dls_solver_ipm;
+extern const dls_solver dls_solver_auto, dls_solver_nlgs, dls_solver_newton, dls_solver_ipm, dls_solver_apgd;
 
 dls_stop_options dls_default_stop_options(void);
 
@@ -24,6 +24,10 @@ bool dls_monitor_prepare(dls_monitor *monitor, const dls_problem *problem, const
                          dls_workspace *workspace);
 /* Measures r by the stop measure (increment: what the solver found itself), keeps it when it is the best. */
 double dls_monitor_measure(dls_monitor *monitor, const double *r, int iteration, double increment);
+/* The same where u = W r + b is at hand. */
+double dls_monitor_measure_pair(dls_monitor *monitor, const double *r, const double *u, int iteration);
+/* Enters r with a value that the solver found itself. */
+double dls_monitor_enter(dls_monitor *monitor, const double *r, int iteration, double value);
 /* Tells the callback; false when it cancels. */
 bool dls_monitor_report(const dls_monitor *monitor, const double *r, int iteration, double residual,
                         bool exact);
