@@ -107,7 +107,7 @@ static void draw_captions(const figure_page *page, cairo_t *cr) {
     write_caption(text, sizeof text, &page->figure->x, &page->x);
     draw_centred(cr, text, middle, bottom - edge - descent, left, right);
     if (page->figure->title)
-        draw_centred(cr, page->figure->title, middle, 2 * edge + ascent, left, page->width);
+        draw_centred(cr, page->figure->title, middle, 1.5 * edge + ascent, left, page->width);
 }
 
 static void draw_notes(const figure_page *page, cairo_t *cr) {

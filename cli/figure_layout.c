@@ -225,7 +225,7 @@ static void settle_plot(figure_page *page, cairo_t *cr) {
         const double left = edge + (has_caption(&f->y, &page->y) ? caption : 0) + widest_tick(&page->y, cr) +
                             FIGURE_TICK_GAP + FIGURE_TICK_LENGTH;
         const double right = fmax(3 * edge, overhang(page, cr) + edge) + legend_width;
-        const double top = f->title && *f->title ? edge + caption + edge : 3 * edge;
+        const double top = f->title && *f->title ? caption + 2.5 * edge : 3 * edge;
         const double bottom = edge + (has_caption(&f->x, &page->x) ? caption : 0) + FIGURE_TICK_SIZE +
                               FIGURE_TICK_GAP + FIGURE_TICK_LENGTH + legend_height;
         page->plot = (figure_rect){left, top, fmax(page->width - left - right, least),

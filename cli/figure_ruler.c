@@ -87,9 +87,13 @@ static span span_of_data(const figure *f, bool horizontal) {
             if (span_admits(&visible, figure_scale_value(other->scale, across[i])))
                 span_include(&s, figure_scale_value(axis->scale, along[i]));
     }
-    for (size_t k = 0; k < f->mark_count; k++)
-        if (f->marks[k].horizontal != horizontal)
-            span_include(&s, figure_scale_value(axis->scale, f->marks[k].value));
+    for (size_t k = 0; k < f->mark_count; k++) {
+        if (f->marks[k].horizontal == horizontal) continue;
+        const double at = figure_scale_value(axis->scale, f->marks[k].value);
+        const double clear = axis->scale == FIGURE_LOG ? 0.3 : 0; /* of an edge on a whole decade */
+        span_include(&s, at - clear);
+        span_include(&s, at + clear);
+    }
     if (has_style(f, FIGURE_BARS) && !horizontal && axis->scale == FIGURE_LINEAR) span_include(&s, 0);
     return s;
 }
@@ -99,7 +103,8 @@ static void span_open(span *s, figure_scale scale) {
     const double size = fmax(fabs(s->low), fabs(s->high));
     const double narrow = scale == FIGURE_LOG ? 1e-6 : fmax(1e-12 * size, 1e-290);
     if (s->high - s->low > narrow) return;
-    const double spread = scale == FIGURE_LOG ? 0.5 : size > 1e-290 ? 0.1 * size : 1;
+    const bool whole = size < 1e-290 || size == floor(size); /* a count, or zero, gets its neighbours */
+    const double spread = scale == FIGURE_LOG ? 0.5 : fmax(0.1 * size, whole ? 1 : 0);
     const double low = s->low, high = s->high;
     if (!s->fixed_low || s->fixed_high) s->low = high - spread;
     if (!s->fixed_high || s->fixed_low) s->high = low + spread;

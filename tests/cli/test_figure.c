@@ -536,6 +536,28 @@ static void logarithmic_ticks_are_powers(void **state) {
     cairo_surface_destroy(surface);
 }
 
+/* Whole decades, and another where a reference line would lie on the edge; one count gets its neighbours. */
+static void automatic_ranges_leave_room(void **state) {
+    const double count = 1, values[] = {2e-16, 5e-9};
+    const figure_series series[] = {{NULL, &count, &values[0], 1, FIGURE_LINE, 0},
+                                    {NULL, &count, &values[1], 1, FIGURE_LINE, 0}};
+    const figure_mark mark = {"tolerance", true, 1e-4};
+    figure f = {.y.scale = FIGURE_LOG, .series = series, .series_count = 2, .marks = &mark};
+    figure_ruler ruler;
+    (void)state;
+    figure_ruler_set_range(&ruler, &f, true);
+    assert_true(ruler.low == 0 && ruler.high == 2);
+    figure_ruler_set_range(&ruler, &f, false);
+    assert_true(ruler.low == -16 && ruler.high == -8);
+    f.mark_count = 1;
+    figure_ruler_set_range(&ruler, &f, false);
+    assert_true(ruler.low == -16 && ruler.high == -3);
+    f.y.low = 1e-12;
+    f.y.high = (double)NAN;
+    figure_ruler_set_range(&ruler, &f, false);
+    assert_true(ruler.low == -12 && ruler.high == -3);
+}
+
 #define IN_A_FOLDER(test) cmocka_unit_test_setup_teardown(test, enter_folder, leave_folder)
 
 int main(void) {
@@ -556,6 +578,7 @@ int main(void) {
         IN_A_FOLDER(a_lone_peak_is_kept),
         cmocka_unit_test(tick_texts_tell_the_values),
         cmocka_unit_test(logarithmic_ticks_are_powers),
+        cmocka_unit_test(automatic_ranges_leave_room),
     };
     return cmocka_run_group_tests_name("figures", tests, NULL, NULL);
 }
