@@ -139,7 +139,8 @@ static bool stalled(dls_nlgs *x, int sweep, const double *g) {
 /* After a sweep to g: is it time to stop? */
 static bool finished(dls_nlgs *x, const double *g, double increment, int until, dls_outcome *outcome) {
     const dls_stop_options *stop = &x->options->stop;
-    bool exact = wants_measure(x, x->sweeps) || x->sweeps >= until;
+    bool late = dls_monitor_out_of_time(x->monitor);
+    bool exact = late || wants_measure(x, x->sweeps) || x->sweeps >= until;
     if (!isfinite(x->estimate)) {
         *outcome = DLS_DIVERGED;
         return true;
@@ -149,14 +150,16 @@ static bool finished(dls_nlgs *x, const double *g, double increment, int until, 
         dls_monitor_measure(x->monitor, g, x->sweeps, increment);
     }
     *outcome = DLS_CANCELLED;
-    if (!dls_monitor_report(x->monitor, g, x->sweeps, exact ? x->monitor->value : x->estimate, exact))
+    if (!dls_monitor_report(x->monitor, g, x->sweeps, exact ? x->monitor->value : x->estimate, exact)) {
+        if (!exact) dls_monitor_measure(x->monitor, g, x->sweeps, increment); /* it may be the best */
         return true;
+    }
     *outcome = DLS_CONVERGED;
     if (exact && x->monitor->value <= stop->tolerance) return true;
     *outcome = DLS_STALLED;
     if (exact && stalled(x, x->sweeps, g)) return true;
     *outcome = DLS_TIME_LIMIT;
-    if (dls_monitor_out_of_time(x->monitor)) return true;
+    if (late) return true;
     *outcome = DLS_ITERATION_LIMIT;
     return x->sweeps >= until;
 }
@@ -207,10 +210,6 @@ static double norm_of_b(const dls_problem *p) {
 dls_status dls_nlgs_prepare(dls_nlgs *x, const dls_problem *p, const dls_nlgs_options *o,
                             dls_monitor *monitor, const double *r, dls_workspace *w, dls_error *error) {
     *x = (dls_nlgs){.problem = p, .options = o, .monitor = monitor, .velocity = norm_of_b(p)};
-    if (o->window < 1 || o->window > DLS_MAX_WINDOW || !(o->relaxation > 0 && o->relaxation < 2))
-        return dls_fail(error, DLS_ERROR_ARGUMENT,
-                        "window %d and relaxation %g, expected 1 … %d and 0 < ω < 2", o->window,
-                        o->relaxation, (int)DLS_MAX_WINDOW);
     dls_status status = dls_sweep_prepare(&x->sweep, p, o, w, error);
     if (status) return status;
     dls_sweep_start(&x->sweep, r);
@@ -231,7 +230,8 @@ static dls_status solve(const dls_problem *p, const void *options, double *r, do
     if (status) return status;
     dls_monitor_measure(&monitor, r, 0, INFINITY);
     info->outcome = DLS_CONVERGED;
-    if (monitor.value > o->stop.tolerance) info->outcome = dls_nlgs_advance(&x, r, o->stop.max_iterations);
+    if (!(monitor.value <= o->stop.tolerance))
+        info->outcome = dls_nlgs_advance(&x, r, o->stop.max_iterations);
     if (info->outcome != DLS_CONVERGED) memcpy(r, monitor.best, sizeof(double) * (size_t)p->row_count);
     info->law = x.sweep.law->name;
     info->stop_value = info->outcome == DLS_CONVERGED ? monitor.value : monitor.best_value;
