@@ -1,7 +1,7 @@
 # What the library stands on. Used by the build and, installed, by programs that link the static library.
 #
-# SuiteSparse has parts under different licences. AMD, BTF, KLU, COLAMD and CHOLMOD's simplicial Cholesky are
-# BSD or LGPL; CHOLMOD's supernodal and modify parts, UMFPACK and SPQR are GPL and are not used.
+# SuiteSparse has parts under different licences. AMD, KLU and CHOLMOD's simplicial Cholesky are BSD or LGPL;
+# CHOLMOD's supernodal part, UMFPACK and SPQR are GPL and are not called.
 
 include(CMakeFindDependencyMacro)
 find_dependency(OpenMP COMPONENTS C)
@@ -21,7 +21,7 @@ if(NOT TARGET Delassus::SuiteSparse)
   add_library(Delassus::SuiteSparse INTERFACE IMPORTED)
   find_path(SUITESPARSE_INCLUDE_DIR cholmod.h PATH_SUFFIXES suitesparse REQUIRED)
   target_include_directories(Delassus::SuiteSparse SYSTEM INTERFACE ${SUITESPARSE_INCLUDE_DIR})
-  foreach(part cholmod klu btf colamd amd suitesparseconfig)
+  foreach(part cholmod klu amd)
     find_library(SUITESPARSE_${part}_LIBRARY ${part} REQUIRED)
     mark_as_advanced(SUITESPARSE_${part}_LIBRARY)
     target_link_libraries(Delassus::SuiteSparse INTERFACE ${SUITESPARSE_${part}_LIBRARY})
