@@ -84,6 +84,7 @@ typedef struct dls_solve_info {
     int colours;                 /* of a coloured order, else 0 */
     int serial_blocks;           /* blocks of hub bodies that a coloured order visits one by one */
     int restarts;                /* of the acceleration */
+    int fallbacks;               /* times that a solver left the rest to Gauss–Seidel */
     int unsolved;                /* contacts that the law could not solve in the last sweep */
     int64_t products;            /* with W, or sweeps */
     int stage_count;
@@ -166,6 +167,34 @@ typedef struct dls_apgd_options {
 } dls_apgd_options;
 
 DLS_API dls_apgd_options dls_default_apgd_options(void);
+
+/* ---- projected quasi-Newton (paper 000)
+ * --------------------------------------------------------------------- */
+
+typedef enum dls_pqn_shift {
+    DLS_SHIFT_ABSOLUTE = 0,
+    DLS_SHIFT_MIN,
+    DLS_SHIFT_AVERAGE,
+    DLS_SHIFT_MAX
+} dls_pqn_shift;
+typedef enum dls_pqn_globalization { DLS_PQN_LINE_SEARCH = 0, DLS_PQN_PAPER } dls_pqn_globalization;
+
+typedef struct dls_pqn_options {
+    dls_stop_options stop; /* an iteration is a Newton step */
+    dls_pqn_globalization
+        globalization;      /* line search on the merit with adapted δ, or projection and δ alone */
+    double rho;             /* kg; 0: 1/mean W_ii, which makes the method free of units */
+    double omega;           /* smoothing relative to ‖b‖/√contacts */
+    double delta;           /* regularisation δ */
+    dls_pqn_shift shift;    /* δ as it is, or times ρ and the least, mean or largest W_ii */
+    int gmres_iterations;   /* m: most products of one linear solve */
+    double gmres_tolerance; /* ε of one linear solve, relative */
+    int gmres_restart;
+    int max_products; /* most products with W before Gauss–Seidel takes over */
+    bool fallback;    /* Gauss–Seidel where Newton fails */
+} dls_pqn_options;
+
+DLS_API dls_pqn_options dls_default_pqn_options(void);
 
 /* ---- auto: the default ------------------------------------------------------------------------------------
  */

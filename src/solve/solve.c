@@ -13,7 +13,7 @@
 enum { MAX_SOLVERS = 32 };
 
 static const dls_solver *const built_in[] = {&dls_solver_auto, &dls_solver_nlgs, &dls_solver_newton,
-                                             &dls_solver_ipm, &dls_solver_apgd};
+                                             &dls_solver_ipm,  &dls_solver_apgd, &dls_solver_pqn};
 
 enum { BUILT_IN = sizeof built_in / sizeof *built_in };
 

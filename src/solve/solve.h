@@ -5,7 +5,8 @@
 #include "problem/problem.h"
 #include <delassus/solve.h>
 
-extern const dls_solver dls_solver_auto, dls_solver_nlgs, dls_solver_newton, dls_solver_ipm, dls_solver_apgd;
+extern const dls_solver dls_solver_auto, dls_solver_nlgs, dls_solver_newton, dls_solver_ipm, dls_solver_apgd,
+    dls_solver_pqn;
 
 dls_stop_options dls_default_stop_options(void);
 

@@ -1,0 +1,315 @@
+/* Projected quasi-Newton (paper 000): smoothed law C(r, u) = 0 with u = W r + b, linearised by blocks X, Y:
+ *
+ *     (X W + Y + δ) Δ = C by GMRES, stopped early,    r ← proj_K(r − t Δ)
+ *
+ * W appears only in products. The paper has t = 1 and a fixed δ; the default here searches t along the merit
+ * |C| (not smoothed) and lets δ follow success and failure, as in pseudo-transient continuation. */
+#include "base/error.h"
+#include "base/memory.h"
+#include "base/parallel.h"
+#include "base/small.h"
+#include "problem/cone.h"
+#include "solve/fields.h"
+#include "solve/gmres.h"
+#include "solve/nlgs.h"
+#include "solve/smoothing.h"
+
+#include <math.h>
+#include <string.h>
+
+static const double LEAST_DECREASE = 1e-4, LEAST_DELTA = 1e-12, LARGEST_DELTA = 1e3;
+
+enum { HALVINGS = 5, MEMORY = 5, STALL_STEPS = 60 };
+
+typedef struct pqn {
+    const dls_problem *problem;
+    const dls_pqn_options *options;
+    dls_monitor monitor;
+    dls_gmres gmres;
+    int threads, iterations;
+    int64_t products;
+    double rho, omega, delta, length; /* length: t of the last step */
+    double *r, *u, *C, *step, *trial, *trial_u, *state, *z;
+    double *X, *Y, *inverse; /* blocks; inverse: of X W_cc + Y + δ */
+    double history[MEMORY];  /* of the merit: a step need only beat the worst of the last few */
+} pqn;
+
+static int64_t block_place(const dls_problem *p, int c) {
+    return p->uniform ? (int64_t)c * p->uniform * p->uniform : p->diagonal_start[c];
+}
+
+static void velocity(pqn *s, const double *r, double *u) {
+    dls_velocity(s->problem, r, u, s->state, s->threads);
+    s->products++;
+}
+
+/* ---- the linear system ---- */
+
+/* C, X, Y of each block at (r, u), and the inverse of the diagonal block as preconditioner. */
+static double linearize_range(void *self, int first, int end) {
+    pqn *s = self;
+    const dls_problem *p = s->problem;
+    for (int c = first; c < end; c++) {
+        int row = p->row[c], d = dls_size(p, c);
+        double *X = s->X + block_place(p, c), *Y = s->Y + block_place(p, c), *C = s->C + row;
+        double *inverse = s->inverse + block_place(p, c), D[SMALL_MAX * SMALL_MAX];
+        if (p->kind[c] == DLS_CONTACT) {
+            dls_smoothed_law(d, p->mu[c], s->rho, s->omega, s->r + row, s->u + row, C, X, Y);
+        } else {
+            for (int i = 0; i < d; i++) C[i] = s->rho * s->u[row + i];
+            for (int k = 0; k < d * d; k++) X[k] = k % (d + 1) == 0 ? s->rho : 0, Y[k] = 0;
+        }
+        for (int k = 0; k < d * d; k++) D[k] = Y[k] + (k % (d + 1) == 0 ? s->delta : 0);
+        for (int j = 0; j < d; j++) small_multiply_add(d, X, dls_diagonal(p, c) + d * j, D + d * j);
+        if (!small_invert(d, D, inverse))
+            for (int k = 0; k < d * d; k++) inverse[k] = k % (d + 1) == 0;
+    }
+    return 0;
+}
+
+static void apply(void *self, const double *x, double *y) {
+    pqn *s = self;
+    const dls_problem *p = s->problem;
+    p->op->product(p, x, s->z, s->state, s->threads);
+    s->products++;
+#pragma omp parallel for num_threads(s->threads) schedule(static) if (s->threads > 1)
+    for (int c = 0; c < p->block_count; c++) {
+        int row = p->row[c], d = dls_size(p, c);
+        for (int i = 0; i < d; i++) y[row + i] = s->delta * x[row + i];
+        small_multiply_add(d, s->X + block_place(p, c), s->z + row, y + row);
+        small_multiply_add(d, s->Y + block_place(p, c), x + row, y + row);
+    }
+}
+
+static void precondition(void *self, const double *x, double *y) {
+    pqn *s = self;
+    const dls_problem *p = s->problem;
+#pragma omp parallel for num_threads(s->threads) schedule(static) if (s->threads > 1)
+    for (int c = 0; c < p->block_count; c++) {
+        int row = p->row[c], d = dls_size(p, c);
+        for (int i = 0; i < d; i++) y[row + i] = 0;
+        small_multiply_add(d, s->inverse + block_place(p, c), x + row, y + row);
+    }
+}
+
+/* ---- the step ---- */
+
+/* trial = proj_K(r − t Δ). */
+static double trial_range(void *self, int first, int end) {
+    pqn *s = self;
+    const dls_problem *p = s->problem;
+    for (int c = first; c < end; c++) {
+        int row = p->row[c], d = dls_size(p, c);
+        for (int i = row; i < row + d; i++) s->trial[i] = s->r[i] - s->length * s->step[i];
+        if (p->kind[c] == DLS_CONTACT) cone_project(d, p->mu[c], s->trial + row);
+    }
+    return 0;
+}
+
+/* |C|² at the trial point, with the law as it is; contacts weigh as the judge weighs them. */
+static double merit_range(void *self, int first, int end) {
+    pqn *s = self;
+    const dls_problem *p = s->problem;
+    double part = 0;
+    for (int c = first; c < end; c++) {
+        int row = p->row[c], d = dls_size(p, c);
+        double N[DLS_MAX_BLOCK];
+        if (p->kind[c] == DLS_CONTACT)
+            cone_natural_map(d, p->mu[c], p->scale[c], s->trial + row, s->trial_u + row, N);
+        else
+            memcpy(N, s->trial_u + row, sizeof(double) * (size_t)d);
+        part += small_dot(d, N, N);
+    }
+    return part;
+}
+
+static double merit(pqn *s) {
+    return sqrt(dls_parallel_sum(s->problem->block_count, s->threads, merit_range, s));
+}
+
+static double worst_of(const double *history) {
+    double worst = history[0];
+    for (int k = 1; k < MEMORY; k++) worst = fmax(worst, history[k]);
+    return worst;
+}
+
+static void try_length(pqn *s, double length) {
+    s->length = length;
+    dls_parallel_sum(s->problem->block_count, s->threads, trial_range, s);
+    velocity(s, s->trial, s->trial_u);
+}
+
+/* The paper takes the full step; the default halves it until the merit falls below its recent worst. */
+static bool search(pqn *s) {
+    bool paper = s->options->globalization == DLS_PQN_PAPER;
+    double worst = worst_of(s->history), value;
+    for (int k = 0; k <= HALVINGS; k++) {
+        try_length(s, ldexp(1, -k));
+        value = merit(s);
+        if (paper || value <= (1 - LEAST_DECREASE * s->length) * worst) {
+            s->history[s->iterations % MEMORY] = value;
+            return true;
+        }
+    }
+    return false;
+}
+
+static void swap(double **a, double **b) {
+    double *t = *a;
+    *a = *b;
+    *b = t;
+}
+
+static void newton_step(pqn *s) {
+    const dls_pqn_options *o = s->options;
+    dls_parallel_sum(s->problem->block_count, s->threads, linearize_range, s);
+    dls_gmres_solve(&s->gmres, apply, precondition, s, s->C, o->gmres_tolerance, o->gmres_iterations,
+                    s->step);
+    bool accepted = search(s);
+    s->iterations++;
+    if (o->globalization == DLS_PQN_LINE_SEARCH) {
+        double factor = !accepted ? 8 : s->length == 1 ? 0.5 : 2;
+        s->delta = fmin(LARGEST_DELTA, fmax(LEAST_DELTA, factor * s->delta));
+    }
+    if (!accepted) return;
+    swap(&s->r, &s->trial);
+    swap(&s->u, &s->trial_u);
+}
+
+static dls_outcome iterate(pqn *s) {
+    const dls_stop_options *stop = &s->options->stop;
+    double milestone = INFINITY;
+    int since = 0;
+    while (s->iterations < stop->max_iterations && s->products < s->options->max_products) {
+        newton_step(s);
+        double value = dls_monitor_measure_pair(&s->monitor, s->r, s->u, s->iterations);
+        if (!isfinite(value)) return DLS_DIVERGED;
+        if (!dls_monitor_report(&s->monitor, s->r, s->iterations, value, true)) return DLS_CANCELLED;
+        if (value <= stop->tolerance) return DLS_CONVERGED;
+        if (dls_monitor_out_of_time(&s->monitor)) return DLS_TIME_LIMIT;
+        if (s->monitor.best_value < 0.9 * milestone) {
+            milestone = s->monitor.best_value;
+            since = s->iterations;
+        }
+        if (s->iterations - since > STALL_STEPS) return DLS_STALLED;
+    }
+    return DLS_ITERATION_LIMIT;
+}
+
+/* ---- setting up ---- */
+
+/* ρ = 1/mean W_ii, and δ relative to W_ii as the options want it. */
+static void set_parameters(pqn *s) {
+    const dls_problem *p = s->problem;
+    const dls_pqn_options *o = s->options;
+    double least = INFINITY, largest = 0, sum = 0, b2 = 0;
+    for (int c = 0; c < p->block_count; c++)
+        for (int i = 0, d = dls_size(p, c); i < d; i++) {
+            double w = dls_diagonal(p, c)[i + d * i];
+            least = fmin(least, w);
+            largest = fmax(largest, w);
+            sum += w;
+        }
+    for (int i = 0; i < p->row_count; i++) b2 += p->b[i] * p->b[i];
+    double mean = p->row_count && sum > 0 ? sum / p->row_count : 1;
+    const double factors[] = {1, least, mean, largest};
+    s->rho = o->rho > 0 ? o->rho : 1 / mean;
+    s->omega = o->omega * sqrt(b2 / (p->block_count ? p->block_count : 1));
+    s->delta = o->delta * (o->shift == DLS_SHIFT_ABSOLUTE ? 1 : s->rho * factors[o->shift]);
+}
+
+static bool prepare(pqn *s, dls_workspace *w) {
+    const dls_problem *p = s->problem;
+    const dls_pqn_options *o = s->options;
+    size_t n = (size_t)p->row_count, blocks = (size_t)block_place(p, p->block_count);
+    double **vectors[] = {&s->r, &s->u, &s->C, &s->step, &s->trial, &s->trial_u, &s->z};
+    for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++)
+        if (!(*vectors[i] = DLS_TAKE(w, double, n))) return false;
+    s->X = DLS_TAKE(w, double, blocks);
+    s->Y = DLS_TAKE(w, double, blocks);
+    s->inverse = DLS_TAKE(w, double, blocks);
+    s->state = DLS_TAKE(w, double, p->op->state_size(p));
+    return s->X && s->Y && s->inverse && s->state && dls_monitor_prepare(&s->monitor, p, &o->stop, w) &&
+           dls_gmres_prepare(&s->gmres, p->row_count, o->gmres_restart, o->stop.threads, w);
+}
+
+/* Where Newton failed, sweeps go on from the best iterate. */
+static dls_status fall_back(pqn *s, dls_workspace *w, dls_solve_info *info, dls_error *error) {
+    dls_nlgs_options sweeps = dls_default_nlgs_options();
+    dls_nlgs nlgs;
+    sweeps.stop = s->options->stop;
+    memcpy(s->r, s->monitor.best, sizeof(double) * (size_t)s->problem->row_count);
+    dls_status status = dls_nlgs_prepare(&nlgs, s->problem, &sweeps, &s->monitor, s->r, w, error);
+    if (status) return status;
+    info->fallbacks = 1;
+    info->outcome = dls_nlgs_advance(&nlgs, s->r, dls_default_stop_options().max_iterations);
+    info->iterations += nlgs.sweeps;
+    info->products += nlgs.sweeps;
+    return DLS_OK;
+}
+
+static dls_status solve(const dls_problem *p, const void *options, double *r, double *u, dls_workspace *w,
+                        dls_solve_info *info, dls_error *error) {
+    (void)u;
+    pqn s = {.problem = p, .options = options};
+    s.threads = s.options->stop.threads;
+    if (!prepare(&s, w)) return dls_fail_memory(error);
+    set_parameters(&s);
+    memcpy(s.trial, r, sizeof(double) * (size_t)p->row_count);
+    velocity(&s, s.trial, s.trial_u);
+    for (int k = 0; k < MEMORY; k++) s.history[k] = merit(&s);
+    swap(&s.r, &s.trial);
+    swap(&s.u, &s.trial_u);
+    double value = dls_monitor_measure_pair(&s.monitor, s.r, s.u, 0);
+    info->outcome = value <= s.options->stop.tolerance ? DLS_CONVERGED : iterate(&s);
+    info->iterations = s.iterations;
+    info->products = s.products;
+    dls_status status = DLS_OK;
+    bool failed =
+        info->outcome == DLS_STALLED || info->outcome == DLS_ITERATION_LIMIT || info->outcome == DLS_DIVERGED;
+    if (failed && s.options->fallback) status = fall_back(&s, w, info, error);
+    memcpy(r, s.monitor.best, sizeof(double) * (size_t)p->row_count);
+    info->stop_value = s.monitor.best_value;
+    return status;
+}
+
+/* ---- options ---- */
+
+dls_pqn_options dls_default_pqn_options(void) {
+    dls_pqn_options o = {.stop = dls_default_stop_options(),
+                         .omega = 1e-11,
+                         .delta = 1e-2,
+                         .gmres_iterations = 10,
+                         .gmres_tolerance = 0.1,
+                         .gmres_restart = 20,
+                         .max_products = 100000,
+                         .fallback = true};
+    o.stop.max_iterations = 1000;
+    return o;
+}
+
+static void defaults(void *options) { *(dls_pqn_options *)options = dls_default_pqn_options(); }
+
+static const dls_field fields[] = {
+    DLS_STOP_FIELDS(dls_pqn_options),
+    DLS_CHOICE(dls_pqn_options, , globalization, 2, "line_search|paper",
+               "line search on the merit with adapted δ, or projection and fixed δ alone"),
+    DLS_REAL(dls_pqn_options, , rho, 0, 1e100, "kg", "of the law; 0: 1/mean W_ii"),
+    DLS_REAL(dls_pqn_options, , omega, 0, 1, "1", "smoothing relative to ‖b‖/√contacts"),
+    DLS_REAL(dls_pqn_options, , delta, 0, 1e6, "1", "regularisation δ, the first one with line_search"),
+    DLS_CHOICE(dls_pqn_options, , shift, 4, "absolute|min|average|max",
+               "δ as it is, or times ρ and the least, mean or largest W_ii"),
+    DLS_INT(dls_pqn_options, , gmres_iterations, 1, 1000000, "most products of one linear solve (m)"),
+    DLS_REAL(dls_pqn_options, , gmres_tolerance, 0, 1, "1", "relative accuracy of one linear solve (ε)"),
+    DLS_INT(dls_pqn_options, , gmres_restart, 1, 1000, "Krylov vectors before a restart"),
+    DLS_INT(dls_pqn_options, , max_products, 1, 2147483647, "most products with W before Gauss–Seidel"),
+    DLS_BOOL(dls_pqn_options, , fallback, "Gauss–Seidel where Newton fails"),
+};
+
+const dls_solver dls_solver_pqn = {"pqn",
+                                   "projected quasi-Newton with GMRES; W only in products",
+                                   sizeof(dls_pqn_options),
+                                   defaults,
+                                   fields,
+                                   sizeof fields / sizeof *fields,
+                                   solve};
