@@ -39,7 +39,8 @@ static int place_of(int d, const double *r, double residual, const dls_exact_bra
     return branches->count < DLS_EXACT_MAX_SOLUTIONS ? branches->count : -1;
 }
 
-/* Keeps r if its natural map is at rounding level and it is new, or better than what it repeats. */
+/* Keeps r if its natural map (for stick, which has r in K, its velocity) is at rounding level and it is new,
+ * or better than what it repeats. */
 static void offer(const dls_exact_contact *contact, dls_contact_state state, const double *r,
                   dls_exact_branches *branches) {
     int d = contact->d;
@@ -54,7 +55,7 @@ static void offer(const dls_exact_contact *contact, dls_contact_state state, con
     }
     small_multiply_add(d, contact->W, r, candidate.u);
     cone_natural_map(d, contact->mu, contact->size / d, r, candidate.u, N);
-    double residual = small_norm(d, N);
+    double residual = small_norm(d, state == DLS_STICK ? candidate.u : N);
     double floor_level = FLOOR_ROUNDINGS * DBL_EPSILON * (1 + contact->mu) * (contact->speed + impulse);
     if (!(residual <= floor_level)) return;
 
@@ -70,18 +71,17 @@ static void offer(const dls_exact_contact *contact, dls_contact_state state, con
 /* W r = −b with r in K. */
 static void offer_stick(const dls_exact_contact *contact, dls_exact_branches *branches) {
     int d = contact->d;
-    dls_exact_factors factors;
     double r[4];
-    dls_exact_factor(d, contact->W, &factors);
-    if (!(factors.least_pivot > DBL_EPSILON * factors.largest_pivot)) return;
-    dls_exact_backsolve(d, &factors, contact->b, r);
-    for (int i = 0; i < d; i++) r[i] = -r[i];
+    dls_exact_drag(contact, 0, r);
     double size = small_norm(d, r), tangential = small_norm(d - 1, r + 1), radius = contact->mu * r[0];
-    branches->stick_margin = (radius - tangential) / (size * sqrt(1 + contact->mu * contact->mu));
+    if (size > 0)
+        branches->stick_margin = (radius - tangential) / (size * sqrt(1 + contact->mu * contact->mu));
     if (!(r[0] > 0) || tangential > radius + STICK_SLACK * size) return;
     if (tangential > radius)
         for (int i = 1; i < d; i++) r[i] *= radius / tangential;
+    int before = branches->count;
     offer(contact, DLS_STICK, r, branches);
+    if (branches->count == before) branches->stick_margin = -1;
 }
 
 /* min(s, ℓ) made dimensionless, with the signs that b_n asks for; −1 where e is no root of the pencil. */
@@ -106,19 +106,29 @@ void dls_exact_offer_slip(const dls_exact_contact *contact, const double *e, dls
     offer(contact, DLS_SLIP, r, branches);
 }
 
+/* What the roots may have missed where W is close to losing its solutions. */
+static void offer_last_resort(const dls_exact_contact *contact, dls_exact_branches *branches) {
+    int d = contact->d;
+    double r[4], e[3];
+    if (!dls_exact_bisect(contact, r)) return;
+    double tangential = small_norm(d - 1, r + 1);
+    if (tangential > 0) {
+        for (int i = 1; i < d; i++) e[i - 1] = r[i] / tangential;
+        dls_exact_polish(d, contact->W, contact->mu, contact->b, e);
+        dls_exact_offer_slip(contact, e, branches);
+    }
+    if (branches->count == 0) offer(contact, DLS_STICK, r, branches);
+}
+
 static void find_branches(const dls_exact_contact *contact, dls_exact_branches *branches) {
     const double zero[4] = {0};
-    double e[3];
     if (contact->b[0] >= 0) offer(contact, DLS_OPEN, zero, branches);
     if (!(contact->speed > 0) || !(contact->size > 0)) return;
     offer_stick(contact, branches);
     if (contact->d == 2) dls_exact_find_slips2(contact, branches);
     if (contact->d == 3) dls_exact_find_slips3(contact, branches);
     if (contact->d == 4) dls_exact_find_slips4(contact, branches);
-    if (branches->count > 0 || contact->d == 2) return;
-    if (!dls_exact_bisect(contact, e)) return;
-    dls_exact_polish(contact->d, contact->W, contact->mu, contact->b, e);
-    dls_exact_offer_slip(contact, e, branches);
+    if (branches->count == 0 && contact->d > 2) offer_last_resort(contact, branches);
 }
 
 /* ---- scaling ---------------------------------------------------------------------------------------------

@@ -151,7 +151,7 @@ static void make_sextic(const dls_exact_contact *contact, double *a) {
 
 static void offer_drag(const dls_exact_contact *contact, double alpha, dls_exact_branches *branches) {
     double r[4], e[3];
-    if (!dls_exact_drag(contact, alpha, r)) return;
+    dls_exact_drag(contact, alpha, r);
     double length = copysign(small_norm(3, r + 1), r[0]);
     if (!(fabs(length) > 0 && fabs(length) <= DBL_MAX)) return;
     for (int i = 0; i < 3; i++) e[i] = r[1 + i] / length;

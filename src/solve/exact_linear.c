@@ -1,6 +1,8 @@
 /* Small dense algebra of the exact solver: complete pivoting, and the least curvature of W on the cone. */
 #include "solve/exact_parts.h"
 
+#include <float.h>
+
 /* ---- elimination -----------------------------------------------------------------------------------------
  */
 
@@ -24,14 +26,13 @@ static void pivot(int n, int k, dls_exact_factors *f) {
     index = f->column[k], f->column[k] = f->column[column], f->column[column] = index;
 }
 
-/* P A Q = L U. A zero pivot ends the elimination and is seen in least_pivot. */
+/* P A Q = L U; what is left after a zero pivot is zero. */
 void dls_exact_factor(int n, const double *A, dls_exact_factors *f) {
     memcpy(f->a, A, sizeof(double) * (size_t)(n * n));
     for (int i = 0; i < n; i++) f->row[i] = f->column[i] = i;
     for (int k = 0; k < n; k++) {
         pivot(n, k, f);
         double top = f->a[k + n * k];
-        f->least_pivot = fabs(top);
         if (k == 0) f->largest_pivot = fabs(top);
         if (top == 0) return;
         for (int i = k + 1; i < n; i++) {
@@ -41,16 +42,16 @@ void dls_exact_factor(int n, const double *A, dls_exact_factors *f) {
     }
 }
 
-/* A x = y; not for a zero pivot. */
+/* A x = y. Where A is singular to rounding, unknowns without a pivot are 0: a solution if there is any. */
 void dls_exact_backsolve(int n, const dls_exact_factors *f, const double *y, double *x) {
-    double z[4];
+    double z[4], least = DBL_EPSILON * f->largest_pivot;
     for (int i = 0; i < n; i++) {
         z[i] = y[f->row[i]];
         for (int j = 0; j < i; j++) z[i] -= f->a[i + n * j] * z[j];
     }
     for (int i = n - 1; i >= 0; i--) {
         for (int j = i + 1; j < n; j++) z[i] -= f->a[i + n * j] * z[j];
-        z[i] /= f->a[i + n * i];
+        z[i] = fabs(f->a[i + n * i]) > least ? z[i] / f->a[i + n * i] : 0;
     }
     for (int i = 0; i < n; i++) x[f->column[i]] = z[i];
 }

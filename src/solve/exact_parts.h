@@ -43,7 +43,7 @@ typedef struct dls_exact_branches {
 typedef struct dls_exact_factors {
     double a[16];
     int row[4], column[4];
-    double least_pivot, largest_pivot;
+    double largest_pivot;
 } dls_exact_factors;
 
 /* ---- exact_linear.c ---- */
@@ -72,11 +72,11 @@ double dls_exact_polish(int d, const double *W, double mu, const double *b, doub
 /* r_n of the slip against e. */
 double dls_exact_normal_impulse(int d, const double *W, double mu, const double *b, const double *e);
 
-/* r = −(W + α diag(0, I))⁻¹ b, a slip where |r_t| = μ r_n; false at a pole. */
-bool dls_exact_drag(const dls_exact_contact *contact, double alpha, double *r);
+/* r = −(W + α diag(0, I))⁻¹ b, a slip where |r_t| = μ r_n, stick where α = 0. */
+void dls_exact_drag(const dls_exact_contact *contact, double alpha, double *r);
 
-/* For b_n < 0 and dᵀWd > 0 on K: a slip that cannot be missed; false when there is none. */
-bool dls_exact_bisect(const dls_exact_contact *contact, double *e);
+/* For b_n < 0 and dᵀWd > 0 on K: a solution that cannot be missed; false when there is none. */
+bool dls_exact_bisect(const dls_exact_contact *contact, double *r);
 
 /* All roots of the pencil, offered to the branches. */
 void dls_exact_find_slips2(const dls_exact_contact *contact, dls_exact_branches *branches);

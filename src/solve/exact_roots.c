@@ -53,13 +53,14 @@ static double evaluate(int n, const double *c, double t) {
     return value + power * c[n];
 }
 
-/* 0: no root. 1: a single one, the ends differ in sign. 2: cannot tell. */
-static int count_roots(int n, const double *c, double noise) {
-    int changes = 0;
-    for (int j = 0; j <= n; j++)
-        if (fabs(c[j]) <= noise) return 2;
+typedef enum verdict { NO_ROOT, ONE_ROOT, UNCLEAR, ALL_ZERO } verdict;
+
+static verdict judge(int n, const double *c, double noise) {
+    int changes = 0, zeros = 0;
+    for (int j = 0; j <= n; j++) zeros += fabs(c[j]) <= noise;
+    if (zeros > 0) return zeros > n ? ALL_ZERO : UNCLEAR;
     for (int j = 0; j < n; j++) changes += (c[j] > 0) != (c[j + 1] > 0);
-    return changes < 2 ? changes : 2;
+    return changes == 0 ? NO_ROOT : changes == 1 ? ONE_ROOT : UNCLEAR;
 }
 
 /* The root in [0, 1] of a piece whose ends differ in sign: Newton's steps, halving where they leave the
@@ -88,11 +89,14 @@ int dls_exact_roots(int degree, const double *a, double lo, double hi, double *r
     for (int j = 0; j <= degree; j++) noise = fmax(noise, NOISE * DBL_EPSILON * fabs(stack[0].c[j]));
     while (top >= 0 && count < capacity) {
         piece now = stack[top--];
-        int found = count_roots(degree, now.c, noise);
-        if (found == 1) roots[count++] = now.lo + (now.hi - now.lo) * single_root(degree, now.c);
-        if (found < 2) continue;
-        if (now.depth == MAX_DEPTH) {
-            /* neighbours at the least width hold the same cluster: one report stands for them all */
+        verdict roots_here = judge(degree, now.c, noise);
+        if (roots_here == NO_ROOT) continue;
+        if (roots_here == ONE_ROOT) {
+            roots[count++] = now.lo + (now.hi - now.lo) * single_root(degree, now.c);
+            continue;
+        }
+        if (roots_here == ALL_ZERO || now.depth == MAX_DEPTH) {
+            /* neighbours hold the same cluster: one report stands for them all */
             if (now.lo > cluster_end) roots[count++] = 0.5 * (now.lo + now.hi);
             cluster_end = now.hi;
             continue;

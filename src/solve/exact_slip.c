@@ -112,46 +112,41 @@ double dls_exact_normal_impulse(int d, const double *W, double mu, const double 
     return -product / squares;
 }
 
-/* W r + α(0, r_t) = −b: sticking to the ground through a drag α. */
-bool dls_exact_drag(const dls_exact_contact *contact, double alpha, double *r) {
+/* W r + α(0, r_t) = −b */
+void dls_exact_drag(const dls_exact_contact *contact, double alpha, double *r) {
     int d = contact->d;
     double A[16];
     dls_exact_factors factors;
     memcpy(A, contact->W, sizeof(double) * (size_t)(d * d));
     for (int i = 1; i < d; i++) A[i + d * i] += alpha;
     dls_exact_factor(d, A, &factors);
-    if (factors.least_pivot == 0) return false;
     dls_exact_backsolve(d, &factors, contact->b, r);
     for (int i = 0; i < d; i++) r[i] = -r[i];
-    return true;
 }
 
 static bool is_in_cone_at(const dls_exact_contact *contact, double alpha, double *r) {
-    return dls_exact_drag(contact, alpha, r) && r[0] > 0 &&
-           small_norm(contact->d - 1, r + 1) <= contact->mu * r[0];
+    dls_exact_drag(contact, alpha, r);
+    return r[0] > 0 && small_norm(contact->d - 1, r + 1) <= contact->mu * r[0];
 }
 
 /* From α = ∞, where r = (−b_n/w_nn, 0), r(α) can leave K only through |r_t| = μ r_n > 0 if dᵀWd > 0 on K: a
  * pole of r(α) has zᵀWz = −α|z_t|² ≤ 0 and is outside. So bisection between a drag inside and one outside
- * ends at a solution. */
-bool dls_exact_bisect(const dls_exact_contact *contact, double *e) {
-    int d = contact->d, n = d - 1;
-    double lo = 0, hi = contact->size, r[4], trial[4];
-    while (!is_in_cone_at(contact, hi, r) && hi < 1 / DBL_MIN) {
+ * ends at a slip, and where all are inside at stick. */
+bool dls_exact_bisect(const dls_exact_contact *contact, double *r) {
+    double lo = 0, hi = contact->size, trial[4];
+    while (!is_in_cone_at(contact, hi, r)) {
         lo = hi;
         hi *= 16;
+        if (!(hi < EXACT_LARGE * contact->size)) return false;
     }
-    for (int k = 0; k < 200; k++) {
+    for (;;) {
         double middle = 0.5 * (lo + hi);
-        if (middle <= lo || middle >= hi) break;
+        if (middle <= lo || middle >= hi) return true;
         if (is_in_cone_at(contact, middle, trial)) {
             hi = middle;
-            memcpy(r, trial, sizeof r);
+            memcpy(r, trial, sizeof trial);
         } else {
             lo = middle;
         }
     }
-    double length = small_norm(n, r + 1);
-    for (int i = 0; i < n; i++) e[i] = r[1 + i] / length;
-    return length > 0;
 }
