@@ -1,4 +1,5 @@
-/* Two threads fill an array, meet at a barrier, and read each other's half. With RACE they skip the barrier. */
+/* Two threads fill an array, meet at a barrier, and read each other's half. With RACE they skip the barrier.
+ */
 #include <stdio.h>
 
 enum { COUNT = 1000 };
