@@ -7,7 +7,7 @@
  * consecutive rows that are coupled join into blocks of up to six, and a row that is not coupled with the
  * block before it, or would make it singular, begins the next. A global problem is condensed by a sparse
  * factorisation, W = [H G]ᵀ M⁻¹ [H G], and keeps its sparsity: two contacts are coupled where a connected
- * part of M touches both.
+ * part of M touches both. M is taken as it is stored: a file with one triangle of it gives an unsymmetric W.
  *
  * Messages say file, dataset, what was found and what was expected:
  * "pile.hdf5: /fclib_local/W/i: index 7341 out of range, expected 0 … 245". A file is checked byte by byte

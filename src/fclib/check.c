@@ -37,6 +37,33 @@ dls_status check_claim(check_state *check, uint64_t begin, uint64_t length, cons
     return DLS_OK;
 }
 
+/* ---- checksums ---- */
+
+static uint32_t turn(uint32_t x, int bits) { return x << bits | x >> (32 - bits); }
+
+uint32_t check_sum(const uint8_t *bytes, size_t size) {
+    static const int mix[] = {4, 6, 8, 16, 19, 4}, finish[] = {14, 11, 25, 16, 4, 14, 24};
+    uint32_t s[3]; /* the names a, b, c of the original rotate with the step */
+    s[0] = s[1] = s[2] = 0xdeadbeef + (uint32_t)size;
+    if (size == 0) return s[2];
+    for (; size > 12; bytes += 12, size -= 12) {
+        for (int k = 0; k < 3; k++) s[k] += (uint32_t)check_number(bytes + 4 * k, 4);
+        for (int k = 0; k < 6; k++) {
+            uint32_t *a = &s[k % 3], *b = &s[(k + 1) % 3], *c = &s[(k + 2) % 3];
+            *a -= *c;
+            *a ^= turn(*c, mix[k]);
+            *c += *b;
+        }
+    }
+    for (size_t k = 0; k < size; k++) s[k / 4] += (uint32_t)bytes[k] << 8 * (k % 4);
+    for (int k = 0; k < 7; k++) {
+        uint32_t *changed = &s[(k + 2) % 3], *by = &s[(k + 1) % 3];
+        *changed ^= *by;
+        *changed -= turn(*by, finish[k]);
+    }
+    return s[2];
+}
+
 /* ---- names ---- */
 
 /* All names that the reader asks for. Objects with other names are never opened. */
@@ -220,7 +247,12 @@ static dls_status check_object_at(check_state *check, uint64_t address, int dept
 
 /* ---- the superblock ---- */
 
-static dls_status check_end(check_state *check, uint64_t end, uint64_t base, uint64_t actual) {
+uint64_t dls_h5_stored_size(const uint8_t *bytes) {
+    return check_number(bytes + (bytes[8] == 0 ? 40 : bytes[8] == 1 ? 44 : 28), 8);
+}
+
+static dls_status check_end(check_state *check, uint64_t base, uint64_t actual) {
+    uint64_t end = dls_h5_stored_size(check->bytes);
     if (base != 0) return check_unsupported(check, "a user block before the data");
     if (end > actual)
         return dls_fail(check->error, DLS_ERROR_FILE,
@@ -239,7 +271,7 @@ static dls_status check_old_superblock(check_state *check, uint64_t size, uint64
     check->leaf_room = 2 * (unsigned)check_number(b + 16, 2);
     check->node_room = 2 * (unsigned)check_number(b + 18, 2);
     if (!check->leaf_room || !check->node_room) return check_damaged(check, 16, "tree size");
-    dls_status status = check_end(check, check_number(b + rest + 16, 8), check_number(b + rest, 8), size);
+    dls_status status = check_end(check, check_number(b + rest, 8), size);
     if (status) return status;
     if (check_number(b + rest + 24, 8) != CHECK_UNDEFINED)
         return check_unsupported(check, "a driver information block");
@@ -253,10 +285,12 @@ static dls_status check_new_superblock(check_state *check, uint64_t size, uint64
     const uint8_t *b = check->bytes;
     if (size < 48) return check_damaged(check, size, "truncated superblock");
     if (b[9] != 8 || b[10] != 8) return check_unsupported(check, "addresses of other than 8 bytes");
+    if (check_sum(b, 44) != check_number(b + 44, 4))
+        return check_damaged(check, 0, "checksum of the superblock");
     check->leaf_room = 2 * 4; /* what HDF5 takes where the file does not say */
     check->node_room = 2 * 16;
     if (check_number(b + 20, 8) != CHECK_UNDEFINED) return check_unsupported(check, "a superblock extension");
-    dls_status status = check_end(check, check_number(b + 28, 8), check_number(b + 12, 8), size);
+    dls_status status = check_end(check, check_number(b + 12, 8), size);
     if (status) return status;
     *root = check_number(b + 36, 8);
     return check_claim(check, 0, 48, "superblock");

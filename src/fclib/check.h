@@ -10,6 +10,9 @@
 /* name is what messages call the file. */
 dls_status dls_h5_check(const uint8_t *bytes, size_t size, const char *name, dls_error *error);
 
+/* Where the superblock of a sound file says that the file ends. */
+uint64_t dls_h5_stored_size(const uint8_t *bytes);
+
 /* ---- shared by the parts of the check ---- */
 
 enum { CHECK_MAX_DEPTH = 6, CHECK_MAX_LEVEL = 8, CHECK_MAX_HEAPS = 32 };
@@ -54,6 +57,9 @@ static inline uint64_t check_number(const uint8_t *bytes, int count) {
     for (int i = count - 1; i >= 0; i--) value = value << 8 | bytes[i];
     return value;
 }
+
+/* Of HDF5's newer structures: Jenkins's lookup3. */
+uint32_t check_sum(const uint8_t *bytes, size_t size);
 
 /* at: the byte where the damage shows. */
 dls_status check_damaged(const check_state *check, uint64_t at, const char *what);

@@ -346,13 +346,19 @@ static dls_status read_block(check_state *check, const header_format *format, ui
     return status;
 }
 
+/* Newer blocks end in a checksum of all that comes before. */
+static bool is_sum_right(const check_state *check, uint64_t begin, uint64_t end) {
+    return check_sum(check->bytes + begin, end - begin - 4) == check_number(check->bytes + end - 4, 4);
+}
+
 static dls_status read_continued_blocks(check_state *check, const header_format *format, block_list *list,
                                         check_object *object, unsigned *count) {
     dls_status status = DLS_OK;
     for (int k = 0; k < list->count && !status; k++) {
         uint64_t begin = list->blocks[k].begin, end = list->blocks[k].end;
         if (end - begin < format->skip + format->tail ||
-            (!format->is_old && memcmp(check->bytes + begin, "OCHK", 4)))
+            (!format->is_old &&
+             (memcmp(check->bytes + begin, "OCHK", 4) || !is_sum_right(check, begin, end))))
             return check_damaged(check, begin, "continued header");
         status = read_block(check, format, begin + format->skip, end - format->tail, list, object, count);
     }
@@ -392,6 +398,8 @@ static dls_status check_new_header(check_state *check, uint64_t address, int dep
     uint64_t size = check_number(head + place, (int)width), begin = address + place + width;
     if (size > check->size) return check_damaged(check, address, "object header");
     status = check_claim(check, begin, size + 4, "object header");
+    if (!status && !is_sum_right(check, address, begin + size + 4))
+        return check_damaged(check, address, "checksum of an object header");
     if (!status) status = read_block(check, &format, begin, begin + size, &list, object, &count);
     return status ? status : read_continued_blocks(check, &format, &list, object, &count);
 }

@@ -2,6 +2,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "fclib/check.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -23,61 +24,84 @@ static dls_status fail_inside(const dls_h5 *h5, const char *what) {
     return dls_fail(h5->error, DLS_ERROR_FILE, "%s: the HDF5 library could not %s", h5->name, what);
 }
 
-/* ---- an image lent to HDF5's memory driver: it asks for copies and gets the original ---- */
+/* ---- HDF5's memory driver, on our memory: what it opens is lent, what it writes to is ours to keep ---- */
 
-static void *lend(size_t size, H5FD_file_image_op_t operation, void *image) {
+static void *provide(size_t size, H5FD_file_image_op_t operation, void *user) {
+    dls_h5_memory *memory = user;
+    if (operation != H5FD_FILE_IMAGE_OP_FILE_OPEN || !memory->is_writable) return memory->lent.bytes;
+    return size <= memory->own.size ? memory->own.bytes : NULL;
+}
+
+static void *copy(void *target, const void *source, size_t size, H5FD_file_image_op_t operation, void *user) {
+    (void)operation, (void)user;
+    return target == source ? target : memcpy(target, source, size);
+}
+
+static void *enlarge(void *bytes, size_t size, H5FD_file_image_op_t operation, void *user) {
     (void)operation;
-    return size == ((dls_image *)image)->size ? ((dls_image *)image)->bytes : NULL;
+    dls_h5_memory *memory = user;
+    dls_image old = memory->own;
+    if (!memory->is_writable) return bytes;
+    if (size <= old.size) return old.bytes;
+    uint8_t *grown = DLS_NEW(uint8_t, size + size / 2);
+    if (!grown) return NULL;
+    memcpy(grown, old.bytes, old.size);
+    dls_free(old.bytes);
+    memory->own = (dls_image){grown, size + size / 2};
+    return grown;
 }
 
-static void *lend_copy(void *target, const void *source, size_t size, H5FD_file_image_op_t operation,
-                       void *image) {
-    (void)size, (void)operation, (void)image;
-    return target == source ? target : NULL;
-}
-
-static void *lend_resized(void *bytes, size_t size, H5FD_file_image_op_t operation, void *image) {
-    (void)operation;
-    return size <= ((dls_image *)image)->size ? bytes : NULL;
-}
-
-static herr_t take_back(void *bytes, H5FD_file_image_op_t operation, void *image) {
-    (void)bytes, (void)operation, (void)image;
+static herr_t keep(void *bytes, H5FD_file_image_op_t operation, void *user) {
+    (void)bytes, (void)operation, (void)user;
     return 0;
 }
 
-static void *share(void *image) { return image; }
+static void *share(void *user) { return user; }
 
-static herr_t unshare(void *image) {
-    (void)image;
+static herr_t unshare(void *user) {
+    (void)user;
     return 0;
 }
 
 /* ---- opening and closing ---- */
 
-/* HDF5 takes two memory files of one name for the same file, so each gets its own. */
-static void make_name(char *name, size_t size) {
-    static atomic_uint serial;
-    snprintf(name, size, "delassus-image-%u", atomic_fetch_add(&serial, 1));
-}
-
-static void start(dls_h5 *h5, dls_image image, const char *name, dls_error *error) {
-    *h5 = (dls_h5){.file = H5I_INVALID_HID, .image = image, .name = name, .error = error};
+static void silence(dls_h5 *h5) {
     H5Eget_auto2(H5E_DEFAULT, &h5->print, &h5->print_data);
     H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
 }
 
-/* Grows in steps of a quarter of the file, not below 64 kB. */
-static hid_t memory_access(size_t size) {
+static void end_silence(const dls_h5 *h5) {
+    H5Eclear2(H5E_DEFAULT);
+    H5Eset_auto2(H5E_DEFAULT, h5->print, h5->print_data);
+}
+
+/* Files grow in steps of 64 kB; headers and tables of an FCLib file take less than the room for them. */
+enum { GROWTH = 1 << 16, ROOM_FOR_HEADERS = 1 << 18 };
+
+static hid_t memory_access(dls_h5 *h5) {
+    H5FD_file_image_callbacks_t callbacks = {provide, copy, enlarge, keep, share, unshare, &h5->memory};
     hid_t access = H5Pcreate(H5P_FILE_ACCESS);
-    size_t step = size / 4 > 65536 ? size / 4 : 65536;
-    if (access >= 0 && H5Pset_fapl_core(access, step, 0) >= 0) return access;
-    H5Pclose(access);
+    bool is_set =
+        H5Pset_fapl_core(access, GROWTH, 0) >= 0 && H5Pset_file_image_callbacks(access, &callbacks) >= 0;
+    if (is_set && h5->memory.lent.size)
+        is_set = H5Pset_file_image(access, h5->memory.lent.bytes, h5->memory.lent.size) >= 0;
+    if (is_set) return access;
+    if (access >= 0) H5Pclose(access);
     return H5I_INVALID_HID;
 }
 
-static dls_status finish_opening(dls_h5 *h5, hid_t access) {
-    H5Pclose(access);
+/* HDF5 takes two memory files of one name for the same file, so each gets its own. */
+static dls_status open_memory(dls_h5 *h5) {
+    static atomic_uint serial;
+    char name[48];
+    snprintf(name, sizeof name, "delassus-image-%u", atomic_fetch_add(&serial, 1));
+    silence(h5);
+    hid_t access = memory_access(h5);
+    if (access >= 0 && h5->memory.lent.size == 0)
+        h5->file = H5Fcreate(name, H5F_ACC_TRUNC, H5P_DEFAULT, access);
+    else if (access >= 0)
+        h5->file = H5Fopen(name, h5->memory.is_writable ? H5F_ACC_RDWR : H5F_ACC_RDONLY, access);
+    if (access >= 0) H5Pclose(access);
     if (h5->file >= 0) return DLS_OK;
     dls_status status = fail_inside(h5, "open the file");
     dls_h5_close(h5);
@@ -85,47 +109,37 @@ static dls_status finish_opening(dls_h5 *h5, hid_t access) {
 }
 
 dls_status dls_h5_open(dls_h5 *h5, dls_image image, const char *name, dls_error *error) {
-    start(h5, image, name, error);
-    char memory_name[48];
-    make_name(memory_name, sizeof memory_name);
-    H5FD_file_image_callbacks_t lending = {lend,  lend_copy, lend_resized, take_back,
-                                           share, unshare,   &h5->image};
-    hid_t access = memory_access(image.size);
-    if (H5Pset_file_image_callbacks(access, &lending) >= 0 &&
-        H5Pset_file_image(access, h5->image.bytes, h5->image.size) >= 0)
-        h5->file = H5Fopen(memory_name, H5F_ACC_RDONLY, access);
-    return finish_opening(h5, access);
+    *h5 = (dls_h5){.file = H5I_INVALID_HID, .memory.lent = image, .name = name, .error = error};
+    return open_memory(h5);
 }
 
-dls_status dls_h5_open_copy(dls_h5 *h5, dls_image image, const char *name, dls_error *error) {
-    start(h5, image, name, error);
-    char memory_name[48];
-    make_name(memory_name, sizeof memory_name);
-    hid_t access = memory_access(image.size);
-    if (image.size == 0)
-        h5->file = H5Fcreate(memory_name, H5F_ACC_TRUNC, H5P_DEFAULT, access);
-    else if (H5Pset_file_image(access, image.bytes, image.size) >= 0)
-        h5->file = H5Fopen(memory_name, H5F_ACC_RDWR, access);
-    return finish_opening(h5, access);
+dls_status dls_h5_open_copy(dls_h5 *h5, dls_image image, size_t added, const char *name, dls_error *error) {
+    *h5 = (dls_h5){.file = H5I_INVALID_HID, .memory.lent = image, .name = name, .error = error};
+    size_t room = image.size + added + ROOM_FOR_HEADERS;
+    h5->memory.is_writable = true;
+    h5->memory.own = (dls_image){DLS_NEW(uint8_t, room), room};
+    return h5->memory.own.bytes ? open_memory(h5) : dls_fail_memory(error);
 }
 
 void dls_h5_close(dls_h5 *h5) {
     if (h5->file >= 0) H5Fclose(h5->file);
     h5->file = H5I_INVALID_HID;
-    H5Eclear2(H5E_DEFAULT);
-    H5Eset_auto2(H5E_DEFAULT, h5->print, h5->print_data);
+    dls_image_free(&h5->memory.own);
+    end_silence(h5);
 }
 
-dls_status dls_h5_take_image(dls_h5 *h5, dls_image *image) {
+/* The driver's buffer is longer than the file; the superblock, written last, knows where that ends. */
+dls_status dls_h5_close_into(dls_h5 *h5, dls_image *image) {
     *image = (dls_image){0};
-    ssize_t size = H5Fflush(h5->file, H5F_SCOPE_LOCAL) < 0 ? -1 : H5Fget_file_image(h5->file, NULL, 0);
-    if (size <= 0) return fail_inside(h5, "finish the file");
-    image->bytes = DLS_NEW(uint8_t, size);
-    if (!image->bytes) return dls_fail_memory(h5->error);
-    image->size = (size_t)size;
-    if (H5Fget_file_image(h5->file, image->bytes, image->size) == size) return DLS_OK;
-    dls_image_free(image);
-    return fail_inside(h5, "finish the file");
+    dls_status status = H5Fclose(h5->file) < 0 ? fail_inside(h5, "finish the file") : DLS_OK;
+    h5->file = H5I_INVALID_HID;
+    if (!status) {
+        *image = h5->memory.own;
+        h5->memory.own = (dls_image){0};
+        image->size = (size_t)dls_h5_stored_size(image->bytes);
+    }
+    dls_h5_close(h5);
+    return status;
 }
 
 /* ---- reading ---- */

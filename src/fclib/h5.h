@@ -6,22 +6,32 @@
 
 #include <hdf5.h>
 
+/* The bytes behind a file that HDF5 takes for one in memory. */
+typedef struct dls_h5_memory {
+    dls_image lent; /* what was opened; stays until the file is closed */
+    dls_image own;  /* what a writable file grows in */
+    bool is_writable;
+} dls_h5_memory;
+
 typedef struct dls_h5 {
     hid_t file;
-    dls_image image; /* lent, not owned: stays until the file is closed */
+    dls_h5_memory memory;
     const char *name;
     dls_error *error;
     H5E_auto2_t print; /* what HDF5 did with its error stack before */
     void *print_data;
 } dls_h5;
 
-/* Opens image for reading, without a copy; it must have passed dls_h5_check and outlive h5. */
+/* Opens image for reading, without a copy; it must have passed dls_h5_check and outlive h5. h5 must not move.
+ */
 dls_status dls_h5_open(dls_h5 *h5, dls_image image, const char *name, dls_error *error);
-/* The same on a copy of image that may change. An empty image starts a new file. */
-dls_status dls_h5_open_copy(dls_h5 *h5, dls_image image, const char *name, dls_error *error);
+/* The same on a copy of image that may change; an empty image starts a new file. added is how many bytes of
+ * data will be written: memory for them is taken at once, for HDF5 does not survive running out of it
+ * half-way. */
+dls_status dls_h5_open_copy(dls_h5 *h5, dls_image image, size_t added, const char *name, dls_error *error);
 void dls_h5_close(dls_h5 *h5);
-/* The file as it stands, for the caller to free. */
-dls_status dls_h5_take_image(dls_h5 *h5, dls_image *image);
+/* Closes a writable file; image is for the caller to free. */
+dls_status dls_h5_close_into(dls_h5 *h5, dls_image *image);
 
 /* "NAME: WHERE: …" */
 dls_status dls_h5_fail(const dls_h5 *h5, const char *where, const char *format, ...)

@@ -265,6 +265,19 @@ static dls_status write_content(const dls_h5 *h5, const dls_fclib_content *conte
     return status;
 }
 
+/* Bytes of data in a file with this content; matrices have an int and a double for each entry. */
+static size_t content_size(const dls_fclib_content *content, const local_parts *parts) {
+    size_t rows = (size_t)parts->contact_rows + (size_t)parts->equality_rows;
+    const dls_sparse *matrices[] = {&parts->W, &parts->V, &parts->R};
+    const char *texts[] = {content->title, content->description, content->math_info};
+    size_t size = rows * (2 * sizeof(int) + 4 * sizeof(double));
+    for (int k = 0; k < 3; k++) {
+        if (matrices[k]->start) size += 12 * (size_t)matrices[k]->start[matrices[k]->columns];
+        if (texts[k]) size += strlen(texts[k]) + 1;
+    }
+    return size;
+}
+
 dls_status dls_fclib_encode(const dls_fclib_content *content, const char *name, dls_image *image,
                             dls_error *error) {
     *image = (dls_image){0};
@@ -278,11 +291,13 @@ dls_status dls_fclib_encode(const dls_fclib_content *content, const char *name, 
         problem = stored;
     }
     if (!status) status = split_problem(problem, &parts, error);
-    if (!status) status = dls_h5_open_copy(&h5, *image, name, error);
+    if (!status) status = dls_h5_open_copy(&h5, *image, content_size(content, &parts), name, error);
     if (!status) {
         status = write_content(&h5, content, &parts);
-        if (!status) status = dls_h5_take_image(&h5, image);
-        dls_h5_close(&h5);
+        if (status)
+            dls_h5_close(&h5);
+        else
+            status = dls_h5_close_into(&h5, image);
     }
     free_parts(&parts);
     dls_problem_destroy(stored);
@@ -304,15 +319,18 @@ dls_status dls_fclib_encode_again(const dls_fclib *file, const double *r, const 
                                   dls_error *error) {
     *image = (dls_image){0};
     double *velocity = NULL, *v = NULL;
-    int equality_rows = dls_problem_row_count(file->problem) - file->contact_rows;
+    int rows = dls_problem_row_count(file->problem), equality_rows = rows - file->contact_rows;
+    size_t added = sizeof(double) * (2 * (size_t)rows + (size_t)file->freedoms);
     dls_h5 h5;
     dls_status status = find_velocity(file->problem, r, u, &velocity, error);
     if (!status && file->form == DLS_FCLIB_GLOBAL) status = find_motion(file, r, &v, error);
-    if (!status) status = dls_h5_open_copy(&h5, file->image, file->name.text, error);
+    if (!status) status = dls_h5_open_copy(&h5, file->image, added, file->name.text, error);
     if (!status) {
         status = write_solution(&h5, file->contact_rows, equality_rows, file->freedoms, r, velocity, v);
-        if (!status) status = dls_h5_take_image(&h5, image);
-        dls_h5_close(&h5);
+        if (status)
+            dls_h5_close(&h5);
+        else
+            status = dls_h5_close_into(&h5, image);
     }
     dls_free(velocity);
     dls_free(v);
