@@ -11,7 +11,7 @@
 
 static const double GRAVITY = 9.81, STEP = 1e-3, RADIUS = 0.01, DENSITY = 2500, PI = 3.14159265358979323846;
 static const double KEEP_SPHERES = 0.55, KEEP_DISCS = 0.75; /* share of lattice neighbours that touch */
-static const double TILT = 0.1, AGITATION = 0.05;            /* of normals; of velocities, in units of g h */
+static const double TILT = 0.1, AGITATION = 0.05;           /* of normals; of velocities, in units of g h */
 
 typedef struct builder {
     int dimension, dof, body_count, contact_count, room;
@@ -168,7 +168,8 @@ static void tilted(builder *x, const double *direction, double *normal) {
         normal[i] = direction[i] + (i < x->dimension ? TILT * dls_random_normal(&x->random) : 0);
 }
 
-/* ---- spheres: a face-centred cubic lattice in a box, with a share of its contacts ---- */
+/* ---- spheres: a block of a face-centred cubic lattice on a floor, with a share of its contacts ----
+ * No walls: a body jammed between two of them can carry any impulse, and nothing would be unique. */
 
 static int sphere_at(int side, int i, int j, int k) {
     return (i + j + k) % 2 == 0 ? (int)((((int64_t)k * side + j) * side + i) / 2) : -1;
@@ -185,23 +186,17 @@ static void touch_spheres(builder *x, int side, int i, int j, int k) {
         tilted(x, direction, normal);
         touch_round(x, self, sphere_at(side, p, q, s), normal);
     }
-    int place[3] = {i, j, k};
-    for (int axis = 0; axis < 3; axis++) /* floor and walls; the box is open above */
-        for (int high = 0; high < (axis == 2 ? 1 : 2); high++) {
-            if (place[axis] != (high ? side - 1 : 0)) continue;
-            double normal[3] = {0, 0, 0};
-            normal[axis] = high ? -1 : 1;
-            touch_round(x, -1, self, normal);
-        }
+    const double up[3] = {0, 0, 1};
+    if (k == 0) touch_round(x, -1, self, up);
 }
 
 static dls_status generate_packing(const dls_generate_def *def, dls_problem **problem, dls_error *error) {
     const double spacing = sqrt(2) * RADIUS; /* between lattice planes */
     int side = 2;                            /* even, so that every plane holds the same number */
-    while (0.5 * pow(side, 3) * 6 * KEEP_SPHERES + 2.5 * pow(side, 2) < def->size) side += 2;
+    while (0.5 * pow(side, 3) * 6 * KEEP_SPHERES + 0.5 * pow(side, 2) < def->size) side += 2;
     int bodies = (int)((int64_t)side * side * side / 2);
     builder x;
-    if (!builder_begin(&x, 3, bodies, 6 * bodies + 5 * side * side, def->seed)) {
+    if (!builder_begin(&x, 3, bodies, 6 * bodies + side * side, def->seed)) {
         builder_free(&x);
         return dls_fail_memory(error);
     }
@@ -272,7 +267,7 @@ static dls_status generate_stack(const dls_generate_def *def, dls_problem **prob
     return status;
 }
 
-/* ---- discs in the plane: a triangular lattice on a floor between two walls ---- */
+/* ---- discs in the plane: a triangular lattice on a floor ---- */
 
 static void touch_discs(builder *x, int side, int i, int k) {
     const double half = 0.5, tall = 0.5 * sqrt(3);
@@ -286,17 +281,15 @@ static void touch_discs(builder *x, int side, int i, int k) {
         tilted(x, to[e], normal);
         touch_round(x, self, row * side + other[e], normal);
     }
-    for (int wall = 0; wall < 3; wall++) {
-        const double normals[3][3] = {{0, 1, 0}, {1, 0, 0}, {-1, 0, 0}};
-        if (wall == 0 ? k == 0 : i == (wall == 1 ? 0 : side - 1)) touch_round(x, -1, self, normals[wall]);
-    }
+    const double up[3] = {0, 1, 0};
+    if (k == 0) touch_round(x, -1, self, up);
 }
 
 static dls_status generate_discs(const dls_generate_def *def, dls_problem **problem, dls_error *error) {
     int side = 1;
-    while (3 * KEEP_DISCS * side * side + 3 * side < def->size) side++;
+    while (3 * KEEP_DISCS * side * side + side < def->size) side++;
     builder x;
-    if (!builder_begin(&x, 2, side * side, 3 * side * side + 3 * side, def->seed)) {
+    if (!builder_begin(&x, 2, side * side, 3 * side * side + side, def->seed)) {
         builder_free(&x);
         return dls_fail_memory(error);
     }

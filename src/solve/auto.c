@@ -1,14 +1,16 @@
 /* The default solver. Accelerated sweeps end most problems; where their rate says that they will not, the
- * interior point takes over and proximal Newton polishes; what cannot be factored keeps sweeping.
+ * interior point takes over and proximal Newton polishes; what cannot be factored is left to gradients.
  * Every decision counts flops or iterations, so that it is the same on every machine. */
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/memory.h"
+#include "solve/apgd.h"
 #include "solve/fields.h"
 #include "solve/ipm.h"
 #include "solve/newton.h"
 #include "solve/nlgs.h"
 
+#include <limits.h>
 #include <math.h>
 #include <string.h>
 
@@ -24,6 +26,7 @@ typedef struct chain {
     const dls_auto_options *options;
     dls_nlgs_options sweeps;
     dls_newton_options newton_options;
+    dls_apgd_options gradient;
     dls_monitor monitor;
     dls_nlgs nlgs;
     dls_newton newton;
@@ -164,6 +167,18 @@ static dls_outcome patient_stage(chain *x) {
     return outcome;
 }
 
+/* What cannot be factored is left to gradients; they start at the best iterate. */
+static dls_status gradient_stage(chain *x, dls_outcome *outcome, dls_error *error) {
+    dls_apgd apgd;
+    stage_begin(x);
+    memcpy(x->r, x->monitor.best, sizeof(double) * (size_t)x->problem->row_count);
+    if (!dls_apgd_prepare(&apgd, x->problem, &x->gradient, &x->monitor, x->r, x->workspace))
+        return dls_fail_memory(error);
+    *outcome = dls_apgd_advance(&apgd, left(x, INT_MAX));
+    stage_end(x, "apgd", apgd.iterations);
+    return DLS_OK;
+}
+
 /* ---- the chain ---- */
 
 static dls_status run(chain *x, dls_outcome *outcome, dls_error *error) {
@@ -171,7 +186,8 @@ static dls_status run(chain *x, dls_outcome *outcome, dls_error *error) {
     dls_status status = sweep_stage(x, outcome, error);
     if (status || ended(x, *outcome)) return status;
     status = want_system(x, &affordable, error);
-    if (status || !affordable) return status;
+    if (status) return status;
+    if (!affordable) return gradient_stage(x, outcome, error);
     status = ipm_stage(x, outcome, error);
     if (status || ended(x, *outcome)) return status;
     *outcome = newton_stage(x, AFTER_IPM_ALPHA, NEWTON_BUDGET);
@@ -191,7 +207,8 @@ static dls_status solve(const dls_problem *p, const void *options, double *r, do
     chain x = {.problem = p, .options = options, .r = r, .workspace = w, .info = info};
     x.sweeps = dls_default_nlgs_options();
     x.newton_options = dls_default_newton_options();
-    x.sweeps.stop = x.newton_options.stop = x.options->stop;
+    x.gradient = dls_default_apgd_options();
+    x.sweeps.stop = x.newton_options.stop = x.gradient.stop = x.options->stop;
     info->law = x.sweeps.law;
     if (!dls_monitor_prepare(&x.monitor, p, &x.options->stop, w)) return dls_fail_memory(error);
     dls_monitor_measure(&x.monitor, r, 0, INFINITY);

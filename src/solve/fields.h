@@ -43,9 +43,9 @@
                "apgd_residual|complementarity|penetration|cone_violation|increment",                         \
                "what is compared with the tolerance"),                                                       \
         DLS_REAL(type, stop., tolerance, 0, 1e300, "1", "of the stop measure, in its unit"),                 \
-        DLS_INT(type, stop., max_iterations, 0, 2147483647, "most iterations"),                                     \
+        DLS_INT(type, stop., max_iterations, 0, 2147483647, "most iterations"),                              \
         DLS_REAL(type, stop., time_limit, 0, 1e9, "s", "most wall time; 0 for none"),                        \
-        DLS_INT(type, stop., check_interval, 0, 2147483647,                                                         \
+        DLS_INT(type, stop., check_interval, 0, 2147483647,                                                  \
                 "iterations between true measures; 0: when a free estimate asks for one"),                   \
         DLS_INT(type, stop., threads, 1, 1024, "results have the same bits for any number")
 

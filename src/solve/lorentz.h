@@ -76,7 +76,7 @@ static inline double lorentz_step(int m, const double *x, const double *d, doubl
     if (d[0] < 0) t = fmin(t, -x[0] / d[0]);
     if (disc >= 0) {
         double q = -(b + (b < 0 ? -1 : 1) * sqrt(disc));
-        double roots[2] = {a != 0 ? q / a : INFINITY, q != 0 ? c / q : INFINITY};
+        double roots[2] = {a != 0 ? q / a : limit, q != 0 ? c / q : limit};
         for (int k = 0; k < 2; k++)
             if (roots[k] > 0) t = fmin(t, roots[k]);
     }

@@ -294,7 +294,7 @@ static dls_status choose(dls_system *s, dls_error *error) {
         if (!s->symbolic) return dls_fail_memory(error);
         s->symbolic_size = s->size;
         s->symbolic_hash = pattern_hash(s);
-        double sparse = s->symbolic->est_flops >= 0 ? SPARSE_COST * s->symbolic->est_flops : INFINITY;
+        double sparse = s->symbolic->est_flops >= 0 ? SPARSE_COST * s->symbolic->est_flops : 2 * dense;
         s->dense = dense <= sparse;
         flops = fmin(dense, sparse);
     }
