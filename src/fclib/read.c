@@ -16,7 +16,7 @@ typedef struct member {
 
 static member in(const char *group, const char *name) {
     member m;
-    snprintf(m.path, sizeof m.path, "%s/%s", group, name);
+    snprintf(m.path, sizeof m.path, "%.60s/%.32s", group, name);
     return m;
 }
 
