@@ -84,16 +84,18 @@ static void fill_blocks(peer_problem *peer, const int64_t *start, const int *col
     free(used);
 }
 
-/* Its planar solver takes any block with a determinant below 2e-16 for singular, which heavy bodies have: the
- * unit of mass is chosen so that the mean of W's diagonal is 1. Spatial problems are handed over as they are.
- */
+/* Its planar solver takes a determinant, and a norm of impulses, below 2e-16 for zero: units are chosen so
+ * that W's diagonal and q are about 1. Spatial problems are handed over as they are. */
 static void choose_units(peer_problem *peer) {
-    double trace = 0;
-    for (int i = 0; i < peer->rows; i++) trace += peer->dense[(size_t)i * (size_t)peer->rows + (size_t)i];
-    peer->impulse_unit = peer->dimension == 2 && trace > 0 ? peer->rows / trace : 1;
     const size_t d = (size_t)peer->dimension, rows = (size_t)peer->rows;
-    for (size_t k = 0; k < peer->block_count * d * d; k++) peer->block[k] *= peer->impulse_unit;
-    for (size_t k = 0; k < rows * rows; k++) peer->dense[k] *= peer->impulse_unit;
+    double trace = 0, square = 0;
+    for (size_t i = 0; i < rows; i++) trace += peer->dense[i * rows + i], square += peer->q[i] * peer->q[i];
+    const bool planar = d == 2 && trace > 0 && square > 0;
+    const double mass = planar ? peer->rows / trace : 1, velocity = planar ? sqrt(square / peer->rows) : 1;
+    for (size_t k = 0; k < peer->block_count * d * d; k++) peer->block[k] *= mass;
+    for (size_t k = 0; k < rows * rows; k++) peer->dense[k] *= mass;
+    for (size_t i = 0; i < rows; i++) peer->q[i] /= velocity;
+    peer->impulse_unit = mass * velocity;
 }
 
 static peer_problem peer_from(const dls_problem *problem) {
@@ -160,14 +162,95 @@ static FrictionContactProblem *problem_of(const peer_problem *peer, NM_types sto
 /* ---- its solvers ----------------------------------------------------------------------------------------
  */
 
+#define BLOCKS         NM_SPARSE_BLOCK
+#define DENSE          NM_DENSE
+#define NSGS           SICONOS_FRICTION_3D_NSGS
+#define LOCAL_NEWTON   SICONOS_FRICTION_3D_ONECONTACT_NSN
+#define LOCAL_DAMPED   SICONOS_FRICTION_3D_ONECONTACT_NSN_GP
+#define LOCAL_HYBRID   SICONOS_FRICTION_3D_ONECONTACT_NSN_GP_HYBRID
+#define LOCAL_ITERATED SICONOS_FRICTION_3D_ONECONTACT_ProjectionOnConeWithLocalIteration
+#define ALART          SICONOS_FRICTION_3D_NSN_AC
+#define FISCHER        SICONOS_FRICTION_3D_NSN_FB
+#define NATURAL        SICONOS_FRICTION_3D_NSN_NM
+#define PROXIMAL       SICONOS_FRICTION_3D_PROX
+#define ADMM           SICONOS_FRICTION_3D_ADMM
+
+/* What differs from a solver's defaults, by name. */
+typedef enum option {
+    DEFAULT,
+    LIGHT,
+    FULL,
+    TEN_LOCAL,
+    ADAPTIVE_LOCAL,
+    MOREAU_LOCAL,
+    LOOP_LOCAL,
+    RELAXED,
+    OMEGA_OVER,
+    OMEGA_UNDER,
+    FREEZING,
+    SHUFFLED,
+    PLAIN,
+    INNER_PLAIN,
+    CSPARSE,
+    INNER_CSPARSE,
+    MOREAU,
+    GRADIENT_START,
+    REGULARIZED,
+    SMALL_ALPHA,
+    BALANCED,
+    RESCALED,
+    NORM_RHO,
+    OPTION_COUNT
+} option;
+
+static const struct {
+    enum { NOTHING, INTEGER, REAL, INNER_INTEGER } what; /* inner: of the solver inside */
+    int index;
+    double value;
+} OPTIONS[OPTION_COUNT] = {
+    [LIGHT] = {INTEGER, SICONOS_FRICTION_3D_IPARAM_ERROR_EVALUATION,
+               SICONOS_FRICTION_3D_NSGS_ERROR_EVALUATION_LIGHT},
+    [FULL] = {INTEGER, SICONOS_FRICTION_3D_IPARAM_ERROR_EVALUATION,
+              SICONOS_FRICTION_3D_NSGS_ERROR_EVALUATION_FULL},
+    [TEN_LOCAL] = {INNER_INTEGER, SICONOS_IPARAM_MAX_ITER, 10},
+    [ADAPTIVE_LOCAL] = {INTEGER, SICONOS_FRICTION_3D_IPARAM_INTERNAL_ERROR_STRATEGY,
+                        SICONOS_FRICTION_3D_INTERNAL_ERROR_STRATEGY_ADAPTIVE},
+    [MOREAU_LOCAL] = {INNER_INTEGER, SICONOS_FRICTION_3D_NSN_FORMULATION,
+                      SICONOS_FRICTION_3D_NSN_FORMULATION_JEANMOREAU_STD},
+    [LOOP_LOCAL] = {INNER_INTEGER, SICONOS_FRICTION_3D_NSN_HYBRID_STRATEGY,
+                    SICONOS_FRICTION_3D_NSN_HYBRID_STRATEGY_PLI_NSN_LOOP},
+    [RELAXED] = {INTEGER, SICONOS_FRICTION_3D_NSGS_RELAXATION, SICONOS_FRICTION_3D_NSGS_RELAXATION_TRUE},
+    [OMEGA_OVER] = {REAL, SICONOS_FRICTION_3D_NSGS_RELAXATION_VALUE, 1.3},
+    [OMEGA_UNDER] = {REAL, SICONOS_FRICTION_3D_NSGS_RELAXATION_VALUE, 0.8},
+    [FREEZING] = {INTEGER, SICONOS_FRICTION_3D_NSGS_FREEZING_CONTACT, 10},
+    [SHUFFLED] = {INTEGER, SICONOS_FRICTION_3D_NSGS_SHUFFLE, SICONOS_FRICTION_3D_NSGS_SHUFFLE_TRUE},
+    [PLAIN] = {INTEGER, SICONOS_FRICTION_3D_NSN_LINESEARCH, SICONOS_FRICTION_3D_NSN_LINESEARCH_NO},
+    [INNER_PLAIN] = {INNER_INTEGER, SICONOS_FRICTION_3D_NSN_LINESEARCH,
+                     SICONOS_FRICTION_3D_NSN_LINESEARCH_NO},
+    [CSPARSE] = {INTEGER, SICONOS_FRICTION_3D_NSN_LINEAR_SOLVER, SICONOS_FRICTION_3D_NSN_USE_CSLUSOL},
+    [INNER_CSPARSE] = {INNER_INTEGER, SICONOS_FRICTION_3D_NSN_LINEAR_SOLVER,
+                       SICONOS_FRICTION_3D_NSN_USE_CSLUSOL},
+    [MOREAU] = {INTEGER, SICONOS_FRICTION_3D_NSN_FORMULATION,
+                SICONOS_FRICTION_3D_NSN_FORMULATION_JEANMOREAU_STD},
+    [GRADIENT_START] = {INTEGER, SICONOS_FRICTION_3D_NSN_HYBRID_STRATEGY,
+                        SICONOS_FRICTION_3D_NSN_HYBRID_STRATEGY_VI_EG_NSN},
+    [REGULARIZED] = {INTEGER, SICONOS_FRICTION_3D_PROXIMAL_IPARAM_STRATEGY,
+                     SICONOS_FRICTION_3D_PROXIMAL_REGULARIZATION},
+    [SMALL_ALPHA] = {REAL, SICONOS_FRICTION_3D_PROXIMAL_DPARAM_ALPHA, 1e-2},
+    [BALANCED] = {INTEGER, SICONOS_FRICTION_3D_ADMM_IPARAM_RHO_STRATEGY,
+                  SICONOS_FRICTION_3D_ADMM_RHO_STRATEGY_RESIDUAL_BALANCING},
+    [RESCALED] = {INTEGER, SICONOS_FRICTION_3D_IPARAM_RESCALING, SICONOS_FRICTION_3D_RESCALING_SCALAR},
+    [NORM_RHO] = {INTEGER, SICONOS_FRICTION_3D_ADMM_IPARAM_INITIAL_RHO,
+                  SICONOS_FRICTION_3D_ADMM_INITIAL_RHO_NORM_INF},
+};
+
 typedef struct peer_solver {
-    char name[64];
-    const char *group; /* nsgs, newton or other */
-    int dimension;
-    int id, local_id;
-    int stop; /* of NSGS: SICONOS_FRICTION_3D_NSGS_ERROR_EVALUATION_… */
+    char name[48];
+    const char
+        *group; /* nsgs: every local solver with either stop test; tuned: NSGS with more; newton; other */
+    int dimension, id, inner; /* inner: the solver inside, 0 for its default */
     NM_types storage;
-    void (*tune)(SolverOptions *options);
+    option options[3];
 } peer_solver;
 
 typedef struct peer_context {
@@ -175,214 +258,81 @@ typedef struct peer_context {
     const peer_solver *solver;
 } peer_context;
 
-static void set_local_iterations(SolverOptions *options, int iterations) {
-    options->internalSolvers[0]->iparam[SICONOS_IPARAM_MAX_ITER] = iterations;
-}
-
-static void tune_ten_local(SolverOptions *options) { set_local_iterations(options, 10); }
-static void tune_hundred_local(SolverOptions *options) { set_local_iterations(options, 100); }
-
-static void tune_adaptive(SolverOptions *options) {
-    options->iparam[SICONOS_FRICTION_3D_IPARAM_INTERNAL_ERROR_STRATEGY] =
-        SICONOS_FRICTION_3D_INTERNAL_ERROR_STRATEGY_ADAPTIVE;
-}
-
-static void tune_moreau_local(SolverOptions *options) {
-    options->internalSolvers[0]->iparam[SICONOS_FRICTION_3D_NSN_FORMULATION] =
-        SICONOS_FRICTION_3D_NSN_FORMULATION_JEANMOREAU_STD;
-}
-
-static void tune_hybrid_loop(SolverOptions *options) {
-    options->internalSolvers[0]->iparam[SICONOS_FRICTION_3D_NSN_HYBRID_STRATEGY] =
-        SICONOS_FRICTION_3D_NSN_HYBRID_STRATEGY_PLI_NSN_LOOP;
-}
-
-static void tune_relaxed(SolverOptions *options) {
-    options->iparam[SICONOS_FRICTION_3D_NSGS_RELAXATION] = SICONOS_FRICTION_3D_NSGS_RELAXATION_TRUE;
-    options->dparam[SICONOS_FRICTION_3D_NSGS_RELAXATION_VALUE] = 0.8;
-}
-static void tune_over(SolverOptions *options) {
-    options->iparam[SICONOS_FRICTION_3D_NSGS_RELAXATION] = SICONOS_FRICTION_3D_NSGS_RELAXATION_TRUE;
-    options->dparam[SICONOS_FRICTION_3D_NSGS_RELAXATION_VALUE] = 1.3;
-}
-static void tune_shuffle(SolverOptions *options) {
-    options->iparam[SICONOS_FRICTION_3D_NSGS_SHUFFLE] = SICONOS_FRICTION_3D_NSGS_SHUFFLE_TRUE;
-}
-static void tune_freeze(SolverOptions *options) {
-    options->iparam[SICONOS_FRICTION_3D_NSGS_FREEZING_CONTACT] = 10;
-}
-
 /* Local solvers of NSGS; those on a cylinder solve Tresca's law, not Coulomb's. */
 static const struct {
     const char *name;
     int id;
-    void (*tune)(SolverOptions *options);
+    option option;
 } LOCAL_SOLVERS[] = {
-    {"newton", SICONOS_FRICTION_3D_ONECONTACT_NSN, NULL},
-    {"newton-damped", SICONOS_FRICTION_3D_ONECONTACT_NSN_GP, NULL},
-    {"newton-hybrid", SICONOS_FRICTION_3D_ONECONTACT_NSN_GP_HYBRID, NULL},
-    {"newton-loop", SICONOS_FRICTION_3D_ONECONTACT_NSN_GP_HYBRID, tune_hybrid_loop},
-    {"newton-moreau", SICONOS_FRICTION_3D_ONECONTACT_NSN_GP, tune_moreau_local},
-    {"newton-adaptive", SICONOS_FRICTION_3D_ONECONTACT_NSN_GP, tune_adaptive},
-    {"newton-hybrid-adaptive", SICONOS_FRICTION_3D_ONECONTACT_NSN_GP_HYBRID, tune_adaptive},
-    {"cone-iterated", SICONOS_FRICTION_3D_ONECONTACT_ProjectionOnConeWithLocalIteration, NULL},
-    {"cone-iterated-10", SICONOS_FRICTION_3D_ONECONTACT_ProjectionOnConeWithLocalIteration, tune_ten_local},
-    {"cone-iterated-100", SICONOS_FRICTION_3D_ONECONTACT_ProjectionOnConeWithLocalIteration,
-     tune_hundred_local},
-    {"cone-iterated-adaptive", SICONOS_FRICTION_3D_ONECONTACT_ProjectionOnConeWithLocalIteration,
-     tune_adaptive},
-    {"cone", SICONOS_FRICTION_3D_ONECONTACT_ProjectionOnCone, NULL},
-    {"cone-diagonal", SICONOS_FRICTION_3D_ONECONTACT_ProjectionOnConeWithDiagonalization, NULL},
-    {"cone-regularized", SICONOS_FRICTION_3D_ONECONTACT_ProjectionOnConeWithRegularization, NULL},
-    {"quartic", SICONOS_FRICTION_3D_ONECONTACT_QUARTIC, NULL},
-    {"quartic-newton", SICONOS_FRICTION_3D_ONECONTACT_QUARTIC_NU, NULL},
-    {"glocker-newton", SICONOS_FRICTION_3D_NCPGlockerFBNewton, NULL},
-    {"glocker-fixed-point", SICONOS_FRICTION_3D_NCPGlockerFBFixedPoint, NULL},
-    {"newton-relaxed", SICONOS_FRICTION_3D_ONECONTACT_NSN, tune_relaxed},
-    {"newton-over", SICONOS_FRICTION_3D_ONECONTACT_NSN, tune_over},
-    {"newton-shuffle", SICONOS_FRICTION_3D_ONECONTACT_NSN, tune_shuffle},
-    {"newton-freeze", SICONOS_FRICTION_3D_ONECONTACT_NSN, tune_freeze},
+    {"newton", LOCAL_NEWTON, DEFAULT},
+    {"quartic", SICONOS_FRICTION_3D_ONECONTACT_QUARTIC, DEFAULT},
+    {"quartic-newton", SICONOS_FRICTION_3D_ONECONTACT_QUARTIC_NU, DEFAULT},
+    {"cone", SICONOS_FRICTION_3D_ONECONTACT_ProjectionOnCone, DEFAULT},
+    {"cone-diagonal", SICONOS_FRICTION_3D_ONECONTACT_ProjectionOnConeWithDiagonalization, DEFAULT},
+    {"cone-regularized", SICONOS_FRICTION_3D_ONECONTACT_ProjectionOnConeWithRegularization, DEFAULT},
+    {"cone-iterated", LOCAL_ITERATED, DEFAULT},
+    {"cone-iterated-10", LOCAL_ITERATED, TEN_LOCAL},
+    {"newton-damped", LOCAL_DAMPED, DEFAULT},
+    {"newton-adaptive", LOCAL_DAMPED, ADAPTIVE_LOCAL},
+    {"newton-moreau", LOCAL_DAMPED, MOREAU_LOCAL},
+    {"newton-hybrid", LOCAL_HYBRID, DEFAULT},
+    {"newton-hybrid-loop", LOCAL_HYBRID, LOOP_LOCAL},
+    {"glocker-newton", SICONOS_FRICTION_3D_NCPGlockerFBNewton, DEFAULT},
+    {"glocker-fixed-point", SICONOS_FRICTION_3D_NCPGlockerFBFixedPoint, DEFAULT},
 };
 
 static const struct {
     const char *name;
-    int value;
-} STOPS[] = {
-    {"light", SICONOS_FRICTION_3D_NSGS_ERROR_EVALUATION_LIGHT},
-    {"light-full", SICONOS_FRICTION_3D_NSGS_ERROR_EVALUATION_LIGHT_WITH_FULL_FINAL},
-    {"full", SICONOS_FRICTION_3D_NSGS_ERROR_EVALUATION_FULL},
-};
-
-static void no_line_search(SolverOptions *options) {
-    options->iparam[SICONOS_FRICTION_3D_NSN_LINESEARCH] = SICONOS_FRICTION_3D_NSN_LINESEARCH_NO;
-}
-static void armijo(SolverOptions *options) {
-    options->iparam[SICONOS_FRICTION_3D_NSN_LINESEARCH] = SICONOS_FRICTION_3D_NSN_LINESEARCH_ARMIJO;
-}
-static void use_csparse(SolverOptions *options) {
-    options->iparam[SICONOS_FRICTION_3D_NSN_LINEAR_SOLVER] = SICONOS_FRICTION_3D_NSN_USE_CSLUSOL;
-}
-static void no_line_search_csparse(SolverOptions *options) {
-    no_line_search(options);
-    use_csparse(options);
-}
-static void moreau(SolverOptions *options) {
-    options->iparam[SICONOS_FRICTION_3D_NSN_FORMULATION] = SICONOS_FRICTION_3D_NSN_FORMULATION_JEANMOREAU_STD;
-}
-static void moreau_nls(SolverOptions *options) {
-    moreau(options);
-    no_line_search(options);
-}
-static void start_by_extragradient(SolverOptions *options) {
-    no_line_search(options);
-    options->iparam[SICONOS_FRICTION_3D_NSN_HYBRID_STRATEGY] =
-        SICONOS_FRICTION_3D_NSN_HYBRID_STRATEGY_VI_EG_NSN;
-}
-static void start_by_extragradient_csparse(SolverOptions *options) {
-    start_by_extragradient(options);
-    use_csparse(options);
-}
-static void prox_csparse(SolverOptions *options) { use_csparse(options->internalSolvers[0]); }
-static void prox_nls(SolverOptions *options) { no_line_search(options->internalSolvers[0]); }
-static void prox_nls_csparse(SolverOptions *options) { no_line_search_csparse(options->internalSolvers[0]); }
-static void prox_nu2(SolverOptions *options) { options->dparam[SICONOS_FRICTION_3D_PROXIMAL_DPARAM_NU] = 2; }
-static void prox_fb(SolverOptions *options) {
-    solver_options_update_internal(options, 0, SICONOS_FRICTION_3D_NSN_FB);
-}
-static void prox_nsgs(SolverOptions *options) {
-    solver_options_update_internal(options, 0, SICONOS_FRICTION_3D_NSGS);
-}
-static void prox_regularization(SolverOptions *options) {
-    options->iparam[SICONOS_FRICTION_3D_PROXIMAL_IPARAM_STRATEGY] =
-        SICONOS_FRICTION_3D_PROXIMAL_REGULARIZATION;
-    options->dparam[SICONOS_FRICTION_3D_PROXIMAL_DPARAM_ALPHA] = 1e-2;
-}
-static void balance(SolverOptions *options) {
-    options->iparam[SICONOS_FRICTION_3D_ADMM_IPARAM_RHO_STRATEGY] =
-        SICONOS_FRICTION_3D_ADMM_RHO_STRATEGY_RESIDUAL_BALANCING;
-}
-static void balance_scaled(SolverOptions *options) {
-    options->iparam[SICONOS_FRICTION_3D_ADMM_IPARAM_RHO_STRATEGY] =
-        SICONOS_FRICTION_3D_ADMM_RHO_STRATEGY_SCALED_RESIDUAL_BALANCING;
-}
-static void balance_rescale(SolverOptions *options) {
-    balance(options);
-    options->iparam[SICONOS_FRICTION_3D_IPARAM_RESCALING] = SICONOS_FRICTION_3D_RESCALING_SCALAR;
-}
-static void rho_norm(SolverOptions *options) {
-    options->iparam[SICONOS_FRICTION_3D_ADMM_IPARAM_INITIAL_RHO] =
-        SICONOS_FRICTION_3D_ADMM_INITIAL_RHO_NORM_INF;
-}
-static void rho_norm_balance(SolverOptions *options) {
-    rho_norm(options);
-    balance(options);
-}
-static void rho_eig(SolverOptions *options) {
-    options->iparam[SICONOS_FRICTION_3D_ADMM_IPARAM_INITIAL_RHO] =
-        SICONOS_FRICTION_3D_ADMM_INITIAL_RHO_EIGENVALUES;
-}
+    option option;
+} STOPS[] = {{"light", LIGHT}, {"full", FULL}};
 
 static const peer_solver OTHER_SOLVERS[] = {
-    {"newton-alart-curnier", "newton", 3, SICONOS_FRICTION_3D_NSN_AC, 0, 0, NM_SPARSE_BLOCK, NULL},
-    {"newton-alart-curnier-nls", "newton", 3, SICONOS_FRICTION_3D_NSN_AC, 0, 0, NM_SPARSE_BLOCK,
-     no_line_search},
-    {"newton-alart-curnier-nls-csparse", "newton", 3, SICONOS_FRICTION_3D_NSN_AC, 0, 0, NM_SPARSE_BLOCK,
-     no_line_search_csparse},
-    {"newton-alart-curnier-nls-dense", "newton", 3, SICONOS_FRICTION_3D_NSN_AC, 0, 0, NM_DENSE,
-     no_line_search},
-    {"newton-alart-curnier-dense", "newton", 3, SICONOS_FRICTION_3D_NSN_AC, 0, 0, NM_DENSE, NULL},
-    {"newton-alart-curnier-armijo", "newton", 3, SICONOS_FRICTION_3D_NSN_AC, 0, 0, NM_SPARSE_BLOCK, armijo},
-    {"newton-alart-curnier-csparse", "newton", 3, SICONOS_FRICTION_3D_NSN_AC, 0, 0, NM_SPARSE_BLOCK,
-     use_csparse},
-    {"newton-jean-moreau", "newton", 3, SICONOS_FRICTION_3D_NSN_AC, 0, 0, NM_SPARSE_BLOCK, moreau},
-    {"newton-jean-moreau-nls", "newton", 3, SICONOS_FRICTION_3D_NSN_AC, 0, 0, NM_SPARSE_BLOCK, moreau_nls},
-    {"newton-extragradient-start", "newton", 3, SICONOS_FRICTION_3D_NSN_AC, 0, 0, NM_SPARSE_BLOCK,
-     start_by_extragradient},
-    {"newton-extragradient-start-csparse", "newton", 3, SICONOS_FRICTION_3D_NSN_AC, 0, 0, NM_SPARSE_BLOCK,
-     start_by_extragradient_csparse},
-    {"newton-extragradient-start-dense", "newton", 3, SICONOS_FRICTION_3D_NSN_AC, 0, 0, NM_DENSE,
-     start_by_extragradient},
-    {"newton-alart-curnier-test", "newton", 3, SICONOS_FRICTION_3D_NSN_AC_TEST, 0, 0, NM_SPARSE_BLOCK, NULL},
-    {"newton-fischer-burmeister", "newton", 3, SICONOS_FRICTION_3D_NSN_FB, 0, 0, NM_SPARSE_BLOCK, NULL},
-    {"newton-fischer-burmeister-nls", "newton", 3, SICONOS_FRICTION_3D_NSN_FB, 0, 0, NM_SPARSE_BLOCK,
-     no_line_search},
-    {"newton-natural-map", "newton", 3, SICONOS_FRICTION_3D_NSN_NM, 0, 0, NM_SPARSE_BLOCK, NULL},
-    {"newton-natural-map-nls", "newton", 3, SICONOS_FRICTION_3D_NSN_NM, 0, 0, NM_SPARSE_BLOCK,
-     no_line_search},
-    {"proximal", "other", 3, SICONOS_FRICTION_3D_PROX, 0, 0, NM_SPARSE_BLOCK, NULL},
-    {"proximal-csparse", "other", 3, SICONOS_FRICTION_3D_PROX, 0, 0, NM_SPARSE_BLOCK, prox_csparse},
-    {"proximal-dense", "other", 3, SICONOS_FRICTION_3D_PROX, 0, 0, NM_DENSE, NULL},
-    {"proximal-nls", "other", 3, SICONOS_FRICTION_3D_PROX, 0, 0, NM_SPARSE_BLOCK, prox_nls},
-    {"proximal-nls-csparse", "other", 3, SICONOS_FRICTION_3D_PROX, 0, 0, NM_SPARSE_BLOCK, prox_nls_csparse},
-    {"proximal-nls-dense", "other", 3, SICONOS_FRICTION_3D_PROX, 0, 0, NM_DENSE, prox_nls},
-    {"proximal-nu2", "other", 3, SICONOS_FRICTION_3D_PROX, 0, 0, NM_SPARSE_BLOCK, prox_nu2},
-    {"proximal-fb", "other", 3, SICONOS_FRICTION_3D_PROX, 0, 0, NM_SPARSE_BLOCK, prox_fb},
-    {"proximal-nsgs", "other", 3, SICONOS_FRICTION_3D_PROX, 0, 0, NM_SPARSE_BLOCK, prox_nsgs},
-    {"proximal-regularization", "other", 3, SICONOS_FRICTION_3D_PROX, 0, 0, NM_SPARSE_BLOCK,
-     prox_regularization},
-    {"admm", "other", 3, SICONOS_FRICTION_3D_ADMM, 0, 0, NM_SPARSE_BLOCK, NULL},
-    {"admm-balanced", "other", 3, SICONOS_FRICTION_3D_ADMM, 0, 0, NM_SPARSE_BLOCK, balance},
-    {"admm-balanced-scaled", "other", 3, SICONOS_FRICTION_3D_ADMM, 0, 0, NM_SPARSE_BLOCK, balance_scaled},
-    {"admm-rescaled", "other", 3, SICONOS_FRICTION_3D_ADMM, 0, 0, NM_SPARSE_BLOCK, balance_rescale},
-    {"admm-norm", "other", 3, SICONOS_FRICTION_3D_ADMM, 0, 0, NM_SPARSE_BLOCK, rho_norm},
-    {"admm-norm-balanced", "other", 3, SICONOS_FRICTION_3D_ADMM, 0, 0, NM_SPARSE_BLOCK, rho_norm_balance},
-    {"admm-eigen", "other", 3, SICONOS_FRICTION_3D_ADMM, 0, 0, NM_SPARSE_BLOCK, rho_eig},
-    {"admm-dense", "other", 3, SICONOS_FRICTION_3D_ADMM, 0, 0, NM_DENSE, NULL},
-    {"admm-norm-dense", "other", 3, SICONOS_FRICTION_3D_ADMM, 0, 0, NM_DENSE, rho_norm},
-    {"admm-balanced-dense", "other", 3, SICONOS_FRICTION_3D_ADMM, 0, 0, NM_DENSE, balance},
-    {"vi-extragradient", "other", 3, SICONOS_FRICTION_3D_VI_EG, 0, 0, NM_SPARSE_BLOCK, NULL},
-    {"vi-fixed-point", "other", 3, SICONOS_FRICTION_3D_VI_FPP, 0, 0, NM_SPARSE_BLOCK, NULL},
-    {"extragradient", "other", 3, SICONOS_FRICTION_3D_EG, 0, 0, NM_SPARSE_BLOCK, NULL},
-    {"fixed-point", "other", 3, SICONOS_FRICTION_3D_FPP, 0, 0, NM_SPARSE_BLOCK, NULL},
-    {"hyperplane", "other", 3, SICONOS_FRICTION_3D_HP, 0, 0, NM_SPARSE_BLOCK, NULL},
-    {"de-saxce", "other", 3, SICONOS_FRICTION_3D_DSFP, 0, 0, NM_SPARSE_BLOCK, NULL},
-    {"tresca", "other", 3, SICONOS_FRICTION_3D_TFP, 0, 0, NM_SPARSE_BLOCK, NULL},
-    {"panagiotopoulos", "other", 3, SICONOS_FRICTION_3D_PFP, 0, 0, NM_SPARSE_BLOCK, NULL},
-    {"aclm", "other", 3, SICONOS_FRICTION_3D_ACLMFP, 0, 0, NM_SPARSE_BLOCK, NULL},
-    {"nsgs-velocity", "other", 3, SICONOS_FRICTION_3D_NSGSV, 0, 0, NM_SPARSE_BLOCK, NULL},
-    {"cpg", "other", 2, SICONOS_FRICTION_2D_CPG, 0, 0, NM_DENSE, NULL},
-    {"lemke", "other", 2, SICONOS_FRICTION_2D_LEMKE, 0, 0, NM_DENSE, NULL},
-    {"nsgs-dense", "other", 2, SICONOS_FRICTION_2D_NSGS, 0, 0, NM_DENSE, NULL},
+    {"nsgs over-relaxed", "tuned", 3, NSGS, LOCAL_NEWTON, BLOCKS, {LIGHT, RELAXED, OMEGA_OVER}},
+    {"nsgs under-relaxed", "tuned", 3, NSGS, LOCAL_NEWTON, BLOCKS, {LIGHT, RELAXED, OMEGA_UNDER}},
+    {"nsgs freezing", "tuned", 3, NSGS, LOCAL_NEWTON, BLOCKS, {LIGHT, FREEZING}},
+    {"nsgs shuffled", "tuned", 3, NSGS, LOCAL_NEWTON, BLOCKS, {LIGHT, SHUFFLED}},
+    {"newton", "newton", 3, ALART, 0, BLOCKS, {DEFAULT}},
+    {"newton plain", "newton", 3, ALART, 0, BLOCKS, {PLAIN}},
+    {"newton plain csparse", "newton", 3, ALART, 0, BLOCKS, {PLAIN, CSPARSE}},
+    {"newton plain dense", "newton", 3, ALART, 0, DENSE, {PLAIN}},
+    {"newton moreau", "newton", 3, ALART, 0, BLOCKS, {MOREAU}},
+    {"newton moreau plain", "newton", 3, ALART, 0, BLOCKS, {MOREAU, PLAIN}},
+    {"newton gradient-start", "newton", 3, ALART, 0, BLOCKS, {PLAIN, GRADIENT_START}},
+    {"newton gradient-start csparse", "newton", 3, ALART, 0, BLOCKS, {PLAIN, GRADIENT_START, CSPARSE}},
+    {"newton gradient-start dense", "newton", 3, ALART, 0, DENSE, {PLAIN, GRADIENT_START}},
+    {"newton fischer-burmeister", "newton", 3, FISCHER, 0, BLOCKS, {DEFAULT}},
+    {"newton fischer-burmeister plain", "newton", 3, FISCHER, 0, BLOCKS, {PLAIN}},
+    {"newton natural-map", "newton", 3, NATURAL, 0, BLOCKS, {DEFAULT}},
+    {"newton natural-map plain", "newton", 3, NATURAL, 0, BLOCKS, {PLAIN}},
+    {"proximal", "other", 3, PROXIMAL, 0, BLOCKS, {DEFAULT}},
+    {"proximal csparse", "other", 3, PROXIMAL, 0, BLOCKS, {INNER_CSPARSE}},
+    {"proximal plain", "other", 3, PROXIMAL, 0, BLOCKS, {INNER_PLAIN}},
+    {"proximal plain csparse", "other", 3, PROXIMAL, 0, BLOCKS, {INNER_PLAIN, INNER_CSPARSE}},
+    {"proximal plain dense", "other", 3, PROXIMAL, 0, DENSE, {INNER_PLAIN}},
+    {"proximal fischer-burmeister", "other", 3, PROXIMAL, FISCHER, BLOCKS, {DEFAULT}},
+    {"proximal nsgs", "other", 3, PROXIMAL, NSGS, BLOCKS, {DEFAULT}},
+    {"proximal regularized", "other", 3, PROXIMAL, 0, BLOCKS, {REGULARIZED, SMALL_ALPHA}},
+    {"admm", "other", 3, ADMM, 0, BLOCKS, {DEFAULT}},
+    {"admm dense", "other", 3, ADMM, 0, DENSE, {DEFAULT}},
+    {"admm balanced", "other", 3, ADMM, 0, BLOCKS, {BALANCED}},
+    {"admm balanced rescaled", "other", 3, ADMM, 0, BLOCKS, {BALANCED, RESCALED}},
+    {"admm norm", "other", 3, ADMM, 0, BLOCKS, {NORM_RHO}},
+    {"admm norm balanced", "other", 3, ADMM, 0, BLOCKS, {NORM_RHO, BALANCED}},
+    {"vi-extragradient", "other", 3, SICONOS_FRICTION_3D_VI_EG, 0, BLOCKS, {DEFAULT}},
+    {"vi-fixed-point", "other", 3, SICONOS_FRICTION_3D_VI_FPP, 0, BLOCKS, {DEFAULT}},
+    {"extragradient", "other", 3, SICONOS_FRICTION_3D_EG, 0, BLOCKS, {DEFAULT}},
+    {"fixed-point", "other", 3, SICONOS_FRICTION_3D_FPP, 0, BLOCKS, {DEFAULT}},
+    {"hyperplane", "other", 3, SICONOS_FRICTION_3D_HP, 0, BLOCKS, {DEFAULT}},
+    {"de-saxce", "other", 3, SICONOS_FRICTION_3D_DSFP, 0, BLOCKS, {DEFAULT}},
+    {"tresca", "other", 3, SICONOS_FRICTION_3D_TFP, 0, BLOCKS, {DEFAULT}},
+    {"panagiotopoulos", "other", 3, SICONOS_FRICTION_3D_PFP, 0, BLOCKS, {DEFAULT}},
+    {"aclm", "other", 3, SICONOS_FRICTION_3D_ACLMFP, 0, BLOCKS, {DEFAULT}},
+    {"nsgs velocity", "other", 3, SICONOS_FRICTION_3D_NSGSV, 0, BLOCKS, {DEFAULT}},
+    {"nsgs light", "nsgs", 2, SICONOS_FRICTION_2D_NSGS, 0, BLOCKS, {LIGHT}},
+    {"nsgs light-full", "nsgs", 2, SICONOS_FRICTION_2D_NSGS, 0, BLOCKS, {DEFAULT}},
+    {"nsgs dense", "nsgs", 2, SICONOS_FRICTION_2D_NSGS, 0, DENSE, {DEFAULT}},
+    {"conjugate gradient", "other", 2, SICONOS_FRICTION_2D_CPG, 0, DENSE, {DEFAULT}},
+    {"lemke", "other", 2, SICONOS_FRICTION_2D_LEMKE, 0, DENSE, {DEFAULT}},
 };
 
 enum {
@@ -390,45 +340,50 @@ enum {
     STOP_COUNT = sizeof STOPS / sizeof *STOPS
 };
 enum { OTHER_COUNT = sizeof OTHER_SOLVERS / sizeof *OTHER_SOLVERS };
-enum { MAX_SOLVERS = LOCAL_COUNT * STOP_COUNT + STOP_COUNT + OTHER_COUNT };
+enum { MAX_SOLVERS = LOCAL_COUNT * STOP_COUNT + OTHER_COUNT };
 
+/* The Gauss–Seidel solvers of a dimension, and after them the rest if all are wanted. */
 static int list_solvers(int dimension, bool all, peer_solver *list) {
     int count = 0;
-    for (int k = 0; k < STOP_COUNT; k++) {
-        if (dimension == 2 && STOPS[k].value != SICONOS_FRICTION_3D_NSGS_ERROR_EVALUATION_FULL) {
-            peer_solver *solver = &list[count++];
-            *solver = (peer_solver){.group = "nsgs",
-                                    .dimension = 2,
-                                    .id = SICONOS_FRICTION_2D_NSGS,
-                                    .stop = STOPS[k].value,
-                                    .storage = NM_SPARSE_BLOCK};
-            snprintf(solver->name, sizeof solver->name, "nsgs %s", STOPS[k].name);
-        }
-        for (int i = 0; i < LOCAL_COUNT && dimension == 3; i++) {
+    for (int k = 0; k < STOP_COUNT && dimension == 3; k++)
+        for (int i = 0; i < LOCAL_COUNT; i++) {
             peer_solver *solver = &list[count++];
             *solver = (peer_solver){.group = "nsgs",
                                     .dimension = 3,
-                                    .id = SICONOS_FRICTION_3D_NSGS,
-                                    .local_id = LOCAL_SOLVERS[i].id,
-                                    .stop = STOPS[k].value,
-                                    .storage = NM_SPARSE_BLOCK,
-                                    .tune = LOCAL_SOLVERS[i].tune};
+                                    .id = NSGS,
+                                    .inner = LOCAL_SOLVERS[i].id,
+                                    .storage = BLOCKS,
+                                    .options = {STOPS[k].option, LOCAL_SOLVERS[i].option}};
             snprintf(solver->name, sizeof solver->name, "nsgs %s %s", LOCAL_SOLVERS[i].name, STOPS[k].name);
         }
-    }
-    for (int i = 0; i < OTHER_COUNT && all; i++)
-        if (OTHER_SOLVERS[i].dimension == dimension) list[count++] = OTHER_SOLVERS[i];
+    for (int i = 0; i < OTHER_COUNT; i++)
+        if (OTHER_SOLVERS[i].dimension == dimension && (all || strcmp(OTHER_SOLVERS[i].group, "nsgs") == 0))
+            list[count++] = OTHER_SOLVERS[i];
     return count;
 }
 
 static SolverOptions *options_of(const peer_solver *solver, double tolerance) {
     SolverOptions *options = solver_options_create(solver->id);
-    if (solver->local_id) solver_options_update_internal(options, 0, solver->local_id);
-    const bool gauss_seidel = strcmp(solver->group, "nsgs") == 0;
-    if (gauss_seidel) options->iparam[SICONOS_FRICTION_3D_IPARAM_ERROR_EVALUATION] = solver->stop;
-    const bool newton = strcmp(solver->group, "newton") == 0;
-    options->iparam[SICONOS_IPARAM_MAX_ITER] = newton ? 1000 : 100000000;
-    if (solver->tune) solver->tune(options);
+    if (solver->inner) solver_options_update_internal(options, 0, solver->inner);
+    /* time ends a solve, not a count; Newton either converges soon or cycles */
+    options->iparam[SICONOS_IPARAM_MAX_ITER] = strcmp(solver->group, "newton") == 0 ? 1000 : 100000000;
+    for (int k = 0; k < 3; k++) {
+        const int index = OPTIONS[solver->options[k]].index;
+        const double value = OPTIONS[solver->options[k]].value;
+        switch (OPTIONS[solver->options[k]].what) {
+        case INTEGER:
+            options->iparam[index] = (int)value;
+            break;
+        case REAL:
+            options->dparam[index] = value;
+            break;
+        case INNER_INTEGER:
+            options->internalSolvers[0]->iparam[index] = (int)value;
+            break;
+        case NOTHING:
+            break;
+        }
+    }
     options->dparam[SICONOS_DPARAM_TOL] = tolerance;
     return options;
 }

@@ -92,7 +92,7 @@ static bool reach(contest_ladder *ladder, double target) {
     for (int idle = 0; tolerance >= TIGHTEST_TOLERANCE && idle < 3; tolerance *= 0.1) {
         const rung *last = ladder->count ? &ladder->rungs[ladder->count - 1] : NULL;
         const int last_iterations = last ? last->iterations : 0;
-        const double last_residual = last ? last->residual : INFINITY;
+        const double last_residual = last ? last->residual : HUGE_VAL;
         const rung run = climb(ladder, tolerance);
         if (run.residual <= target) return true;
         const bool stuck = run.iterations == last_iterations && !(run.residual < 0.99 * last_residual);
@@ -125,15 +125,22 @@ static contest_score quickest(const contest_ladder *ladder, double target) {
     return score;
 }
 
-/* The quickest rung that meets the target, solved again until the repeats last long enough. */
-static contest_score measure(contest_ladder *ladder, double target) {
-    contest_score score = quickest(ladder, target);
-    for (double total = score.seconds; total < REPEAT_SECONDS;) {
-        const rung run = solve_once(ladder, score.tolerance);
-        total += fmax(run.seconds, 1e-7);
-        if (run.residual <= target) score.seconds = fmin(score.seconds, run.seconds);
+/* Solves a rung again until the repeats last long enough; the least time stays with it. */
+static void repeat(contest_ladder *ladder, rung *chosen) {
+    for (double total = chosen->seconds; total < REPEAT_SECONDS;) {
+        const rung again = solve_once(ladder, chosen->tolerance);
+        total += fmax(again.seconds, 1e-7);
+        if (again.residual <= chosen->residual) chosen->seconds = fmin(chosen->seconds, again.seconds);
     }
-    return score;
+}
+
+/* The quickest rung that meets the target, after repeating those that one solve each cannot tell apart. */
+static contest_score measure(contest_ladder *ladder, double target) {
+    const double close = 1.5 * quickest(ladder, target).seconds;
+    for (int i = 0; i < ladder->count; i++)
+        if (ladder->rungs[i].residual <= target && ladder->rungs[i].seconds <= close)
+            repeat(ladder, &ladder->rungs[i]);
+    return quickest(ladder, target);
 }
 
 static bool send(int out, int target, contest_score score) {

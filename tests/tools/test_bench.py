@@ -1,0 +1,85 @@
+"""bench/run: the floor of 20 µs, means over what both sides solved, the cache, with made-up programs in place of the real."""
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tests" / "support"))
+import tap  # noqa: E402
+
+PROGRAM = '''#!/usr/bin/env python3
+import json, pathlib, sys
+times = json.loads(pathlib.Path(sys.argv[1]).read_text())
+side = sys.argv[sys.argv.index("--side") + 1]
+print(json.dumps({"file": sys.argv[1], "contacts": 7, "rows": 21, "dimension": 3}))
+rows = [("ours", "", "nlgs:exact"), ("siconos", "nsgs", "nsgs cone light"), ("siconos", "other", "admm")]
+for (who, group, solver), seconds in zip(rows, times):
+    if who == "ours" or side == "both":
+        print(json.dumps({"side": who, "group": group, "solver": solver, "target": 1e-4, "seconds": seconds,
+                          "residual": 5e-5, "tolerance": 1e-4, "iterations": 3}))
+'''
+
+
+def measure(problems, *arguments, folder):
+    """Runs bench/run on problems {name: [ours, NSGS, ADMM] seconds}; returns the JSON it leaves and what it printed."""
+    build = pathlib.Path(folder, "build")
+    (build / "bench").mkdir(parents=True, exist_ok=True)
+    program = build / "bench" / "bench_siconos"
+    program.write_text(PROGRAM)
+    program.chmod(0o755)
+    files = []
+    for name, times in problems.items():
+        files.append(pathlib.Path(folder, name))
+        files[-1].write_text(json.dumps(times))
+    done = subprocess.run([ROOT / "bench" / "run", "siconos", *files, "--build", build, "--ours", "nlgs:exact",
+                           "--target", "1e-4", *arguments], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return json.loads((build / "bench" / "siconos.json").read_text()), done.stdout
+
+
+def summary(problems):
+    with tempfile.TemporaryDirectory() as folder:
+        result, _ = measure(problems, folder=folder)
+        return result["summaries"]["spatial 0.0001"]["nlgs:exact"]
+
+
+def test_mean_and_worst():
+    nsgs = summary({"a": [1e-3, 4e-3, 2e-3], "b": [2e-3, 2e-3, 3e-3]})["best_nsgs"]
+    assert abs(nsgs["geometric_mean"] - 0.5) < 1e-12 and nsgs["worst"] == 1 and nsgs["worst_file"] == "b", nsgs
+
+
+def test_best_of_all_solvers():
+    every = summary({"a": [1e-3, 4e-3, 2e-3]})["best_all"]
+    assert abs(every["geometric_mean"] - 0.5) < 1e-12, every
+
+
+def test_floor_on_both_sides():
+    assert summary({"a": [1e-6, 5e-6, 5e-6]})["best_nsgs"]["geometric_mean"] == 1
+    assert abs(summary({"a": [1e-6, 4e-5, 4e-5]})["best_nsgs"]["geometric_mean"] - 0.5) < 1e-12
+
+
+def test_only_what_both_solved_counts():
+    both = summary({"a": [1e-3, 2e-3, None], "b": [None, 1e-3, 1e-3], "c": [1e-3, None, None]})
+    assert both["best_nsgs"]["solved_by_both"] == 1 and both["best_nsgs"]["geometric_mean"] == 0.5, both
+    assert both["not_reached"] == ["b"], both
+
+
+def test_missed_bar_is_said():
+    with tempfile.TemporaryDirectory() as folder:
+        _, printed = measure({"a": [2e-3, 1e-3, 1e-3]}, folder=folder)
+        assert "MISSED" in printed and "assertions" in printed, printed
+
+
+def test_cache_keeps_the_peer_and_measures_ours_again():
+    with tempfile.TemporaryDirectory() as folder:
+        cache = pathlib.Path(folder, "cache.json")
+        measure({"a": [1e-3, 2e-3, 3e-3]}, "--cache", cache, folder=folder)
+        result, printed = measure({"a": [5e-4, 9.0, 9.0]}, "--cache", cache, folder=folder)
+        line = result["comparisons"][0]
+        assert line["best_nsgs"]["seconds"] == 2e-3 and line["ours"]["nlgs:exact"]["seconds"] == 5e-4, line
+        assert "from a cache" in printed, printed
+
+
+tap.main(globals())
