@@ -425,7 +425,7 @@ static double our_solve(const void *context, double tolerance, double *r, int *i
     ((dls_stop_options *)ours.options)->tolerance = tolerance;
     /* no workspace: every solve allocates what it needs, as on the other side */
     if (dls_solve(ours.problem, ours.solver, ours.options, r, NULL, NULL, &info, &error) != DLS_OK)
-        return INFINITY;
+        return HUGE_VAL;
     *iterations = info.iterations;
     return info.cpu_seconds;
 }
@@ -496,7 +496,7 @@ static void run_siconos(const dls_problem *problem, const arguments *args) {
     peer_solver solvers[MAX_SOLVERS];
     const int count = list_solvers(peer.dimension, args->all, solvers);
     double best[2][CONTEST_MAX_TARGETS]; /* of the Gauss–Seidel solvers, of all */
-    for (int k = 0; k < args->target_count; k++) best[0][k] = best[1][k] = INFINITY;
+    for (int k = 0; k < args->target_count; k++) best[0][k] = best[1][k] = HUGE_VAL;
     for (int i = 0; i < count; i++) {
         const bool gauss_seidel = strcmp(solvers[i].group, "nsgs") == 0;
         const peer_context context = {&peer, &solvers[i]};

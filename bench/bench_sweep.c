@@ -32,7 +32,7 @@ static const size_t STREAM_DOUBLES = (size_t)1 << 25; /* 256 MB each: beyond any
 
 static double least_of_passes(int threads, double *a, const double *b, const double *c, bool triad) {
     const long n = (long)STREAM_DOUBLES;
-    double least = INFINITY;
+    double least = HUGE_VAL;
     volatile double sink;
     for (int pass = 0; pass < 8; pass++) {
         const double start = omp_get_wtime();
@@ -98,7 +98,7 @@ static double sweep_seconds(trial *t) {
     /* enough sweeps for a tenth of a second, so that the two solves differ by more than the clock's noise */
     const double guess = fmax(solve_seconds(t, FEW_SWEEPS) / FEW_SWEEPS, 1e-6);
     const int many = FEW_SWEEPS + (int)fmin(400, fmax(8, 0.1 / guess));
-    double few_least = INFINITY, many_least = INFINITY;
+    double few_least = HUGE_VAL, many_least = HUGE_VAL;
     for (int k = 0; k < REPEATS; k++) {
         few_least = fmin(few_least, solve_seconds(t, FEW_SWEEPS));
         many_least = fmin(many_least, solve_seconds(t, many));

@@ -62,8 +62,8 @@ static double judge(const dls_problem *problem, const double *r) {
     dls_error error;
     const int rows = dls_problem_row_count(problem);
     for (int i = 0; i < rows; i++)
-        if (!isfinite(r[i])) return INFINITY;
-    if (dls_problem_measure(problem, r, NULL, &measures, &error) != DLS_OK) return INFINITY;
+        if (!isfinite(r[i])) return HUGE_VAL;
+    if (dls_problem_measure(problem, r, NULL, &measures, &error) != DLS_OK) return HUGE_VAL;
     return isfinite(measures.residual) ? measures.residual : HUGE_VAL;
 }
 
@@ -105,7 +105,7 @@ static bool reach(contest_ladder *ladder, double target) {
  */
 static void refine(contest_ladder *ladder, double target) {
     for (int step = 0; step < BISECTIONS; step++) {
-        double meets = 0, fails = INFINITY;
+        double meets = 0, fails = HUGE_VAL;
         for (int i = 0; i < ladder->count; i++)
             if (ladder->rungs[i].residual <= target) meets = fmax(meets, ladder->rungs[i].tolerance);
         for (int i = 0; i < ladder->count; i++)
@@ -116,7 +116,7 @@ static void refine(contest_ladder *ladder, double target) {
 }
 
 static contest_score quickest(const contest_ladder *ladder, double target) {
-    contest_score score = {.seconds = INFINITY};
+    contest_score score = {.seconds = HUGE_VAL};
     for (int i = 0; i < ladder->count; i++) {
         const rung *run = &ladder->rungs[i];
         if (run->residual <= target && run->seconds < score.seconds)
@@ -179,7 +179,7 @@ static void enter_cell(contest_limits limits) {
 
 void contest_run(const dls_problem *problem, const contestant *solver, const double *targets,
                  int target_count, contest_limits limits, contest_score *scores) {
-    for (int k = 0; k < target_count; k++) scores[k] = (contest_score){.seconds = INFINITY};
+    for (int k = 0; k < target_count; k++) scores[k] = (contest_score){.seconds = HUGE_VAL};
     int channel[2];
     if (pipe(channel) != 0) return;
     const pid_t child = fork();
