@@ -175,12 +175,12 @@ static int sphere_at(int side, int i, int j, int k) {
     return (i + j + k) % 2 == 0 ? (int)((((int64_t)k * side + j) * side + i) / 2) : -1;
 }
 
-static void touch_spheres(builder *x, int side, int i, int j, int k) {
+static void touch_spheres(builder *x, int side, int layers, int i, int j, int k) {
     static const int to[6][3] = {{1, 1, 0}, {1, -1, 0}, {1, 0, 1}, {1, 0, -1}, {0, 1, 1}, {0, 1, -1}};
     int self = sphere_at(side, i, j, k);
     for (int e = 0; e < 6; e++) {
         int p = i + to[e][0], q = j + to[e][1], s = k + to[e][2];
-        if (p < 0 || q < 0 || s < 0 || p >= side || q >= side || s >= side) continue;
+        if (p < 0 || q < 0 || s < 0 || p >= side || q >= side || s >= layers) continue;
         if (dls_random_unit(&x->random) > KEEP_SPHERES) continue;
         double direction[3] = {to[e][0], to[e][1], to[e][2]}, normal[3];
         tilted(x, direction, normal);
@@ -192,15 +192,16 @@ static void touch_spheres(builder *x, int side, int i, int j, int k) {
 
 static dls_status generate_packing(const dls_generate_def *def, dls_problem **problem, dls_error *error) {
     const double spacing = sqrt(2) * RADIUS; /* between lattice planes */
-    int side = 2;                            /* even, so that every plane holds the same number */
-    while (0.5 * pow(side, 3) * 6 * KEEP_SPHERES + 0.5 * pow(side, 2) < def->size) side += 2;
-    int bodies = (int)((int64_t)side * side * side / 2);
+    int side = 2, layers = 1;                /* side is even, so that every layer holds the same number */
+    while (0.5 * pow(side, 3) * 6 * KEEP_SPHERES < def->size) side += 2;
+    while (0.5 * pow(side, 2) * ((6 * KEEP_SPHERES) * layers - 2 * KEEP_SPHERES + 1) < def->size) layers++;
+    int bodies = (int)((int64_t)side * side * layers / 2);
     builder x;
     if (!builder_begin(&x, 3, bodies, 6 * bodies + side * side, def->seed)) {
         builder_free(&x);
         return dls_fail_memory(error);
     }
-    for (int k = 0; k < side; k++)
+    for (int k = 0; k < layers; k++)
         for (int j = 0; j < side; j++)
             for (int i = 0; i < side; i++) {
                 int body = sphere_at(side, i, j, k);
@@ -209,10 +210,10 @@ static dls_status generate_packing(const dls_generate_def *def, dls_problem **pr
                 double inertia = 0.4 * mass * RADIUS * RADIUS, three[3] = {inertia, inertia, inertia};
                 if (body >= 0) set_body(&x, body, position, mass, three);
             }
-    for (int k = 0; k < side; k++)
+    for (int k = 0; k < layers; k++)
         for (int j = 0; j < side; j++)
             for (int i = 0; i < side; i++)
-                if (sphere_at(side, i, j, k) >= 0) touch_spheres(&x, side, i, j, k);
+                if (sphere_at(side, i, j, k) >= 0) touch_spheres(&x, side, layers, i, j, k);
     dls_status status = finish(&x, def->mu, def->matrix_free, problem, error);
     builder_free(&x);
     return status;
