@@ -291,13 +291,16 @@ static const peer_solver OTHER_SOLVERS[] = {
     {"nsgs under-relaxed", "tuned", 3, NSGS, LOCAL_NEWTON, BLOCKS, {LIGHT, RELAXED, OMEGA_UNDER}},
     {"nsgs freezing", "tuned", 3, NSGS, LOCAL_NEWTON, BLOCKS, {LIGHT, FREEZING}},
     {"nsgs shuffled", "tuned", 3, NSGS, LOCAL_NEWTON, BLOCKS, {LIGHT, SHUFFLED}},
+    {"proximal plain", "other", 3, PROXIMAL, 0, BLOCKS, {INNER_PLAIN}},
+    {"newton gradient-start", "newton", 3, ALART, 0, BLOCKS, {PLAIN, GRADIENT_START}},
+    {"admm", "other", 3, ADMM, 0, BLOCKS, {DEFAULT}},
+    {"vi-extragradient", "other", 3, SICONOS_FRICTION_3D_VI_EG, 0, BLOCKS, {DEFAULT}},
     {"newton", "newton", 3, ALART, 0, BLOCKS, {DEFAULT}},
     {"newton plain", "newton", 3, ALART, 0, BLOCKS, {PLAIN}},
     {"newton plain csparse", "newton", 3, ALART, 0, BLOCKS, {PLAIN, CSPARSE}},
     {"newton plain dense", "newton", 3, ALART, 0, DENSE, {PLAIN}},
     {"newton moreau", "newton", 3, ALART, 0, BLOCKS, {MOREAU}},
     {"newton moreau plain", "newton", 3, ALART, 0, BLOCKS, {MOREAU, PLAIN}},
-    {"newton gradient-start", "newton", 3, ALART, 0, BLOCKS, {PLAIN, GRADIENT_START}},
     {"newton gradient-start csparse", "newton", 3, ALART, 0, BLOCKS, {PLAIN, GRADIENT_START, CSPARSE}},
     {"newton gradient-start dense", "newton", 3, ALART, 0, DENSE, {PLAIN, GRADIENT_START}},
     {"newton fischer-burmeister", "newton", 3, FISCHER, 0, BLOCKS, {DEFAULT}},
@@ -306,19 +309,16 @@ static const peer_solver OTHER_SOLVERS[] = {
     {"newton natural-map plain", "newton", 3, NATURAL, 0, BLOCKS, {PLAIN}},
     {"proximal", "other", 3, PROXIMAL, 0, BLOCKS, {DEFAULT}},
     {"proximal csparse", "other", 3, PROXIMAL, 0, BLOCKS, {INNER_CSPARSE}},
-    {"proximal plain", "other", 3, PROXIMAL, 0, BLOCKS, {INNER_PLAIN}},
     {"proximal plain csparse", "other", 3, PROXIMAL, 0, BLOCKS, {INNER_PLAIN, INNER_CSPARSE}},
     {"proximal plain dense", "other", 3, PROXIMAL, 0, DENSE, {INNER_PLAIN}},
     {"proximal fischer-burmeister", "other", 3, PROXIMAL, FISCHER, BLOCKS, {DEFAULT}},
     {"proximal nsgs", "other", 3, PROXIMAL, NSGS, BLOCKS, {DEFAULT}},
     {"proximal regularized", "other", 3, PROXIMAL, 0, BLOCKS, {REGULARIZED, SMALL_ALPHA}},
-    {"admm", "other", 3, ADMM, 0, BLOCKS, {DEFAULT}},
     {"admm dense", "other", 3, ADMM, 0, DENSE, {DEFAULT}},
     {"admm balanced", "other", 3, ADMM, 0, BLOCKS, {BALANCED}},
     {"admm balanced rescaled", "other", 3, ADMM, 0, BLOCKS, {BALANCED, RESCALED}},
     {"admm norm", "other", 3, ADMM, 0, BLOCKS, {NORM_RHO}},
     {"admm norm balanced", "other", 3, ADMM, 0, BLOCKS, {NORM_RHO, BALANCED}},
-    {"vi-extragradient", "other", 3, SICONOS_FRICTION_3D_VI_EG, 0, BLOCKS, {DEFAULT}},
     {"vi-fixed-point", "other", 3, SICONOS_FRICTION_3D_VI_FPP, 0, BLOCKS, {DEFAULT}},
     {"extragradient", "other", 3, SICONOS_FRICTION_3D_EG, 0, BLOCKS, {DEFAULT}},
     {"fixed-point", "other", 3, SICONOS_FRICTION_3D_FPP, 0, BLOCKS, {DEFAULT}},
@@ -342,9 +342,12 @@ enum {
 enum { OTHER_COUNT = sizeof OTHER_SOLVERS / sizeof *OTHER_SOLVERS };
 enum { MAX_SOLVERS = LOCAL_COUNT * STOP_COUNT + OTHER_COUNT };
 
-/* The Gauss–Seidel solvers of a dimension, and after them the rest if all are wanted. */
+/* The Gauss–Seidel solvers of a dimension; before them, if all are wanted, the rest. */
 static int list_solvers(int dimension, bool all, peer_solver *list) {
     int count = 0;
+    for (int i = 0; i < OTHER_COUNT; i++)
+        if (OTHER_SOLVERS[i].dimension == dimension && (all || strcmp(OTHER_SOLVERS[i].group, "nsgs") == 0))
+            list[count++] = OTHER_SOLVERS[i];
     for (int k = 0; k < STOP_COUNT && dimension == 3; k++)
         for (int i = 0; i < LOCAL_COUNT; i++) {
             peer_solver *solver = &list[count++];
@@ -356,9 +359,6 @@ static int list_solvers(int dimension, bool all, peer_solver *list) {
                                     .options = {STOPS[k].option, LOCAL_SOLVERS[i].option}};
             snprintf(solver->name, sizeof solver->name, "nsgs %s %s", LOCAL_SOLVERS[i].name, STOPS[k].name);
         }
-    for (int i = 0; i < OTHER_COUNT; i++)
-        if (OTHER_SOLVERS[i].dimension == dimension && (all || strcmp(OTHER_SOLVERS[i].group, "nsgs") == 0))
-            list[count++] = OTHER_SOLVERS[i];
     return count;
 }
 
@@ -460,6 +460,8 @@ static bool parse_spec(const char *spec, const dls_problem *problem, double time
 /* ---- the contest ----------------------------------------------------------------------------------------
  */
 
+static const double MEMORY = 4e9; /* bytes that one solver may take */
+
 typedef struct arguments {
     const char *file;
     bool ours, siconos, all;
@@ -484,27 +486,31 @@ static void print_scores(const char *side, const char *group, const char *name, 
     fflush(stdout);
 }
 
-/* A solve that takes longer than the slowest of the best scores so far, with a margin, can win nothing. */
-static double worth_waiting(const double *best, int count, double limit) {
-    double slowest = 0;
-    for (int k = 0; k < count; k++) slowest = fmax(slowest, best[k]);
-    return fmin(limit, 2 * slowest + 0.05);
+/* A solve that takes twice the best score so far can win nothing. The best Gauss–Seidel solver is looked for
+ * down to 1e-6; beyond, where it takes minutes, only what could be the best of all solvers is waited for. */
+static void set_patience(const arguments *args, bool gauss_seidel, double best[2][CONTEST_MAX_TARGETS],
+                         double *solve_seconds) {
+    for (int k = 0; k < args->target_count; k++) {
+        const double to_beat = best[gauss_seidel && args->targets[k] > 5e-7 ? 0 : 1][k];
+        solve_seconds[k] = fmin(args->time_limit, 2 * to_beat + 0.05);
+    }
 }
 
 static void run_siconos(const dls_problem *problem, const arguments *args) {
     const peer_problem peer = peer_from(problem);
     peer_solver solvers[MAX_SOLVERS];
     const int count = list_solvers(peer.dimension, args->all, solvers);
-    double best[2][CONTEST_MAX_TARGETS]; /* of the Gauss–Seidel solvers, of all */
+    double best[2][CONTEST_MAX_TARGETS],
+        solve_seconds[CONTEST_MAX_TARGETS]; /* best of Gauss–Seidel, of all */
     for (int k = 0; k < args->target_count; k++) best[0][k] = best[1][k] = HUGE_VAL;
     for (int i = 0; i < count; i++) {
         const bool gauss_seidel = strcmp(solvers[i].group, "nsgs") == 0;
         const peer_context context = {&peer, &solvers[i]};
         const contestant entry = {&context, peer_solve, false};
-        const contest_limits limits = {
-            worth_waiting(best[gauss_seidel ? 0 : 1], args->target_count, args->time_limit), 4e9};
         contest_score scores[CONTEST_MAX_TARGETS];
-        contest_run(problem, &entry, args->targets, args->target_count, limits, scores);
+        set_patience(args, gauss_seidel, best, solve_seconds);
+        contest_run(problem, &entry, args->targets, args->target_count,
+                    (contest_limits){solve_seconds, MEMORY}, scores);
         for (int k = 0; k < args->target_count; k++) {
             if (gauss_seidel) best[0][k] = fmin(best[0][k], scores[k].seconds);
             best[1][k] = fmin(best[1][k], scores[k].seconds);
@@ -518,9 +524,11 @@ static bool run_ours(const dls_problem *problem, const arguments *args) {
         our_context context;
         if (!parse_spec(args->specs[i], problem, args->time_limit, &context)) return false;
         const contestant entry = {&context, our_solve, true};
-        const contest_limits limits = {args->time_limit, 4e9};
+        double solve_seconds[CONTEST_MAX_TARGETS];
+        for (int k = 0; k < args->target_count; k++) solve_seconds[k] = args->time_limit;
         contest_score scores[CONTEST_MAX_TARGETS];
-        contest_run(problem, &entry, args->targets, args->target_count, limits, scores);
+        contest_run(problem, &entry, args->targets, args->target_count,
+                    (contest_limits){solve_seconds, MEMORY}, scores);
         print_scores("ours", "", args->specs[i], args->targets, scores, args->target_count);
     }
     return true;

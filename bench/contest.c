@@ -149,8 +149,12 @@ static bool send(int out, int target, contest_score score) {
 }
 
 /* The child's work: reports on each target that was reached, the last one counts. Does not return. */
-static void compete(contest_ladder *ladder, const double *targets, int target_count, int out) {
+static void compete(contest_ladder *ladder, const double *targets, int target_count,
+                    const double *solve_seconds, int out) {
     for (int k = 0; k < target_count; k++) {
+        ladder->solve_seconds = 0; /* a solve that is too slow for this target may do for a tighter one */
+        for (int j = k; j < target_count; j++)
+            ladder->solve_seconds = fmax(ladder->solve_seconds, solve_seconds[j]);
         if (ladder->solver->stops_on_residual) {
             if (climb(ladder, targets[k]).residual > targets[k]) break;
         } else {
@@ -186,9 +190,9 @@ void contest_run(const dls_problem *problem, const contestant *solver, const dou
     if (child == 0) {
         close(channel[0]);
         enter_cell(limits);
-        contest_ladder ladder = {.problem = problem, .solver = solver, .solve_seconds = limits.solve_seconds};
+        contest_ladder ladder = {.problem = problem, .solver = solver};
         ladder.r = malloc(sizeof(double) * (size_t)dls_problem_row_count(problem));
-        if (ladder.r) compete(&ladder, targets, target_count, channel[1]);
+        if (ladder.r) compete(&ladder, targets, target_count, limits.solve_seconds, channel[1]);
         _exit(1);
     }
     close(channel[1]);

@@ -20,8 +20,8 @@ typedef struct contestant {
 } contestant;
 
 typedef struct contest_limits {
-    double solve_seconds; /* processor time of one solve */
-    double memory_bytes;  /* address space of the process */
+    const double *solve_seconds; /* processor time of one solve that aims at each target */
+    double memory_bytes;         /* address space of the process */
 } contest_limits;
 
 /* What it took to bring the residual to a target; seconds is infinite where it was not reached. */
