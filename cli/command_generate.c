@@ -30,7 +30,7 @@ static const struct {
     const char *name, *meaning;
     dls_generator kind;
 } kinds[] = {
-    {"packing", "spheres under gravity in a box", DLS_GENERATE_PACKING},
+    {"packing", "spheres under gravity on a floor", DLS_GENERATE_PACKING},
     {"stack", "boxes with four contacts each, hyperstatic", DLS_GENERATE_STACK},
     {"discs", "planar discs under gravity", DLS_GENERATE_DISCS},
 };
@@ -89,7 +89,7 @@ const command command_generate = {
     .name = "generate",
     .summary = "make a contact problem: packing, stack or discs",
     .operands = "packing|stack|discs",
-    .details = "  packing   spheres under gravity in a box\n"
+    .details = "  packing   spheres under gravity on a floor\n"
                "  stack     boxes with four contacts each: hyperstatic, impulses are not unique\n"
                "  discs     planar discs under gravity\n\n"
                "  delassus generate packing --size 10000 --mu 0.5 -o packing.hdf5",

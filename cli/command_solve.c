@@ -70,7 +70,8 @@ static bool choose_solver(solver_choice *choice, const solve_values *v) {
                     {"max_iterations", v->max_iterations},
                     {"time_limit", v->time_limit},
                     {"threads", v->threads}};
-    if (!solver_choice_parse(choice, v->solver)) return false;
+    const char *solver = v->solver ? v->solver : v->law ? "nlgs" : "auto"; /* a law asks for sweeps */
+    if (!solver_choice_parse(choice, solver)) return false;
     for (size_t i = 0; i < sizeof settings / sizeof *settings; i++)
         if (settings[i].value && !solver_choice_set(choice, settings[i].key, settings[i].value)) return false;
     for (int i = 0; i < v->settings.count; i++)
@@ -191,6 +192,8 @@ static void print_json(const session *s) {
     json_member_integer(&j, "serial_blocks", info->serial_blocks);
     json_member_integer(&j, "restarts", info->restarts);
     json_member_integer(&j, "unsolved", info->unsolved);
+    json_member_integer(&j, "fallbacks", info->fallbacks);
+    json_member_bool(&j, "relaxed", info->relaxed);
     stages_to_json(&j, info);
     settings_to_json(&j, &s->choice);
     json_member_text(&j, "version", dls_version());
@@ -211,6 +214,7 @@ static void print_effort(const session *s) {
     printf("  iterations       %d", info->iterations);
     if (info->restarts) printf(", %d restart%s", info->restarts, info->restarts == 1 ? "" : "s");
     if (info->colours) printf(", %d colours", info->colours);
+    if (info->fallbacks) printf(", the last ones Gauss–Seidel sweeps");
     if (info->unsolved) printf(", %d contacts unsolved by the law", info->unsolved);
     printf("\n  time             %s, %s of processor", wall, cpu);
     if (s->repeats > 1) printf(", the least of %d", s->repeats);
@@ -238,6 +242,10 @@ static void print_summary(const session *s) {
     printf("%s%s%s: %s%s%s, asked for a %s of %g\n\n", colour_begin(verdict), dls_outcome_name(info->outcome),
            colour_end(verdict), info->solver, *info->law ? ":" : "", info->law, stop_name(&s->choice),
            s->choice.options.stop.tolerance);
+    if (info->relaxed)
+        printf("  relaxed: the convex cone problem, solved to %.3e of its own residual; as a contact "
+               "problem:\n\n",
+               info->stop_value);
     for (int i = 0; i < measure_row_count; i++)
         print_measure(&measure_rows[i], &info->measures, i < 2 ? COLOUR_STRONG : COLOUR_NONE);
     putchar('\n');
@@ -299,7 +307,7 @@ static int run(const text_list *operands, const void *values) {
     return code;
 }
 
-static const solve_values defaults = {.solver = "nlgs", .repeat = 1};
+static const solve_values defaults = {.repeat = 1};
 
 const command command_solve = {
     .name = "solve",
