@@ -28,7 +28,7 @@ static int advance(ball *a, const dls_law *law, const dls_law_options *options, 
     const double W[4] = {1 / a->mass, 0, 0, (1 + a->k) / a->mass}, e = a->restitution;
     const double slip = a->v + a->spin - a->plane;
     const double b[2] = {(1 + e) * a->v_n - a->gravity * a->dt, (1 + e) * slip};
-    double r[2] = {0, 0}, u[2], measure = INFINITY;
+    double r[2] = {0, 0}, u[2], measure = HUGE_VAL;
     int sweeps = 0;
     while (measure > tolerance && sweeps < 1000) {
         double last[2] = {r[0], r[1]};
