@@ -4,6 +4,8 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/random.h"
+#include "problem/cone.h"
 #include "solve/apgd.h"
 #include "solve/fields.h"
 #include "solve/ipm.h"
@@ -17,9 +19,17 @@
 static const double FACTORISATIONS = 25; /* what the interior point and its polish usually take */
 static const double LAW_FLOPS = 250;     /* one visit of the exact law */
 static const double IPM_ACCURACY = 1e-6; /* further than this Newton is cheaper */
-static const double AFTER_IPM_ALPHA = 1e-3;
+static const double FIRST_ALPHA = 1e-2, AFTER_IPM_ALPHA = 1e-3;
 
-enum { FIRST_CHECK = 64, LAST_SWEEPS = 1000, NEWTON_BUDGET = 60, LAST_NEWTON_BUDGET = 400 };
+static const double SHAKING_FLOPS = 1e11; /* of all shaken starts together */
+
+enum {
+    FIRST_CHECK = 64,
+    LAST_SWEEPS = 1000,
+    NEWTON_BUDGET = 60,
+    LAST_NEWTON_BUDGET = 400,
+    SHAKEN_STARTS = 20
+};
 
 typedef struct chain {
     const dls_problem *problem;
@@ -167,6 +177,43 @@ static dls_outcome patient_stage(chain *x) {
     return outcome;
 }
 
+/* r ← the best iterate, shaken by its own size in the scaled problem: Newton is caught by chance, not by
+ * fate. */
+static void shake(chain *x, dls_random *random) {
+    const dls_problem *p = x->problem;
+    double sum = 0;
+    for (int i = 0; i < p->row_count; i++) {
+        double impulse = x->monitor.best[i] / x->scaled.S[i], velocity = x->scaled.problem->b[i];
+        sum += impulse * impulse + velocity * velocity;
+    }
+    double size = sqrt(sum / p->row_count);
+    for (int c = 0; c < p->block_count; c++) {
+        int row = p->row[c];
+        for (int i = row; i < p->row[c + 1]; i++)
+            x->r[i] = x->monitor.best[i] + size * x->scaled.S[i] * dls_random_normal(random);
+        if (p->kind[c] == DLS_CONTACT) cone_project(dls_size(p, c), p->mu[c], x->r + row);
+    }
+}
+
+/* Newton from shaken starts, as many as flops allow. */
+static dls_outcome shaken_stage(chain *x) {
+    int first = x->newton.iterations, limit = first + left(x, INT_MAX - first);
+    dls_random random = {1};
+    dls_outcome outcome = DLS_STALLED;
+    stage_begin(x);
+    for (int k = 0; k < SHAKEN_STARTS && x->newton.iterations < limit; k++) {
+        int before = x->newton.iterations;
+        if ((before - first) * dls_system_cost(x->system) > SHAKING_FLOPS) break;
+        x->newton.alpha = FIRST_ALPHA;
+        x->newton.max_iterations = limit - before < LAST_NEWTON_BUDGET ? limit : before + LAST_NEWTON_BUDGET;
+        shake(x, &random);
+        outcome = dls_newton_run(&x->newton, x->r);
+        if (outcome == DLS_CONVERGED || outcome == DLS_TIME_LIMIT || outcome == DLS_CANCELLED) break;
+    }
+    stage_end(x, "newton", x->newton.iterations - first);
+    return outcome;
+}
+
 /* What cannot be factored is left to gradients; they start at the best iterate. */
 static dls_status gradient_stage(chain *x, dls_outcome *outcome, dls_error *error) {
     dls_apgd apgd;
@@ -192,11 +239,13 @@ static dls_status run(chain *x, dls_outcome *outcome, dls_error *error) {
     if (status || ended(x, *outcome)) return status;
     *outcome = newton_stage(x, AFTER_IPM_ALPHA, NEWTON_BUDGET);
     if (ended(x, *outcome)) return DLS_OK;
-    *outcome = newton_stage(x, 1e-2, LAST_NEWTON_BUDGET);
+    *outcome = newton_stage(x, FIRST_ALPHA, LAST_NEWTON_BUDGET);
     if (ended(x, *outcome)) return DLS_OK;
     *outcome = patient_stage(x);
     if (ended(x, *outcome)) return DLS_OK;
-    *outcome = newton_stage(x, 1e-2, LAST_NEWTON_BUDGET);
+    *outcome = newton_stage(x, FIRST_ALPHA, LAST_NEWTON_BUDGET);
+    if (ended(x, *outcome)) return DLS_OK;
+    *outcome = shaken_stage(x);
     if (!ended(x, *outcome)) *outcome = DLS_STALLED;
     return DLS_OK;
 }
