@@ -10,8 +10,8 @@ enum { DLS_SIMD_PAD = 4 };
 
 typedef double dls_v4 __attribute__((vector_size(32), aligned(8), may_alias));
 
-static inline dls_v4 dls_v4_load(const double *x) { return *(const dls_v4 *)x; }
-static inline dls_v4 dls_v4_all(double x) { return (dls_v4){x, x, x, x}; }
+/* A macro: a function that returns a vector would have another interface without AVX. */
+#define DLS_V4_LOAD(x) (*(const dls_v4 *)(x))
 
 /* y += Σ_k A_k x[column_k], 3×3 blocks. Two sums run side by side to hide the latency of the additions. */
 static inline void dls_block3_row(int64_t count, const double *A, const int *column, const double *x,
@@ -20,18 +20,18 @@ static inline void dls_block3_row(int64_t count, const double *A, const int *col
     int64_t k = 0;
     for (; k + 1 < count; k += 2, A += 18) {
         const double *p = x + 3 * (int64_t)column[k], *q = x + 3 * (int64_t)column[k + 1];
-        even += dls_v4_load(A) * dls_v4_all(p[0]);
-        odd += dls_v4_load(A + 9) * dls_v4_all(q[0]);
-        even += dls_v4_load(A + 3) * dls_v4_all(p[1]);
-        odd += dls_v4_load(A + 12) * dls_v4_all(q[1]);
-        even += dls_v4_load(A + 6) * dls_v4_all(p[2]);
-        odd += dls_v4_load(A + 15) * dls_v4_all(q[2]);
+        even += DLS_V4_LOAD(A) * p[0];
+        odd += DLS_V4_LOAD(A + 9) * q[0];
+        even += DLS_V4_LOAD(A + 3) * p[1];
+        odd += DLS_V4_LOAD(A + 12) * q[1];
+        even += DLS_V4_LOAD(A + 6) * p[2];
+        odd += DLS_V4_LOAD(A + 15) * q[2];
     }
     if (k < count) {
         const double *p = x + 3 * (int64_t)column[k];
-        even += dls_v4_load(A) * dls_v4_all(p[0]);
-        odd += dls_v4_load(A + 3) * dls_v4_all(p[1]);
-        even += dls_v4_load(A + 6) * dls_v4_all(p[2]);
+        even += DLS_V4_LOAD(A) * p[0];
+        odd += DLS_V4_LOAD(A + 3) * p[1];
+        even += DLS_V4_LOAD(A + 6) * p[2];
     }
     even += odd;
     y[0] = even[0];
@@ -45,7 +45,7 @@ static inline void dls_block2_row(int64_t count, const double *A, const int *col
     dls_v4 sum = {y[0], y[1], 0, 0};
     for (int64_t k = 0; k < count; k++, A += 4) {
         const double *p = x + 2 * (int64_t)column[k];
-        sum += dls_v4_load(A) * (dls_v4){p[0], p[0], p[1], p[1]};
+        sum += DLS_V4_LOAD(A) * (dls_v4){p[0], p[0], p[1], p[1]};
     }
     y[0] = sum[0] + sum[2];
     y[1] = sum[1] + sum[3];
