@@ -14,6 +14,7 @@
 #include <math.h>
 
 static const double TO_BOUNDARY = 0.99, SHORT = 0.1, TINY = 0.05;
+static const double AFTER_ALPHA = 1e-3; /* of the polish at the end of the path */
 
 enum { MAX_ITERATIONS = 60, MAX_TINY = 4, MAX_IDLE = 8 };
 
@@ -237,7 +238,7 @@ static dls_outcome run(ipm *s, double tolerance, int limit, int *iterations) {
         least = fmin(least, value);
         if (tiny == MAX_TINY || idle == MAX_IDLE) return DLS_STALLED;
     }
-    return DLS_ITERATION_LIMIT;
+    return limit > MAX_ITERATIONS ? DLS_STALLED : DLS_ITERATION_LIMIT;
 }
 
 bool dls_ipm_run(const dls_scaled *scaled, dls_system *system, dls_monitor *monitor, double tolerance,
@@ -258,7 +259,6 @@ static dls_status solve_scaled(const dls_problem *p, const dls_ipm_options *o, c
     dls_newton newton;
     dls_newton_options polish = dls_default_newton_options();
     polish.stop = o->stop;
-    polish.alpha = 1e-3;
     double target = fmax(o->stop.tolerance, o->polish);
     if (!dls_monitor_prepare(&monitor, p, &o->stop, w) ||
         !dls_newton_prepare(&newton, &polish, scaled, system, &monitor, w))
@@ -269,7 +269,10 @@ static dls_status solve_scaled(const dls_problem *p, const dls_ipm_options *o, c
         if (!dls_ipm_run(scaled, system, &monitor, target, o->stop.max_iterations, w, &info->iterations,
                          &info->outcome))
             return dls_fail_memory(error);
-        if (info->outcome == DLS_CONVERGED && monitor.best_value > o->stop.tolerance) {
+        bool arrived = info->outcome == DLS_CONVERGED,
+             lost = info->outcome == DLS_STALLED || info->outcome == DLS_DIVERGED;
+        if (o->polish > 0 && (arrived || lost) && monitor.best_value > o->stop.tolerance) {
+            newton.alpha = arrived ? AFTER_ALPHA : polish.alpha;
             newton.iterations = info->iterations;
             info->outcome = dls_newton_run(&newton, monitor.best);
             info->iterations = newton.iterations;
@@ -304,7 +307,8 @@ static void defaults(void *options) { *(dls_ipm_options *)options = dls_default_
 
 static const dls_field fields[] = {
     DLS_STOP_FIELDS(dls_ipm_options),
-    DLS_REAL(dls_ipm_options, , polish, 0, 1, "1", "residual at which proximal Newton takes over; 0: never"),
+    DLS_REAL(dls_ipm_options, , polish, 0, 1, "1",
+             "residual at which proximal Newton takes over, as it does where the path is lost; 0: never"),
 };
 
 const dls_solver dls_solver_ipm = {"ipm",
