@@ -151,7 +151,7 @@ DLS_API dls_newton_options dls_default_newton_options(void);
 
 typedef struct dls_ipm_options {
     dls_stop_options stop; /* an iteration is one factorisation */
-    double polish;         /* below this residual the proximal Newton method takes over; 0: never */
+    double polish; /* below this residual, or where the path is lost, proximal Newton takes over; 0: never */
 } dls_ipm_options;
 
 DLS_API dls_ipm_options dls_default_ipm_options(void);
@@ -164,6 +164,8 @@ typedef struct dls_apgd_options {
     bool relaxed;          /* solve the convex cone problem instead: stops on its own residual, and says so */
     double q;              /* of (30): 0 accelerates, 1 is plain projected gradient */
     bool scaled;           /* in natural units of each contact; the paper has none */
+    double
+        restart_growth; /* anti-relaxed: restart where the residual grows so much; 0: never, as the paper */
 } dls_apgd_options;
 
 DLS_API dls_apgd_options dls_default_apgd_options(void);

@@ -147,6 +147,19 @@ static void step(dls_apgd *s) {
     s->iterations++;
 }
 
+/* Anti-relaxation moves the target while momentum builds up: where the residual grows well beyond its least
+ * since the last restart, momentum starts anew. */
+static void restart_if_worse(dls_apgd *s, double value) {
+    if (s->options->relaxed || s->options->restart_growth == 0) return;
+    s->least = fmin(s->least, value);
+    if (value <= s->options->restart_growth * s->least) return;
+    memcpy(s->y, s->x, sizeof(double) * (size_t)s->problem->row_count);
+    memcpy(s->Ny, s->Nx, sizeof(double) * (size_t)s->problem->row_count);
+    s->theta = 1;
+    s->least = value;
+    s->restarts++;
+}
+
 dls_outcome dls_apgd_advance(dls_apgd *s, int until) {
     const dls_stop_options *stop = &s->options->stop;
     double milestone = INFINITY;
@@ -158,6 +171,7 @@ dls_outcome dls_apgd_advance(dls_apgd *s, int until) {
         if (!dls_monitor_report(s->monitor, s->r, s->iterations, value, true)) return DLS_CANCELLED;
         if (value <= stop->tolerance) return DLS_CONVERGED;
         if (dls_monitor_out_of_time(s->monitor)) return DLS_TIME_LIMIT;
+        restart_if_worse(s, value);
         if (s->monitor->best_value < 0.9 * milestone) {
             milestone = s->monitor->best_value;
             since = s->iterations;
@@ -187,6 +201,7 @@ static void start(dls_apgd *s, const double *r) {
         }
     s->theta = 1;
     s->beta = 0;
+    s->least = INFINITY;
     sum(s, move_range);
 }
 
@@ -227,7 +242,7 @@ static dls_status solve(const dls_problem *p, const void *options, double *r, do
 }
 
 dls_apgd_options dls_default_apgd_options(void) {
-    return (dls_apgd_options){.stop = dls_default_stop_options(), .scaled = true};
+    return (dls_apgd_options){.stop = dls_default_stop_options(), .scaled = true, .restart_growth = 1.5};
 }
 
 static void defaults(void *options) { *(dls_apgd_options *)options = dls_default_apgd_options(); }
@@ -236,6 +251,9 @@ static const dls_field fields[] = {
     DLS_STOP_FIELDS(dls_apgd_options),
     DLS_BOOL(dls_apgd_options, , relaxed, "solve the convex cone problem instead; stops on its own residual"),
     DLS_REAL(dls_apgd_options, , q, 0, 1, "1", "of (30): 0 accelerates, 1 is plain projected gradient"),
+    DLS_REAL(
+        dls_apgd_options, , restart_growth, 0, 1e6, "1",
+        "restart where the residual grows by this factor; 0: on the gradient's sign alone, as the paper"),
     DLS_BOOL(dls_apgd_options, , scaled, "in natural units of each contact; the paper has none"),
 };
 

@@ -11,6 +11,7 @@ typedef struct dls_apgd {
     int iterations, restarts, threads;
     int64_t products;
     double L, theta, beta;
+    double least;            /* residual since the last restart */
     double *S;               /* r = S x, one number per block */
     double *x, *y, *Nx, *Ny; /* iterate and extrapolated point, with their products */
     double *next, *Nnext;
