@@ -86,6 +86,15 @@ DLS_API int dls_exact_enumerate(int d, const double *W, double mu, const double 
                                 dls_exact_solution *solutions, int *chosen,
                                 dls_exact_certificate *certificate);
 
+/* ---- the smoothed law -------------------------------------------------------------------------------- */
+
+/* The law of one contact as an equation (paper 000), C = F + m(r − F) = 0 with F = ρ (u + μ|u_t| n) and m the
+ * projection onto the polar cone of K_μ, both smoothed by ω > 0 (m/s) so that it can be differentiated:
+ * X = ∂C/∂u and Y = ∂C/∂r, column-major d × d, each NULL where it is not wanted. C is an impulse, ρ a mass;
+ * ω = 0 gives the law itself, with derivatives that hold away from its kinks. u = 0 gives C = m_ω(r). */
+DLS_API dls_status dls_smoothed_contact(int d, double mu, double rho, double omega, const double *r,
+                                        const double *u, double *C, double *X, double *Y, dls_error *error);
+
 #ifdef __cplusplus
 }
 #endif

@@ -1,6 +1,10 @@
 #include "solve/smoothing.h"
 
+#include "base/error.h"
 #include "base/small.h"
+
+#include <delassus/law.h>
+#include <delassus/problem.h>
 
 /* (λ + √(λ² + 4w²))/2 → max(0, λ), without cancellation for λ < 0; slope is its derivative. */
 static double smooth_max(double lambda, double w, double *slope) {
@@ -53,4 +57,36 @@ void dls_smoothed_law(int d, double mu, double rho, double omega, const double *
             double column = j > 0 && root > 0 ? mu * u[j] / root : 0;
             X[i + d * j] = rho * ((i == j) - Y[i + d * j] + column * ((i == 0) - Y[i]));
         }
+}
+
+/* ---- for users ---- */
+
+static dls_status check_contact(int d, double mu, double rho, double omega, const double *r, const double *u,
+                                dls_error *error) {
+    if (d < 2 || d > DLS_MAX_CONTACT_BLOCK)
+        return dls_fail(error, DLS_ERROR_ARGUMENT, "smoothed contact: %d rows, expected 2, 3 or 4", d);
+    if (!isfinite(mu) || mu < 0)
+        return dls_fail(error, DLS_ERROR_INPUT, "smoothed contact: mu is %g, expected 0 or more", mu);
+    if (!isfinite(rho) || rho <= 0)
+        return dls_fail(error, DLS_ERROR_INPUT, "smoothed contact: rho is %g, expected more than 0", rho);
+    if (!isfinite(omega) || omega < 0)
+        return dls_fail(error, DLS_ERROR_INPUT, "smoothed contact: omega is %g, expected 0 or more", omega);
+    for (int i = 0; i < d; i++)
+        if (!isfinite(r[i]) || !isfinite(u[i]))
+            return dls_fail(error, DLS_ERROR_INPUT,
+                            "smoothed contact: r[%d] = %g, u[%d] = %g, expected numbers", i, r[i], i, u[i]);
+    return DLS_OK;
+}
+
+dls_status dls_smoothed_contact(int d, double mu, double rho, double omega, const double *r, const double *u,
+                                double *C, double *X, double *Y, dls_error *error) {
+    dls_error_clear(error);
+    if (!r || !u || !C)
+        return dls_fail(error, DLS_ERROR_ARGUMENT, "smoothed contact: r, u or C is NULL, expected vectors");
+    dls_status status = check_contact(d, mu, rho, omega, r, u, error);
+    if (status) return status;
+    enum { ENTRIES = DLS_MAX_CONTACT_BLOCK * DLS_MAX_CONTACT_BLOCK };
+    double unwanted_X[ENTRIES], unwanted_Y[ENTRIES];
+    dls_smoothed_law(d, mu, rho, omega, r, u, C, X ? X : unwanted_X, Y ? Y : unwanted_Y);
+    return DLS_OK;
 }
