@@ -50,7 +50,11 @@ typedef struct chain {
 
 /* ---- stages ---- */
 
-static void stage_begin(chain *x) { x->stage_began = dls_clock_wall(); }
+/* counted: what the stage's own counter of iterations has already. */
+static void stage_begin(chain *x, int counted) {
+    x->stage_began = dls_clock_wall();
+    x->monitor.earlier = x->info->iterations - counted;
+}
 
 static void stage_end(chain *x, const char *name, int iterations) {
     dls_solve_info *info = x->info;
@@ -85,17 +89,18 @@ static double sweep_flops(const dls_problem *p) {
  * much. */
 static dls_status want_system(chain *x, bool *affordable, dls_error *error) {
     *affordable = false;
-    double n = x->problem->row_count;
-    if (!x->scaled.problem && n * n > x->options->max_factor_flops) return DLS_OK; /* not even the analysis */
+    double limit = x->options->max_factor_flops;
+    if (!x->scaled.problem && dls_system_least_cost(x->problem) > limit)
+        return DLS_OK; /* not even the analysis */
     if (!x->scaled.problem) {
         dls_status status = dls_scaled_create(&x->scaled, x->problem, error);
-        if (!status) status = dls_system_create(x->scaled.problem, &x->system, error);
+        if (!status) status = dls_system_create(x->scaled.problem, limit, &x->system, error);
         if (status) return status;
         if (!dls_newton_prepare(&x->newton, &x->newton_options, &x->scaled, x->system, &x->monitor,
                                 x->workspace))
             return dls_fail_memory(error);
     }
-    *affordable = dls_system_cost(x->system) <= x->options->max_factor_flops;
+    *affordable = dls_system_cost(x->system) <= limit;
     return DLS_OK;
 }
 
@@ -110,7 +115,7 @@ static dls_status factoring_is_cheaper(chain *x, double sweeps, bool *cheaper, d
     const dls_problem *p = x->problem;
     double flops = sweeps * sweep_flops(p);
     *cheaper = false;
-    if (dls_problem_is_stored(p) && flops < FACTORISATIONS * dls_system_least_cost(p)) return DLS_OK;
+    if (flops < FACTORISATIONS * dls_system_least_cost(p)) return DLS_OK;
     bool affordable;
     dls_status status = want_system(x, &affordable, error);
     *cheaper = !status && affordable && flops > FACTORISATIONS * dls_system_cost(x->system);
@@ -123,7 +128,7 @@ static dls_status sweep_stage(chain *x, dls_outcome *outcome, dls_error *error) 
     double before = x->monitor.best_value;
     dls_status status = DLS_OK;
     bool hand_over = false;
-    stage_begin(x);
+    stage_begin(x, 0);
     for (int until = FIRST_CHECK; !status && !hand_over; until = until < limit / 2 ? 2 * until : limit) {
         int sweeps = x->nlgs.sweeps;
         *outcome = dls_nlgs_advance(&x->nlgs, x->r, until < limit ? until : limit);
@@ -139,7 +144,7 @@ static dls_status sweep_stage(chain *x, dls_outcome *outcome, dls_error *error) 
 
 static dls_outcome newton_stage(chain *x, double alpha, int budget) {
     int before = x->newton.iterations;
-    stage_begin(x);
+    stage_begin(x, before);
     x->newton.alpha = alpha;
     x->newton.max_iterations = before + left(x, budget);
     memcpy(x->r, x->monitor.best, sizeof(double) * (size_t)x->problem->row_count);
@@ -150,7 +155,7 @@ static dls_outcome newton_stage(chain *x, double alpha, int budget) {
 
 static dls_status ipm_stage(chain *x, dls_outcome *outcome, dls_error *error) {
     int iterations = 0;
-    stage_begin(x);
+    stage_begin(x, 0);
     dls_workspace_mark mark = dls_workspace_get_mark(x->workspace);
     double target = fmax(x->options->stop.tolerance, IPM_ACCURACY);
     if (!dls_ipm_run(&x->scaled, x->system, &x->monitor, target, left(x, 100), x->workspace, &iterations,
@@ -166,7 +171,7 @@ static dls_status ipm_stage(chain *x, dls_outcome *outcome, dls_error *error) {
 /* Slow, patient sweeps from the best iterate, to shake Newton out of where it is caught. */
 static dls_outcome patient_stage(chain *x) {
     int before = x->nlgs.sweeps;
-    stage_begin(x);
+    stage_begin(x, before);
     memcpy(x->r, x->monitor.best, sizeof(double) * (size_t)x->problem->row_count);
     x->nlgs.sweep.relaxation = 0.7;
     x->nlgs.alternate = true;
@@ -200,7 +205,7 @@ static dls_outcome shaken_stage(chain *x) {
     int first = x->newton.iterations, limit = first + left(x, INT_MAX - first);
     dls_random random = {1};
     dls_outcome outcome = DLS_STALLED;
-    stage_begin(x);
+    stage_begin(x, first);
     for (int k = 0; k < SHAKEN_STARTS && x->newton.iterations < limit; k++) {
         int before = x->newton.iterations;
         if ((before - first) * dls_system_cost(x->system) > SHAKING_FLOPS) break;
@@ -217,7 +222,7 @@ static dls_outcome shaken_stage(chain *x) {
 /* What cannot be factored is left to gradients; they start at the best iterate. */
 static dls_status gradient_stage(chain *x, dls_outcome *outcome, dls_error *error) {
     dls_apgd apgd;
-    stage_begin(x);
+    stage_begin(x, 0);
     memcpy(x->r, x->monitor.best, sizeof(double) * (size_t)x->problem->row_count);
     if (!dls_apgd_prepare(&apgd, x->problem, &x->gradient, &x->monitor, x->r, x->workspace))
         return dls_fail_memory(error);

@@ -290,7 +290,7 @@ static dls_status solve(const dls_problem *p, const void *options, double *r, do
     dls_scaled scaled;
     dls_system *system = NULL;
     dls_status status = dls_scaled_create(&scaled, p, error);
-    if (!status) status = dls_system_create(scaled.problem, &system, error);
+    if (!status) status = dls_system_create(scaled.problem, INFINITY, &system, error);
     if (!status) status = solve_scaled(p, options, &scaled, system, r, w, info, error);
     dls_system_destroy(system);
     dls_scaled_destroy(&scaled);

@@ -118,7 +118,7 @@ static int proximal_step(dls_newton *s) {
 static void adapt_alpha(dls_newton *s, int steps, double *failed) {
     if (steps < 0) {
         *failed = s->alpha;
-        s->alpha = fmin(3 * s->alpha, LARGEST_ALPHA);
+        s->alpha = fmin(fmax(3 * s->alpha, LEAST_ALPHA), LARGEST_ALPHA);
         return;
     }
     if (steps <= QUICK) s->alpha *= 0.3;
@@ -178,7 +178,7 @@ static dls_status solve(const dls_problem *p, const void *options, double *r, do
     dls_scaled scaled;
     dls_system *system = NULL;
     dls_status status = dls_scaled_create(&scaled, p, error);
-    if (!status) status = dls_system_create(scaled.problem, &system, error);
+    if (!status) status = dls_system_create(scaled.problem, INFINITY, &system, error);
     if (!status) status = solve_scaled(p, options, &scaled, system, r, w, info, error);
     dls_system_destroy(system);
     dls_scaled_destroy(&scaled);

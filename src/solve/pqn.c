@@ -242,6 +242,7 @@ static dls_status fall_back(pqn *s, dls_workspace *w, dls_solve_info *info, dls_
     dls_status status = dls_nlgs_prepare(&nlgs, s->problem, &sweeps, &s->monitor, s->r, w, error);
     if (status) return status;
     info->fallbacks = 1;
+    s->monitor.earlier = s->iterations;
     info->outcome = dls_nlgs_advance(&nlgs, s->r, dls_default_stop_options().max_iterations);
     info->iterations += nlgs.sweeps;
     info->products += nlgs.sweeps;

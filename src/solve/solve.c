@@ -106,7 +106,7 @@ double dls_monitor_enter(dls_monitor *m, const double *r, int iteration, double 
     m->value = value;
     if (value < m->best_value || m->best_iteration < 0) {
         m->best_value = isnan(value) ? (double)INFINITY : value;
-        m->best_iteration = iteration;
+        m->best_iteration = m->earlier + iteration;
         memcpy(m->best, r, sizeof(double) * (size_t)m->problem->row_count);
     }
     return value;
@@ -128,7 +128,7 @@ double dls_monitor_measure(dls_monitor *m, const double *r, int iteration, doubl
 
 bool dls_monitor_report(const dls_monitor *m, const double *r, int iteration, double residual, bool exact) {
     if (!m->stop->callback) return true;
-    dls_iterate iterate = {iteration, residual, exact, dls_clock_wall() - m->began, r};
+    dls_iterate iterate = {m->earlier + iteration, residual, exact, dls_clock_wall() - m->began, r};
     return m->stop->callback(&iterate, m->stop->user);
 }
 
@@ -143,6 +143,13 @@ typedef struct stop_holder {
     dls_stop_options stop;
 } stop_holder;
 
+/* Sweeps alone have increments that mean something: a Newton step that fails has none and would pass. */
+static bool knows_increments(const dls_solver *solver) {
+    for (int i = 0; i < BUILT_IN; i++)
+        if (solver->solve == built_in[i]->solve) return built_in[i] == &dls_solver_nlgs;
+    return true;
+}
+
 static dls_status check_call(const dls_problem *p, const dls_solver *solver, const void *options,
                              const double *r, const dls_solve_info *info, dls_error *error) {
     if (!p || !solver || !options || !info || (p->row_count && !r))
@@ -153,6 +160,9 @@ static dls_status check_call(const dls_problem *p, const dls_solver *solver, con
         dls_field_check(stop_fields, sizeof stop_fields / sizeof *stop_fields, options, error);
     if (!status) status = dls_field_check(solver->fields, solver->field_count, options, error);
     if (status) return status;
+    if (((const dls_stop_options *)options)->measure == DLS_STOP_INCREMENT && !knows_increments(solver))
+        return dls_fail(error, DLS_ERROR_ARGUMENT, "solver '%s' cannot stop on increments, expected 'nlgs'",
+                        solver->name);
     for (int i = 0; i < p->row_count; i++)
         if (!isfinite(r[i]))
             return dls_fail(error, DLS_ERROR_INPUT, "start impulse r[%d] is %g, expected a finite number", i,

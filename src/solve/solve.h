@@ -19,6 +19,7 @@ typedef struct dls_monitor {
     double best_value, value; /* of the stop measure: least so far, and last */
     double began;
     int best_iteration;
+    int earlier; /* iterations of solvers that ran before, for the callback */
 } dls_monitor;
 
 bool dls_monitor_prepare(dls_monitor *monitor, const dls_problem *problem, const dls_stop_options *stop,

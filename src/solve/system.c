@@ -156,11 +156,14 @@ static void fill_sparse(dls_system *s) {
 
 /* ---- factorisation ---- */
 
-static uint64_t pattern_hash(const dls_system *s) {
-    uint64_t hash = 1469598103934665603u;
-    for (int i = 0; i < s->start[s->size]; i++)
-        hash = (hash ^ (uint64_t)(unsigned)s->index[i]) * 1099511628211u;
+static uint64_t add_to_hash(uint64_t hash, int count, const int *numbers) {
+    for (int i = 0; i < count; i++) hash = (hash ^ (uint64_t)(unsigned)numbers[i]) * 1099511628211u;
     return hash;
+}
+
+static uint64_t pattern_hash(const dls_system *s) {
+    uint64_t hash = add_to_hash(1469598103934665603u, s->size + 1, s->start);
+    return add_to_hash(hash, s->start[s->size], s->index);
 }
 
 static bool factor_sparse(dls_system *s) {
@@ -245,8 +248,22 @@ int64_t dls_system_factor_count(const dls_system *s) { return s->factor_count; }
 
 /* ---- creation ---- */
 
+/* Two blocks share at most two bodies, so half of what bodies see is a bound from below where W is not
+ * stored. */
+static int64_t least_entry_count(const dls_problem *p) {
+    int64_t count = 0;
+    for (int body = 0; body < p->body_count; body++) {
+        int64_t rows = 0;
+        for (int64_t k = p->bodies.start[body]; k < p->bodies.start[body + 1]; k++)
+            rows += dls_size(p, p->bodies.entry[k] / 2);
+        count += rows * rows / 2;
+    }
+    return count;
+}
+
 static int64_t entry_count(const dls_problem *p) {
     int64_t count = 0;
+    if (!dls_problem_is_stored(p)) return least_entry_count(p);
     for (int c = 0; c < p->block_count; c++) {
         int64_t d = dls_size(p, c);
         count += d * d;
@@ -276,7 +293,7 @@ static dls_status allocate(dls_system *s, dls_error *error) {
 }
 
 /* Dense or sparse, by flops: the full system with A = 0, B = 1 shows the pattern. */
-static dls_status choose(dls_system *s, dls_error *error) {
+static dls_status choose(dls_system *s, double max_cost, dls_error *error) {
     const dls_problem *p = s->problem;
     double n = p->row_count, dense = 2 * n * n * n / 3, flops = dense;
     s->dense = true;
@@ -299,19 +316,21 @@ static dls_status choose(dls_system *s, dls_error *error) {
         flops = fmin(dense, sparse);
     }
     s->cost = FACTOR_COST * flops + dls_system_least_cost(p);
+    if (s->cost > max_cost) return DLS_OK;
     int64_t side = s->dense ? p->row_count : (p->row_count < ALWAYS_DENSE ? p->row_count : ALWAYS_DENSE);
     s->matrix = DLS_NEW(double, side *side);
     return s->matrix ? DLS_OK : dls_fail_memory(error);
 }
 
-dls_status dls_system_create(const dls_problem *problem, dls_system **system, dls_error *error) {
+dls_status dls_system_create(const dls_problem *problem, double max_cost, dls_system **system,
+                             dls_error *error) {
     dls_system *s = DLS_NEW_ZERO(dls_system, 1);
     *system = NULL;
     if (!s) return dls_fail_memory(error);
     s->problem = problem;
     klu_defaults(&s->common);
     dls_status status = allocate(s, error);
-    if (!status) status = choose(s, error);
+    if (!status) status = choose(s, max_cost, error);
     if (status)
         dls_system_destroy(s);
     else

@@ -8,8 +8,9 @@
 typedef struct dls_system dls_system;
 
 /* For a problem with stored W; holds all memory that factorisations of up to all rows need, KLU's own aside.
- */
-dls_status dls_system_create(const dls_problem *problem, dls_system **system, dls_error *error);
+ * Where the cost exceeds max_cost it holds none, and must not be factored. */
+dls_status dls_system_create(const dls_problem *problem, double max_cost, dls_system **system,
+                             dls_error *error);
 void dls_system_destroy(dls_system *system);
 
 /* A, B: one d × d block per block (column-major, places as in the problem's diagonal); left_out[c]: block c
@@ -22,7 +23,7 @@ bool dls_system_solve(dls_system *system, double *x);
 /* What one Newton-type iteration on the full system costs, in flops of a sweep, from the symbolic analysis.
  */
 double dls_system_cost(const dls_system *system);
-/* A bound from below that needs no analysis; W must be stored. */
+/* A bound from below that needs no analysis, nor a stored W. */
 double dls_system_least_cost(const dls_problem *problem);
 int64_t dls_system_factor_count(const dls_system *system);
 
