@@ -1,31 +1,31 @@
-/* All solutions of one contact: scaling, the test that every candidate must pass, the choice, the
- * certificate. */
-#include "problem/cone.h"
+/* All solutions of one contact: scaling, the test that every candidate must pass, choice and certificate. */
 #include "solve/exact_parts.h"
 
 #include <float.h>
 
-/* A candidate is a solution when its natural map is within this many roundings of (1 + μ)(|b| + |W||r|). */
+/* A candidate is a solution when its velocity is within this many roundings of |b| + |W||r|. */
 #define FLOOR_ROUNDINGS 64
 
-/* Beyond |W||r| = HUGE_IMPULSE |b| an impulse is an artefact of a singular block: its own rounding hides b.
- */
-#define HUGE_IMPULSE 1e12
+/* And within this part of |b|: the huge impulses of a singular block hide b behind their own rounding. */
+#define LARGEST_ERROR 1e-3
 
 /* Candidates closer than this, relative to their impulse, are the same solution. */
 #define SAME_SOLUTION 1e-7
 
-/* A computed stick impulse this far outside the cone, relative to itself, may be inside in exact arithmetic.
- */
+/* A computed stick impulse this far outside the cone, relative to itself, may be inside in exact numbers. */
 #define STICK_SLACK 1e-8
 
 /* A direction whose defect is below this part of |p| + |B| is a root of the pencil. */
 #define ROOT_SLACK 1e-8
 
-#define NO_NUMBER  (double)NAN
+/* Friction below, and its reciprocal above, differs from 0 and from infinity by less than any rounding. */
+#define LEAST_FRICTION 1e-100
 
-/* ---- candidates ------------------------------------------------------------------------------------------
- */
+#define NO_NUMBER      (double)NAN
+
+static const double no_impulse[4] = {0}, any_direction[3] = {1};
+
+/* ---- candidates ------------------------------------------------------------------------------------- */
 
 /* The place for a candidate: a new one, that of the same solution found less well before, or none (−1). */
 static int place_of(int d, const double *r, double residual, const dls_exact_branches *branches) {
@@ -39,25 +39,43 @@ static int place_of(int d, const double *r, double residual, const dls_exact_bra
     return branches->count < DLS_EXACT_MAX_SOLUTIONS ? branches->count : -1;
 }
 
-/* Keeps r if its natural map (for stick, which has r in K, its velocity) is at rounding level and it is new,
- * or better than what it repeats. */
+/* e = r_t/|r_t|, also where |r_t|² underflows; 0 for r_t = 0. */
+static void tangent_direction(int n, const double *r_t, double *e) {
+    double largest = 0;
+    for (int i = 0; i < n; i++) largest = fmax(largest, fabs(r_t[i]));
+    for (int i = 0; i < n; i++) e[i] = largest > 0 ? r_t[i] / largest : 0;
+    double length = small_norm(n, e);
+    for (int i = 0; i < n && length > 0; i++) e[i] /= length;
+}
+
+/* How far u is from what the state asks for: u = 0 at stick; u_n = 0 and u_t = −λe, λ ≥ 0, at slip, where any
+ * u_t will do if there is no friction. */
+static double state_error(const dls_exact_contact *contact, dls_contact_state state, const double *r,
+                          const double *u) {
+    int n = contact->d - 1;
+    double e[3], error[4] = {u[0]};
+    if (state == DLS_OPEN) return fmax(0, -u[0]);
+    if (state == DLS_STICK) return small_norm(n + 1, u);
+    if (contact->mu == 0) return fabs(u[0]);
+    tangent_direction(n, r + 1, e);
+    double lambda = fmax(0, -small_dot(n, e, u + 1));
+    for (int i = 0; i < n; i++) error[1 + i] = u[1 + i] + lambda * e[i];
+    return small_norm(n + 1, error);
+}
+
+/* Keeps r, which is in K, if u is what the state asks for and r is new, or better than what it repeats. */
 static void offer(const dls_exact_contact *contact, dls_contact_state state, const double *r,
                   dls_exact_branches *branches) {
     int d = contact->d;
-    double impulse = contact->size * small_norm(d, r);
-    if (!(impulse <= HUGE_IMPULSE * contact->speed)) return;
-
     dls_exact_solution candidate = {.state = state};
-    double N[4];
     for (int i = 0; i < d; i++) {
         candidate.r[i] = r[i];
         candidate.u[i] = contact->b[i];
     }
     small_multiply_add(d, contact->W, r, candidate.u);
-    cone_natural_map(d, contact->mu, contact->size / d, r, candidate.u, N);
-    double residual = small_norm(d, state == DLS_STICK ? candidate.u : N);
-    double floor_level = FLOOR_ROUNDINGS * DBL_EPSILON * (1 + contact->mu) * (contact->speed + impulse);
-    if (!(residual <= floor_level)) return;
+    double residual = state_error(contact, state, r, candidate.u);
+    double floor_level = FLOOR_ROUNDINGS * DBL_EPSILON * (contact->speed + contact->size * small_norm(d, r));
+    if (!(residual <= floor_level && residual <= LARGEST_ERROR * contact->speed)) return;
 
     if (state == DLS_OPEN) candidate.slip_ratio = HUGE_VAL;
     if (state == DLS_SLIP) candidate.slip_ratio = small_norm(d - 1, candidate.u + 1) / r[0];
@@ -68,20 +86,33 @@ static void offer(const dls_exact_contact *contact, dls_contact_state state, con
     if (place == branches->count) branches->count++;
 }
 
-/* W r = −b with r in K. */
-static void offer_stick(const dls_exact_contact *contact, dls_exact_branches *branches) {
-    int d = contact->d;
+/* W r = −b with r in K; true if r is a solution. */
+static bool try_stick(const dls_exact_contact *contact, const dls_exact_factors *factors, double least_pivot,
+                      dls_exact_branches *branches) {
+    int d = contact->d, before = branches->count;
     double r[4];
-    dls_exact_drag(contact, 0, r);
+    dls_exact_backsolve(d, factors, least_pivot, contact->b, r);
+    for (int i = 0; i < d; i++) r[i] = -r[i];
     double size = small_norm(d, r), tangential = small_norm(d - 1, r + 1), radius = contact->mu * r[0];
-    if (size > 0)
-        branches->stick_margin = (radius - tangential) / (size * sqrt(1 + contact->mu * contact->mu));
-    if (!(r[0] > 0) || tangential > radius + STICK_SLACK * size) return;
+    double margin = (radius - tangential) / (size * sqrt(1 + contact->mu * contact->mu));
+    if (!(r[0] > 0 && tangential <= radius + STICK_SLACK * size)) {
+        if (margin < 0) branches->stick_margin = fmax(branches->stick_margin, margin);
+        return false;
+    }
     if (tangential > radius)
         for (int i = 1; i < d; i++) r[i] *= radius / tangential;
-    int before = branches->count;
     offer(contact, DLS_STICK, r, branches);
-    if (branches->count == before) branches->stick_margin = -1;
+    if (branches->count > before) branches->stick_margin = margin;
+    return branches->count > before;
+}
+
+/* Where W is singular to rounding, once with all its pivots and once without the smallest. */
+static void offer_stick(const dls_exact_contact *contact, dls_exact_branches *branches) {
+    dls_exact_factors factors;
+    dls_exact_factor(contact->d, contact->W, &factors);
+    double singular = DBL_EPSILON * contact->d * factors.largest_pivot;
+    if (try_stick(contact, &factors, 0, branches)) return;
+    if (factors.least_pivot <= singular) try_stick(contact, &factors, singular, branches);
 }
 
 /* min(s, ℓ) made dimensionless, with the signs that b_n asks for; −1 where e is no root of the pencil. */
@@ -106,33 +137,35 @@ void dls_exact_offer_slip(const dls_exact_contact *contact, const double *e, dls
     offer(contact, DLS_SLIP, r, branches);
 }
 
-/* What the roots may have missed where W is close to losing its solutions. */
+/* What the roots may have missed where W is close to losing its solutions, or b_n is lost beside b_t. */
 static void offer_last_resort(const dls_exact_contact *contact, dls_exact_branches *branches) {
     int d = contact->d;
     double r[4], e[3];
-    if (!dls_exact_bisect(contact, r)) return;
-    double tangential = small_norm(d - 1, r + 1);
-    if (tangential > 0) {
-        for (int i = 1; i < d; i++) e[i - 1] = r[i] / tangential;
+    if (d > 2 && dls_exact_bisect(contact, r)) {
+        tangent_direction(d - 1, r + 1, e);
         dls_exact_polish(d, contact->W, contact->mu, contact->b, e);
         dls_exact_offer_slip(contact, e, branches);
+        if (branches->count == 0) offer(contact, DLS_STICK, r, branches);
     }
-    if (branches->count == 0) offer(contact, DLS_STICK, r, branches);
+    if (branches->count == 0) offer(contact, DLS_OPEN, no_impulse, branches);
 }
 
 static void find_branches(const dls_exact_contact *contact, dls_exact_branches *branches) {
-    const double zero[4] = {0};
-    if (contact->b[0] >= 0) offer(contact, DLS_OPEN, zero, branches);
+    if (contact->b[0] >= 0) offer(contact, DLS_OPEN, no_impulse, branches);
     if (!(contact->speed > 0) || !(contact->size > 0)) return;
     offer_stick(contact, branches);
-    if (contact->d == 2) dls_exact_find_slips2(contact, branches);
-    if (contact->d == 3) dls_exact_find_slips3(contact, branches);
-    if (contact->d == 4) dls_exact_find_slips4(contact, branches);
-    if (branches->count == 0 && contact->d > 2) offer_last_resort(contact, branches);
+    if (contact->mu == 0)
+        dls_exact_offer_slip(contact, any_direction, branches);
+    else if (contact->d == 2)
+        dls_exact_find_slips2(contact, branches);
+    else if (contact->d == 3)
+        dls_exact_find_slips3(contact, branches);
+    else
+        dls_exact_find_slips4(contact, branches);
+    if (branches->count == 0) offer_last_resort(contact, branches);
 }
 
-/* ---- scaling ---------------------------------------------------------------------------------------------
- */
+/* ---- scaling ---------------------------------------------------------------------------------------- */
 
 /* The powers of two taken out of W and b. */
 typedef struct scales {
@@ -173,7 +206,7 @@ static bool scale_contact(int d, const double *W, double mu, const double *b, dl
     double largest_W = largest_entry(d * d, W), largest_b = largest_entry(d, b);
     if (isnan(largest_W) || isnan(largest_b)) return false;
     *taken = (scales){.W = exponent_of(largest_W), .b = exponent_of(largest_b)};
-    *contact = (dls_exact_contact){.d = d, .mu = mu};
+    *contact = (dls_exact_contact){.d = d, .mu = mu < LEAST_FRICTION ? 0 : fmin(mu, 1 / LEAST_FRICTION)};
     for (int i = 0; i < d * d; i++) contact->W[i] = scalbn(W[i], -taken->W);
     for (int i = 0; i < d; i++) contact->b[i] = scalbn(b[i], -taken->b);
     measure_contact(contact);
@@ -192,12 +225,23 @@ static bool unscale_solution(int d, scales taken, dls_exact_solution *solution) 
     return finite;
 }
 
-/* ---- the answers -----------------------------------------------------------------------------------------
- */
+/* ---- the answers ------------------------------------------------------------------------------------ */
 
 /* For contacts that are not even numbers. */
 static const dls_exact_certificate no_certificate = {
     NO_NUMBER, NO_NUMBER, NO_NUMBER, {NO_NUMBER, NO_NUMBER, NO_NUMBER, NO_NUMBER}, NO_NUMBER};
+
+/* Margins are dimensionless and at least −1: b_n/|b|; (μ r_n − |r_t|)/(|r|√(1 + μ²)) at W r = −b, −1 where W
+ * is singular; the largest min(s, ℓ) of the pencil's roots, −1 where it has none. A branch holds from 0
+ * upwards. */
+static void certify(const dls_exact_contact *contact, scales taken, const dls_exact_branches *branches,
+                    dls_exact_certificate *certificate) {
+    *certificate =
+        (dls_exact_certificate){.open_margin = contact->speed > 0 ? contact->b[0] / contact->speed : 0,
+                                .stick_margin = branches->stick_margin,
+                                .slip_margin = branches->slip_margin};
+    certificate->curvature = scalbn(dls_exact_least_curvature(contact, certificate->direction), taken.W);
+}
 
 int dls_exact_enumerate(int d, const double *W, double mu, const double *b, dls_exact_solution *solutions,
                         int *chosen, dls_exact_certificate *certificate) {
@@ -216,13 +260,7 @@ int dls_exact_enumerate(int d, const double *W, double mu, const double *b, dls_
         if (*chosen < 0 || solutions[count].slip_ratio > solutions[*chosen].slip_ratio) *chosen = count;
         count++;
     }
-    if (certificate) {
-        *certificate =
-            (dls_exact_certificate){.open_margin = contact.speed > 0 ? contact.b[0] / contact.speed : 0,
-                                    .stick_margin = branches.stick_margin,
-                                    .slip_margin = branches.slip_margin};
-        certificate->curvature = scalbn(dls_exact_least_curvature(&contact, certificate->direction), taken.W);
-    }
+    if (certificate) certify(&contact, taken, &branches, certificate);
     return count;
 }
 

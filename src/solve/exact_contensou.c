@@ -92,8 +92,8 @@ static bool try_slip(const double *W, double mu, const double *b, double *r) {
     double e[3], speed = 0;
     if (!find_largest_root(W, mu, b, r, e)) return false;
     double slant = W[0] + mu * (W[4] * e[0] + W[8] * e[1] + W[12] * e[2]);
-    if (!(slant > EXACT_SLANT * (W[0] + mu * (fabs(W[4]) + fabs(W[8]) + fabs(W[12])))))
-        dls_exact_polish(4, W, mu, b, e);
+    double least_slant = EXACT_SLANT * (W[0] + mu * (fabs(W[4]) + fabs(W[8]) + fabs(W[12])));
+    if (!(slant > least_slant) && !(dls_exact_polish(4, W, mu, b, e) >= 0)) return false;
     for (int i = 0; i < 4; i++) speed += fabs(b[i]);
     double rn = dls_exact_normal_impulse(4, W, mu, b, e);
     if (!(slant > 0 && rn > 0 && rn < EXACT_PLAUSIBLE * speed / (small_trace(4, W) * (1 + mu)))) return false;
@@ -112,8 +112,7 @@ dls_contact_state dls_exact_solve4(const double W[16], double mu, const double b
     return try_slip(W, mu, b, r) ? DLS_SLIP : dls_exact_solve_slowly(4, W, mu, b, r);
 }
 
-/* ---- all roots -------------------------------------------------------------------------------------------
- */
+/* ---- all roots -------------------------------------------------------------------------------------- */
 
 /* The determinant of the rows and columns of M (4 × 4) whose bits are set in `kept`. */
 static double principal_minor(const double *M, unsigned kept) {
@@ -128,8 +127,7 @@ static double principal_minor(const double *M, unsigned kept) {
     return det;
 }
 
-/* Coefficients in α of det(M + α diag(0, I)), where column `constant` has no α: its principal minors, by
- * order. */
+/* Coefficients in α of det(M + α diag(0, I)), column `constant` without α: sums of principal minors. */
 static void determinant_in_drag(const double *M, int constant, double *a) {
     for (int k = 0; k < 4; k++) a[k] = 0;
     for (unsigned dropped = 0; dropped < 16; dropped += 2)

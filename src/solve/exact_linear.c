@@ -3,8 +3,7 @@
 
 #include <float.h>
 
-/* ---- elimination -----------------------------------------------------------------------------------------
- */
+/* ---- elimination ------------------------------------------------------------------------------------ */
 
 /* Brings the largest remaining entry of step k to the diagonal. */
 static void pivot(int n, int k, dls_exact_factors *f) {
@@ -34,6 +33,7 @@ void dls_exact_factor(int n, const double *A, dls_exact_factors *f) {
         pivot(n, k, f);
         double top = f->a[k + n * k];
         if (k == 0) f->largest_pivot = fabs(top);
+        f->least_pivot = fabs(top);
         if (top == 0) return;
         for (int i = k + 1; i < n; i++) {
             double l = f->a[i + n * k] /= top;
@@ -42,9 +42,9 @@ void dls_exact_factor(int n, const double *A, dls_exact_factors *f) {
     }
 }
 
-/* A x = y. Where A is singular to rounding, unknowns without a pivot are 0: a solution if there is any. */
-void dls_exact_backsolve(int n, const dls_exact_factors *f, const double *y, double *x) {
-    double z[4], least = DBL_EPSILON * f->largest_pivot;
+/* A x = y, with unknowns that have no pivot above `least` set to 0. */
+void dls_exact_backsolve(int n, const dls_exact_factors *f, double least, const double *y, double *x) {
+    double z[4];
     for (int i = 0; i < n; i++) {
         z[i] = y[f->row[i]];
         for (int j = 0; j < i; j++) z[i] -= f->a[i + n * j] * z[j];
@@ -56,8 +56,7 @@ void dls_exact_backsolve(int n, const dls_exact_factors *f, const double *y, dou
     for (int i = 0; i < n; i++) x[f->column[i]] = z[i];
 }
 
-/* ---- curvature -------------------------------------------------------------------------------------------
- */
+/* ---- curvature -------------------------------------------------------------------------------------- */
 
 /* x, y ← c x − s y, s x + c y */
 static void rotate(double c, double s, double *x, double *y) {

@@ -5,8 +5,7 @@
 #include "base/small.h"
 #include "solve/exact.h"
 
-/* Between these bounds of |W| and |b| no fast path can overflow or underflow; outside, the contact is
- * rescaled.
+/* Bounds of |W| and |b| for the fast paths, lest they overflow or underflow; beyond, contacts are rescaled.
  */
 #define EXACT_SMALL          1e-30
 #define EXACT_LARGE          1e30
@@ -43,13 +42,13 @@ typedef struct dls_exact_branches {
 typedef struct dls_exact_factors {
     double a[16];
     int row[4], column[4];
-    double largest_pivot;
+    double largest_pivot, least_pivot;
 } dls_exact_factors;
 
 /* ---- exact_linear.c ---- */
 
 void dls_exact_factor(int n, const double *A, dls_exact_factors *factors);
-void dls_exact_backsolve(int n, const dls_exact_factors *factors, const double *y, double *x);
+void dls_exact_backsolve(int n, const dls_exact_factors *factors, double least, const double *y, double *x);
 
 /* A unit direction of K_μ in which W is least positive; returns directionᵀ W direction. */
 double dls_exact_least_curvature(const dls_exact_contact *contact, double *direction);
@@ -61,8 +60,9 @@ int dls_exact_roots(int degree, const double *a, double lo, double hi, double *r
 
 /* ---- exact_slip.c ---- */
 
-/* One step of Newton's method for p + B e = −ℓe on the unit sphere, from the contact's own numbers. Returns
- * the defect, the part of p + B e orthogonal to e; `next` receives the turned direction. d is 3 or 4. */
+/* One step of Newton's method for p + B e = −ℓe on the unit sphere, from the contact's own numbers; d is 3
+ * or 4. Returns the defect of e, the part of p + B e orthogonal to it; `next` receives the turned direction
+ * and `l` its ℓ up to the square of the turn. */
 double dls_exact_turn(int d, const double *W, double mu, const double *b, const double *e, double *l,
                       double *next);
 

@@ -9,7 +9,7 @@
 
 enum { MAX_DEGREE = 6, MAX_DEPTH = 24, MAX_STEPS = 60 };
 
-#define NOISE           16.0 /* roundings of the largest coefficient under which one has no sign */
+#define NOISE           8.0  /* roundings of the coefficients under which one has no sign */
 #define ROOT_RESOLUTION 1e-6 /* of a single root, relative to its isolating interval */
 
 typedef struct piece {
@@ -86,7 +86,8 @@ int dls_exact_roots(int degree, const double *a, double lo, double hi, double *r
     int top = 0, count = 0;
     double noise = 0, cluster_end = -HUGE_VAL;
     stack[0] = to_bernstein(degree, a, lo, hi);
-    for (int j = 0; j <= degree; j++) noise = fmax(noise, NOISE * DBL_EPSILON * fabs(stack[0].c[j]));
+    for (int j = 0; j <= degree; j++) noise += NOISE * DBL_EPSILON * fabs(stack[0].c[j]);
+    if (!(noise <= DBL_MAX)) return 0;
     while (top >= 0 && count < capacity) {
         piece now = stack[top--];
         verdict roots_here = judge(degree, now.c, noise);

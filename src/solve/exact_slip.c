@@ -1,7 +1,7 @@
 /* Slip directions from a start, by Newton's method on the sphere, and without one, by bisection in the drag.
  *
- * Sliding is sticking through a drag: u_t = −α r_t with α = λ/(μ r_n) = ℓ/(−μ b_n) ≥ 0, so r = −(W + α
- * diag(0, I))⁻¹ b and |r_t| = μ r_n. The choice among solutions takes the largest α. */
+ * Sliding is sticking through a drag: u_t = −αr_t with α = λ/(μ r_n) = ℓ/(−μ b_n) ≥ 0. So |r_t| = μ r_n for
+ * r = −(W + α diag(0, I))⁻¹ b, and the choice among solutions takes the largest α. */
 #include "solve/exact_parts.h"
 
 #include <float.h>
@@ -25,8 +25,7 @@ static inline void tangent_basis(int n, const double *e, double *T) {
     T[5] = -sign * e[1];
 }
 
-/* v = s b_t − b_n W_t d for the direction d = (normal, μ tangent), which is p + B e for (1, e), B x for (0,
- * x). */
+/* s b_t − b_n W_t d for d = (normal, μ tangent): p + B e where normal = 1, B e where normal = 0. */
 static inline void pencil_velocity(int d, const double *W, double mu, const double *b, double normal,
                                    const double *tangent, double *v) {
     double direction[4] = {normal}, y[4] = {0};
@@ -35,11 +34,11 @@ static inline void pencil_velocity(int d, const double *W, double mu, const doub
     for (int i = 1; i < d; i++) v[i - 1] = y[0] * b[i] - b[0] * y[i];
 }
 
-/* With T the tangents at e and v = p + B e: ℓ = −e·v, and δ = −T (Tᵀ(B + ℓ)T)⁻¹ Tᵀv. */
+/* With T the tangents at e and v = p + B e: ℓ = −e·v, e changes by δ = −T (Tᵀ(B + ℓ)T)⁻¹ Tᵀv, ℓ by −e·Bδ. */
 static inline double turn(int d, const double *W, double mu, const double *b, const double *e, double *l,
                           double *next) {
     int n = d - 1;
-    double v[3], T[6], g[2], J[4], x[2];
+    double v[3], T[6], g[2], J[4], x[2], gain[2];
     tangent_basis(n, e, T);
     pencil_velocity(d, W, mu, b, 1, e, v);
     *l = -small_dot(n, e, v);
@@ -47,6 +46,7 @@ static inline double turn(int d, const double *W, double mu, const double *b, co
         double column[3];
         g[k] = small_dot(n, T + n * k, v);
         pencil_velocity(d, W, mu, b, 0, T + n * k, column);
+        gain[k] = small_dot(n, e, column);
         for (int j = 0; j < n - 1; j++)
             J[j + (n - 1) * k] = small_dot(n, T + n * j, column) + (j == k ? *l : 0);
     }
@@ -57,6 +57,7 @@ static inline double turn(int d, const double *W, double mu, const double *b, co
         x[0] = (J[2] * g[1] - J[3] * g[0]) * inverse;
         x[1] = (J[1] * g[0] - J[0] * g[1]) * inverse;
     }
+    *l -= small_dot(n - 1, gain, x);
     for (int i = 0; i < n; i++) {
         next[i] = e[i];
         for (int k = 0; k < n - 1; k++) next[i] += T[i + n * k] * x[k];
@@ -102,8 +103,8 @@ double dls_exact_normal_impulse(int d, const double *W, double mu, const double 
     small_multiply_add(d, W, direction, y);
     double s = y[0];
     if (fabs(s) > EXACT_SLANT * (fabs(W[0]) + mu * coupling)) return -b[0] / s;
-    double along = small_dot(n, e, y + 1), b_along = small_dot(n, e, b + 1), squares = s * s,
-           product = s * b[0];
+    double along = small_dot(n, e, y + 1), b_along = small_dot(n, e, b + 1);
+    double squares = s * s, product = s * b[0];
     for (int i = 0; i < n; i++) {
         double k = y[1 + i] - along * e[i];
         squares += k * k;
@@ -120,7 +121,7 @@ void dls_exact_drag(const dls_exact_contact *contact, double alpha, double *r) {
     memcpy(A, contact->W, sizeof(double) * (size_t)(d * d));
     for (int i = 1; i < d; i++) A[i + d * i] += alpha;
     dls_exact_factor(d, A, &factors);
-    dls_exact_backsolve(d, &factors, contact->b, r);
+    dls_exact_backsolve(d, &factors, 0, contact->b, r);
     for (int i = 0; i < d; i++) r[i] = -r[i];
 }
 
@@ -141,7 +142,7 @@ bool dls_exact_bisect(const dls_exact_contact *contact, double *r) {
     }
     for (;;) {
         double middle = 0.5 * (lo + hi);
-        if (middle <= lo || middle >= hi) return true;
+        if (middle <= lo || middle >= hi || hi < EXACT_SMALL * contact->size) return true;
         if (is_in_cone_at(contact, middle, trial)) {
             hi = middle;
             memcpy(r, trial, sizeof trial);

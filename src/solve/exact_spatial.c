@@ -36,8 +36,7 @@ static inline pencil make_pencil(const double *W, double mu, const double *b) {
                     .b2 = b[2] * w2 - b[1] * w1 - hn * (W[8] - W[4])};
 }
 
-/* ---- preparation -----------------------------------------------------------------------------------------
- */
+/* ---- preparation ------------------------------------------------------------------------------------ */
 
 static bool is_isotropic(const double W[9], double size) {
     double off = fabs(W[1]) + fabs(W[2]) + fabs(W[3]) + fabs(W[5]) + fabs(W[6]) + fabs(W[7]);
@@ -69,8 +68,7 @@ EXACT_ONE_COPY int dls_exact_prepare3(const double W[9], double mu, double data[
     return 1;
 }
 
-/* ---- the quick branches ----------------------------------------------------------------------------------
- */
+/* ---- the quick branches ----------------------------------------------------------------------------- */
 
 /* The normal impulse comes first and the slip direction opposes b_t. */
 static inline dls_contact_state solve_isotropic(const double *W, double mu, const double *data,
@@ -123,10 +121,18 @@ static inline void guess_direction(const pencil *q, double *c, double *s) {
     *s = (q->a2 + q->a0) * q->p1 - (m - q->b2) * q->p2;
 }
 
-/* Turns (c, s) to a root of g with g′ > 0 by Halley's steps, each an exact rotation by twice the arctangent
- * of −g g′/(2g′² − g g″). True if the root has the largest ℓ of all and ℓ ≥ 0. */
-static inline bool turn_to_largest_root(const pencil *q, double *c_io, double *s_io) {
-    double c = *c_io, s = *s_io;
+/* No root is larger than this ℓ: with m = tr(B + ℓ)/2, the symmetric part of B + ℓ is positive, or the
+ * derivatives of the quartic at ℓ are. */
+static inline bool is_largest(const pencil *q, double m) {
+    double m2 = m * m, uneven2 = q->a2 * q->a2 + q->b2 * q->b2, det = m2 + q->a0 * q->a0 - uneven2;
+    return m > 0 && (m2 > uneven2 || (det > 0 && 4 * m2 + 2 * det >= q->p1 * q->p1 + q->p2 * q->p2));
+}
+
+/* Turns the unit vector e to a root of g with g′ > 0 by Halley's steps, each an exact rotation by twice the
+ * arctangent of −g g′/(2g′² − g g″). True if the root has the largest ℓ of all and ℓ ≥ 0. The last rotation
+ * is left unscaled, to save its division: e ends with the given length. */
+static inline bool turn_to_largest_root(const pencil *q, double *e, double *length) {
+    double c = e[0], s = e[1];
     for (int turn = 0; turn < MAX_TURNS; turn++) {
         double cos2 = (c - s) * (c + s), sin2 = 2 * c * s;
         double even = q->a2 * cos2 + q->b2 * sin2, odd = q->b2 * cos2 - q->a2 * sin2;
@@ -138,22 +144,23 @@ static inline bool turn_to_largest_root(const pencil *q, double *c_io, double *s
             top = g;
             bottom = fmax(fabs(slope), fabs(g));
         }
-        double top2 = top * top, bottom2 = bottom * bottom, inverse = 1 / (bottom2 + top2), c_old = c;
-        double turn_c = (bottom2 - top2) * inverse, turn_s = -2 * bottom * top * inverse;
-        c = c * turn_c - s * turn_s;
-        s = s * turn_c + c_old * turn_s;
-        if (top2 > LAST_TURN * LAST_TURN * bottom2) continue;
-
-        /* ℓ after the last turn; with m = tr(B + ℓ)/2: B + ℓ is positive, or the quartic's derivatives are */
+        double top2 = top * top, bottom2 = bottom * bottom, turn_c = bottom2 - top2,
+               turn_s = -2 * bottom * top;
+        double c_next = c * turn_c - s * turn_s, s_next = s * turn_c + c * turn_s, scale = bottom2 + top2;
+        if (top2 > LAST_TURN * LAST_TURN * bottom2) {
+            double inverse = 1 / scale;
+            c = c_next * inverse;
+            s = s_next * inverse;
+            continue;
+        }
+        e[0] = c_next;
+        e[1] = s_next;
+        *length = scale;
+        double angle = -2 * top / bottom; /* small: ℓ after the turn by its Taylor series */
         double l =
-            odd - along - q->half_trace + turn_s * (turn_s * (0.5 * along - 2 * odd) - 2 * even - across);
-        double m = q->half_trace + l, m2 = m * m;
-        double p2 = q->p1 * q->p1 + q->p2 * q->p2, uneven2 = q->a2 * q->a2 + q->b2 * q->b2;
-        double det = m2 + q->a0 * q->a0 - uneven2;
-        *c_io = c;
-        *s_io = s;
-        return l >= 0 && m > 0 && slope > LEAST_SLOPE * (fabs(q->p1) + fabs(q->p2) + m) &&
-               (m2 > uneven2 || (det > 0 && 4 * m2 + 2 * det >= p2));
+            odd - along - q->half_trace + angle * (angle * (0.5 * along - 2 * odd) - 2 * even - across);
+        double m = q->half_trace + l;
+        return l >= 0 && slope > LEAST_SLOPE * (fabs(q->p1) + fabs(q->p2) + m) && is_largest(q, m);
     }
     return false;
 }
@@ -166,9 +173,10 @@ static bool finish_slanted(const double *W, double mu, const double *data, const
     return l >= 0 && *rn > 0 && *rn < data[IMPULSE_LIMIT] * (fabs(b[0]) + fabs(b[1]) + fabs(b[2]));
 }
 
+/* From the direction of the last impulse, if it was not well inside the cone. */
 static inline bool try_slip(const double *W, double mu, const double *data, const double *b, const pencil *q,
                             double *r) {
-    double e[2] = {r[1], r[2]}, length2 = e[0] * e[0] + e[1] * e[1], radius = mu * r[0];
+    double e[2] = {r[1], r[2]}, length2 = e[0] * e[0] + e[1] * e[1], radius = mu * r[0], length;
     if (!(length2 > 0.25 * radius * radius && length2 > DBL_MIN && length2 < DBL_MAX)) {
         guess_direction(q, &e[0], &e[1]);
         length2 = e[0] * e[0] + e[1] * e[1];
@@ -176,12 +184,18 @@ static inline bool try_slip(const double *W, double mu, const double *data, cons
     double inverse = 1 / sqrt(length2);
     e[0] *= inverse;
     e[1] *= inverse;
-    if (!turn_to_largest_root(q, &e[0], &e[1])) return false;
-    double slant = W[0] + mu * (W[3] * e[0] + W[6] * e[1]), rn = -b[0] / slant;
-    if (!(slant > data[LEAST_SLANT]) && !finish_slanted(W, mu, data, b, e, &rn)) return false;
+    if (!turn_to_largest_root(q, e, &length)) return false;
+    double slant = W[0] * length + mu * (W[3] * e[0] + W[6] * e[1]), factor = -b[0] / slant,
+           rn = factor * length;
+    if (!(slant > data[LEAST_SLANT] * length)) {
+        e[0] /= length;
+        e[1] /= length;
+        if (!finish_slanted(W, mu, data, b, e, &rn)) return false;
+        factor = rn;
+    }
     r[0] = rn;
-    r[1] = mu * rn * e[0];
-    r[2] = mu * rn * e[1];
+    r[1] = mu * factor * e[0];
+    r[2] = mu * factor * e[1];
     return true;
 }
 
@@ -214,8 +228,7 @@ dls_contact_state dls_exact_solve3(const double W[9], double mu, const double b[
     return dls_exact_solve3_prepared(W, mu, data, b, r);
 }
 
-/* ---- all roots -------------------------------------------------------------------------------------------
- */
+/* ---- all roots -------------------------------------------------------------------------------------- */
 
 /* Four charts of the circle, e = R_k (1 − x², 2x)/(1 + x²), R_k a turn by k right angles and |x| a little
  * more than tan(π/8). In each (1 + x²)² g is a quartic in x. */

@@ -12,8 +12,7 @@ typedef struct contact {
     double W[16], mu, b[4];
 } contact;
 
-/* ---- random contacts -------------------------------------------------------------------------------------
- */
+/* ---- random contacts -------------------------------------------------------------------------------- */
 
 static void random_basis(dls_random *g, int d, double *Q) {
     for (int j = 0; j < d; j++) {
@@ -89,8 +88,7 @@ static contact random_wild_contact(dls_random *g, int d) {
     return c;
 }
 
-/* ---- measures --------------------------------------------------------------------------------------------
- */
+/* ---- measures --------------------------------------------------------------------------------------- */
 
 /* The natural map with ρ = d/tr W, relative to |b| + |W||r|. */
 static double residual(const contact *c, const double *r) {
@@ -120,8 +118,7 @@ static void random_start(dls_random *g, int d, double *r) {
     for (int i = 1; i < d; i++) r[i] = dls_random_normal(g);
 }
 
-/* ---- accuracy --------------------------------------------------------------------------------------------
- */
+/* ---- accuracy --------------------------------------------------------------------------------------- */
 
 static void check_accuracy(int d, int count) {
     dls_random g = {.state = (uint64_t)d};
@@ -156,15 +153,13 @@ static void drilling_contacts_are_solved(void **state) {
     check_accuracy(4, scaled(100000, 4000));
 }
 
-/* ---- the choice ------------------------------------------------------------------------------------------
- */
+/* ---- the choice ------------------------------------------------------------------------------------- */
 
 static int enumerate(const contact *c, dls_exact_solution *solutions, int *chosen) {
     return dls_exact_enumerate(c->d, c->W, c->mu, c->b, solutions, chosen, NULL);
 }
 
-/* Every solution solves, the chosen one has the largest ratio, and the quick solver gives it from any start.
- */
+/* Every solution solves, the chosen one has the largest ratio, the quick solver finds it from any start. */
 static int check_choice(dls_random *g, const contact *c) {
     dls_exact_solution solutions[DLS_EXACT_MAX_SOLUTIONS];
     int chosen, count = enumerate(c, solutions, &chosen);
@@ -251,8 +246,7 @@ static void prepared_blocks_give_the_same_bits(void **state) {
     }
 }
 
-/* ---- all solutions, found another way --------------------------------------------------------------------
- */
+/* ---- all solutions, found another way --------------------------------------------------------------- */
 
 enum { MAX_SCANNED = 16 };
 
@@ -272,8 +266,7 @@ static void record(const contact *c, const double *r, scan *s) {
     if (r[0] > 0 && power <= 0 && s->count < MAX_SCANNED) memcpy(s->r[s->count++], r, sizeof s->r[0]);
 }
 
-/* d = 3: the tangential velocity beside e when r = r_n (1, μe) keeps u_n = 0, times s so that it has no pole.
- */
+/* d = 3: the velocity beside e when r = r_n (1, μe) keeps u_n = 0, times s so that it has no pole. */
 static double sideways(const contact *c, double angle, double *r) {
     double e[2] = {cos(angle), sin(angle)}, direction[3] = {1, c->mu * e[0], c->mu * e[1]}, y[3] = {0};
     small_multiply_add(3, c->W, direction, y);
@@ -407,8 +400,7 @@ static void planar_branches_are_complete(void **state) {
     }
 }
 
-/* ---- blocks without a solution ---------------------------------------------------------------------------
- */
+/* ---- blocks without a solution ---------------------------------------------------------------------- */
 
 static void check_certificate(const contact *c) {
     dls_exact_solution solutions[DLS_EXACT_MAX_SOLUTIONS];
@@ -448,8 +440,7 @@ static void unsolvable_contacts_come_with_a_certificate(void **state) {
     }
 }
 
-/* Sliding forward jams, sliding backward is against the load, and what would stop it pulls: Painlevé's case.
- */
+/* Sliding forward jams, backward is against the load, and what would stop it pulls: Painlevé's case. */
 static void a_jammed_contact_has_no_solution(void **state) {
     (void)state;
     check_certificate(&(contact){.d = 2, .W = {1, 2, 2, 1}, .mu = 1, .b = {-1, 3}});
@@ -463,8 +454,7 @@ static void a_contact_without_mobility_has_no_solution(void **state) {
     for (int d = 2; d <= 4; d++) check_certificate(&(contact){.d = d, .mu = 0.5, .b = {-1, 1}});
 }
 
-/* A definite symmetric part is enough, whatever the skew part; so is a semidefinite one that K does not see.
- */
+/* A definite symmetric part is enough, whatever the skew part; so is one whose null directions K avoids. */
 static void copositive_blocks_are_always_solved(void **state) {
     (void)state;
     for (int d = 2; d <= 4; d++) {
@@ -488,8 +478,7 @@ static void copositive_blocks_are_always_solved(void **state) {
     }
 }
 
-/* ---- edges -----------------------------------------------------------------------------------------------
- */
+/* ---- edges ------------------------------------------------------------------------------------------ */
 
 static void separating_contacts_open(void **state) {
     (void)state;
@@ -550,8 +539,7 @@ static void spheres_have_a_closed_form(void **state) {
     }
 }
 
-/* Where the pencil vanishes every direction is a root, and where W is singular stick may still be possible.
- */
+/* Where the pencil vanishes every direction is a root; where W is singular stick may still be possible. */
 static void degenerate_blocks_are_solved(void **state) {
     (void)state;
     for (int d = 2; d <= 4; d++) {
