@@ -7,7 +7,8 @@
  * figure_curve.c   how series look: lines, markers, bars
  * figure_layout.c  margins, legend and labels where the curves leave room
  * figure_draw.c    the page itself
- * figure.c         the files */
+ * figure.c         all together
+ * figure_file.c    the files, of any drawing */
 #ifndef DELASSUS_CLI_FIGURE_PAGE_H
 #define DELASSUS_CLI_FIGURE_PAGE_H
 
