@@ -334,7 +334,7 @@ static void divergence_returns_the_best_iterate(void **state) {
     const double failures[] = {(double)NAN, (double)INFINITY, -(double)INFINITY, 1e200};
     const int when[] = {1, 3, 250, 1000};
     for (int form = 0; form < 2; form++) {
-        dls_problem *p = generated(DLS_GENERATE_PACKING, 20, 0.3, form);
+        dls_problem *p = generated(DLS_GENERATE_PACKING, 100, 0.3, form);
         int n = dls_problem_row_count(p);
         for (int k = 0; k < 64; k++) {
             double *r = doubles(n), start = residual_of(p, r);
