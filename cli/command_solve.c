@@ -28,7 +28,8 @@ typedef struct solve_values {
 #define AT(member) offsetof(solve_values, member)
 
 static const option options[] = {
-    {"solver", 's', OPTION_TEXT, "NAME[:LAW][+KEY=VALUE…]", AT(solver), 0, 0, "see 'delassus solvers'"},
+    {"solver", 's', OPTION_TEXT, "NAME[:LAW][+KEY=VALUE…]", AT(solver), 0, 0,
+     "default auto, or nlgs where a law is given; see 'delassus solvers'"},
     {"law", 'l', OPTION_TEXT, "NAME", AT(law), 0, 0, "local law of a solver that sweeps over contacts"},
     {"tol", 't', OPTION_TEXT, "X", AT(tolerance), 0, 0, "stop when the residual is at most X"},
     {"max-iter", 'n', OPTION_TEXT, "N", AT(max_iterations), 0, 0, "stop after N iterations"},

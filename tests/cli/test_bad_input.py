@@ -68,8 +68,8 @@ def test_unknown_names_are_answered_with_the_nearest():
     refuses("solve", problem(), "--solver", "nlsg", words=["'nlsg'", "'nlgs'"])
     refuses("solve", problem(), "--solver", "nlgs:epb", words=["'epb'", "'ebp'"])
     refuses("solve", problem(), "--law", "exatc", words=["'exatc'", "'exact'"])
-    refuses("solve", problem(), "--set", "windwo=3", words=["'windwo'", "'window'"])
-    refuses("solve", problem(), "--set", "order=colored", words=["colored", "coloured"])
+    refuses("solve", problem(), "--solver", "nlgs", "--set", "windwo=3", words=["'windwo'", "'window'"])
+    refuses("solve", problem(), "--solver", "nlgs", "--set", "order=colored", words=["colored", "coloured"])
     refuses("generate", "pakcing", "-o", "x.hdf5", words=["'pakcing'", "'packing'"])
     refuses("solvers", "ipads", words=["'ipads'", "'ipdas'"])
 

@@ -35,7 +35,7 @@ def test_solvers_list_every_option():
     for option in nlgs["options"]:
         assert option["key"] in text and option["help"] in text and option["unit"], option
         assert option["type"] in ("int", "real", "bool", "choice", "name")
-        run("solve", problem(), "--max-iter", "0", "--set", f"{option['key']}={option['default']}",
+        run("solve", problem(), "--solver", "nlgs", "--max-iter", "0", "--set", f"{option['key']}={option['default']}",
             expect=0 if option["key"] == "max_iterations" else 1)
 
 

@@ -15,7 +15,7 @@ from program import PROGRAM, SOURCE, only_these, problem, refuses, run, run_json
 
 MEASURES = """residual max_error residual_full natural_map fclib_merit siconos_error eps_glob merit_g
     complementarity penetration cone_violation""".split()
-ENDLESS = ["--tol", "1e-300", "--set", "stall_sweeps=0", "--max-iter", "2000000000"]
+ENDLESS = ["--solver", "nlgs", "--tol", "1e-300", "--set", "stall_sweeps=0", "--max-iter", "2000000000"]
 
 
 def test_json_has_the_promised_keys_and_types():
@@ -26,7 +26,8 @@ def test_json_has_the_promised_keys_and_types():
         assert type(answer[key]) is kind, (key, answer[key])
     for key in MEASURES:
         assert isinstance(answer["measures"][key], (int, float)), (key, answer["measures"])
-    assert answer["file"] == str(problem()) and answer["solver"] == "nlgs" and answer["law"] == "exact"
+    assert answer["file"] == str(problem()) and answer["solver"] == "auto" and answer["law"] == "exact"
+    assert run_json("solve", problem(), "--law", "ebp")["solver"] == "nlgs", "a law asks for sweeps"
     assert answer["converged"] is True and answer["outcome"] == "converged"
     assert 0 <= answer["measures"]["residual"] <= 1e-8
     assert answer["iterations"] > 0 and answer["contacts"] > 0 and answer["seconds"] > 0
@@ -118,7 +119,7 @@ def test_repeat_reports_the_least_time():
 
 
 def test_threads_change_no_bit():
-    command = ["solve", problem("packing", 4000), "--max-iter", "10", "--set", "order=coloured"]
+    command = ["solve", problem("packing", 4000), "--max-iter", "10", "--solver", "nlgs+order=coloured"]
     one, two = run_json(*command, expect=1), run_json(*command, "--threads", "2", expect=1)
     assert two["threads"] == 2 and one["measures"] == two["measures"] and one["colours"] > 1
 
