@@ -177,6 +177,7 @@ static dls_status certify(const dls_problem *p, int threads, const double *r, do
     if (!state || !velocity) return dls_fail_memory(error);
     dls_velocity(p, r, velocity, state, threads);
     dls_measure_all(p, r, velocity, velocity, threads, &info->measures);
+    if (info->outcome == DLS_CONVERGED && isnan(info->measures.residual)) info->outcome = DLS_DIVERGED;
     return DLS_OK;
 }
 

@@ -356,17 +356,27 @@ static void divergence_returns_the_best_iterate(void **state) {
     }
 }
 
-/* A start so large that W r overflows is judged as bad, not as good. */
+/* Room for the options of any solver. */
+typedef union any_options {
+    dls_stop_options stop;
+    char bytes[DLS_MAX_OPTIONS_SIZE];
+} any_options;
+
+/* A start so large that W r overflows is judged as bad, not as good, by every solver. */
 static void a_start_beyond_all_measure(void **state) {
     (void)state;
     dls_problem *p = generated(DLS_GENERATE_PACKING, 20, 0.3, false);
     int n = dls_problem_row_count(p);
     double *r = doubles(n);
-    for (int i = 0; i < n; i++) r[i] = i % 2 ? 1.5e308 : -1.5e308;
-    dls_nlgs_options options = dls_default_nlgs_options();
-    dls_solve_info info = solve(p, &options, r);
-    assert_int_not_equal(info.outcome, DLS_CONVERGED);
-    for (int i = 0; i < n; i++) assert_true(isfinite(r[i]));
+    for (int k = 0; k < dls_solver_count(); k++) {
+        any_options options;
+        dls_solve_info info;
+        dls_solver_at(k)->defaults(&options);
+        for (int i = 0; i < n; i++) r[i] = i % 2 ? 1.5e308 : -1.5e308;
+        assert_int_equal(dls_solve(p, dls_solver_at(k), &options, r, NULL, NULL, &info, NULL), DLS_OK);
+        assert_int_not_equal(info.outcome, DLS_CONVERGED);
+        for (int i = 0; i < n; i++) assert_true(isfinite(r[i]));
+    }
     free(r);
     dls_problem_destroy(p);
 }
@@ -458,10 +468,7 @@ static void table_of_solvers(void **state) {
     double *r = doubles(dls_problem_row_count(p));
     for (int i = 0; i < dls_solver_count(); i++) {
         const dls_solver *solver = dls_solver_at(i);
-        union {
-            dls_stop_options stop;
-            char bytes[DLS_MAX_OPTIONS_SIZE];
-        } options;
+        any_options options;
         assert_true(solver->options_size <= sizeof options && strlen(solver->summary) > 0);
         solver->defaults(&options);
         for (int k = 0; k < solver->field_count; k++) {
