@@ -6,6 +6,8 @@
 #include <math.h>
 #include <string.h>
 
+static const double ROUNDING = 1e-14; /* relative size below which a number is none */
+
 bool dls_gmres_prepare(dls_gmres *g, int n, int restart, int threads, dls_workspace *w) {
     size_t size = (size_t)n, m = (size_t)restart;
     *g = (dls_gmres){.n = n, .restart = restart, .threads = threads};
@@ -50,16 +52,20 @@ static void add(const dls_gmres *g, double factor, const double *x, double *y) {
 static double *vector(const dls_gmres *g, int k) { return g->basis + (size_t)k * (size_t)g->n; }
 static double *entry(const dls_gmres *g, int i, int j) { return &g->hessenberg[i + j * (g->restart + 1)]; }
 
-/* Makes basis vector k + 1 orthogonal to the others (modified Gram–Schmidt) and fills column k. */
-static double orthogonalize(dls_gmres *g, int k) {
+/* Makes basis vector k + 1 orthogonal to the others (modified Gram–Schmidt) and fills column k. False when
+ * nothing but rounding is left of it: the Krylov space is exhausted. */
+static bool orthogonalize(dls_gmres *g, int k) {
+    double size2 = 0;
     for (int i = 0; i <= k; i++) {
-        *entry(g, i, k) = dot(g, vector(g, i), g->w);
-        add(g, -*entry(g, i, k), vector(g, i), g->w);
+        double h = *entry(g, i, k) = dot(g, vector(g, i), g->w);
+        add(g, -h, vector(g, i), g->w);
+        size2 += h * h;
     }
     double norm = sqrt(dot(g, g->w, g->w));
-    *entry(g, k + 1, k) = norm;
-    for (int i = 0; i < g->n; i++) vector(g, k + 1)[i] = norm > 0 ? g->w[i] / norm : 0;
-    return norm;
+    bool fresh = norm > ROUNDING * sqrt(size2);
+    *entry(g, k + 1, k) = fresh ? norm : 0;
+    for (int i = 0; i < g->n; i++) vector(g, k + 1)[i] = fresh ? g->w[i] / norm : 0;
+    return fresh;
 }
 
 /* Turns column k into upper triangular form; returns the norm of the residual that is left. */
@@ -78,11 +84,15 @@ static double rotate(dls_gmres *g, int k) {
     return fabs(g->right[k + 1]);
 }
 
-/* x += P⁻¹ V y with the triangular solution y of the first k columns. */
+/* x += P⁻¹ V y with the triangular solution y of the first k columns; those that a singular A leaves without
+ * a pivot have no part in it. */
 static void update(dls_gmres *g, int k, dls_gmres_operator precondition, void *self, double *x) {
+    double largest = 0;
+    for (int i = 0; i < k; i++) largest = fmax(largest, fabs(*entry(g, i, i)));
     for (int i = k - 1; i >= 0; i--) {
         for (int j = i + 1; j < k; j++) g->right[i] -= *entry(g, i, j) * g->right[j];
-        g->right[i] = *entry(g, i, i) != 0 ? g->right[i] / *entry(g, i, i) : 0;
+        double pivot = *entry(g, i, i);
+        g->right[i] = fabs(pivot) > ROUNDING * largest ? g->right[i] / pivot : 0;
     }
     memset(g->w, 0, sizeof(double) * (size_t)g->n);
     for (int i = 0; i < k; i++) add(g, g->right[i], vector(g, i), g->w);
@@ -99,17 +109,17 @@ int dls_gmres_solve(dls_gmres *g, dls_gmres_operator apply, dls_gmres_operator p
     while (norm > tolerance * first && norm > 0 && products < max_products) {
         for (int i = 0; i < g->n; i++) vector(g, 0)[i] = g->w[i] / norm;
         g->right[0] = norm;
+        bool fresh = true;
         int k = 0;
-        while (k < g->restart && products < max_products) {
+        while (k < g->restart && products < max_products && fresh && norm > tolerance * first) {
             precondition(self, vector(g, k), g->z);
             apply(self, g->z, g->w);
             products++;
-            double fresh = orthogonalize(g, k);
+            fresh = orthogonalize(g, k);
             norm = rotate(g, k++);
-            if (norm <= tolerance * first || !(fresh > 0)) break;
         }
         update(g, k, precondition, self, x);
-        if (norm <= tolerance * first || products >= max_products) break;
+        if (norm <= tolerance * first || products >= max_products || !fresh) break;
         apply(self, x, g->w); /* the true residual starts the next cycle */
         products++;
         for (int i = 0; i < g->n; i++) g->w[i] = y[i] - g->w[i];

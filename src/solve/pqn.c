@@ -139,13 +139,15 @@ static void try_length(pqn *s, double length) {
     velocity(s, s->trial, s->trial_u);
 }
 
+static int64_t products_left(const pqn *s) { return s->options->max_products - s->products; }
+
 /* The paper takes the full step; the default halves it until the merit falls below its recent worst. */
 static bool search(pqn *s) {
     bool paper = s->options->globalization == DLS_PQN_PAPER;
-    double worst = worst_of(s->history), value;
-    for (int k = 0; k <= HALVINGS; k++) {
+    double worst = worst_of(s->history);
+    for (int k = 0; k <= HALVINGS && products_left(s) > 0; k++) {
         try_length(s, ldexp(1, -k));
-        value = merit(s);
+        double value = merit(s);
         if (paper || value <= (1 - LEAST_DECREASE * s->length) * worst) {
             s->history[s->iterations % MEMORY] = value;
             return true;
@@ -163,8 +165,9 @@ static void swap(double **a, double **b) {
 static void newton_step(pqn *s) {
     const dls_pqn_options *o = s->options;
     dls_parallel_sum(s->problem->block_count, s->threads, linearize_range, s);
-    dls_gmres_solve(&s->gmres, apply, precondition, s, s->C, o->gmres_tolerance, o->gmres_iterations,
-                    s->step);
+    int64_t room = products_left(s) - 1; /* one is for the trial step */
+    int most = room < o->gmres_iterations ? (int)room : o->gmres_iterations;
+    dls_gmres_solve(&s->gmres, apply, precondition, s, s->C, o->gmres_tolerance, most, s->step);
     bool accepted = search(s);
     s->iterations++;
     if (o->globalization == DLS_PQN_LINE_SEARCH) {
@@ -180,7 +183,7 @@ static dls_outcome iterate(pqn *s) {
     const dls_stop_options *stop = &s->options->stop;
     double milestone = INFINITY;
     int since = 0;
-    while (s->iterations < stop->max_iterations && s->products < s->options->max_products) {
+    while (s->iterations < stop->max_iterations && products_left(s) > 0) {
         newton_step(s);
         double value = dls_monitor_measure_pair(&s->monitor, s->r, s->u, s->iterations);
         if (!isfinite(value)) return DLS_DIVERGED;
