@@ -5,8 +5,7 @@
 #include "base/small.h"
 #include "solve/exact.h"
 
-/* Bounds of |W| and |b| for the fast paths, lest they overflow or underflow; beyond, contacts are rescaled.
- */
+/* Bounds of |W| and |b| for the fast paths, lest they overflow; beyond them contacts are rescaled. */
 #define EXACT_SMALL          1e-30
 #define EXACT_LARGE          1e30
 
