@@ -37,8 +37,9 @@ DLS_API void dls_fclib_destroy(dls_fclib *file);
 DLS_API const dls_problem *dls_fclib_problem(const dls_fclib *file); /* owned by file */
 DLS_API dls_fclib_form dls_fclib_source_form(const dls_fclib *file);
 DLS_API int dls_fclib_freedoms(const dls_fclib *file); /* of a global problem, else 0 */
-/* Bodies that contacts touch, 0 where unknown. A global problem's M tells: blocks of a rigid body's freedoms
- * where it has no entry outside of them, else its connected parts. */
+/* Bodies that contacts touch, 0 where unknown: what the attribute numberOfInvolvedDS of the info group says,
+ * as Siconos writes it. Else a global problem's M tells: blocks of a rigid body's freedoms (6 in space, 3 in
+ * the plane) where it has no entry outside of them, its connected parts elsewhere. */
 DLS_API int dls_fclib_bodies(const dls_fclib *file);
 DLS_API const char *dls_fclib_title(const dls_fclib *file); /* "" where the file has none */
 DLS_API const char *dls_fclib_description(const dls_fclib *file);

@@ -201,7 +201,7 @@ static dls_status build_global(dls_fclib *file, dls_fclib_data *data, dls_error 
     dls_triplets joined = {0};
     dls_sparse M = {0};
     dls_status status = dls_sparse_compress(&data->main, &M, error);
-    if (!status) status = count_bodies(data, &M, &file->bodies, error);
+    if (!status && !file->bodies) status = count_bodies(data, &M, &file->bodies, error);
     if (!status) {
         status = dls_factor_create(&M, &file->motion.factor, error);
         if (status) status = fail_with_name(file, "/fclib_global/M: ", status, error);

@@ -331,7 +331,7 @@ static dls_status check_overlaps(check_state *check) {
     return DLS_OK;
 }
 
-dls_status dls_h5_check(const uint8_t *bytes, size_t size, const char *name, dls_error *error) {
+dls_status dls_h5_check(const uint8_t *bytes, size_t size, const char *name, int *bodies, dls_error *error) {
     check_state check = {.bytes = bytes, .where = "/", .name = name, .error = error};
     check_object root_object;
     uint64_t root = 0;
@@ -339,6 +339,7 @@ dls_status dls_h5_check(const uint8_t *bytes, size_t size, const char *name, dls
     if (!status) status = check_object_at(&check, root, 0, &root_object);
     if (!status && !is_cache_true(&check, &root_object)) status = check_damaged(&check, 0, "root group");
     if (!status) status = check_overlaps(&check);
+    *bodies = check.bodies;
     dls_free(check.extents);
     return status;
 }

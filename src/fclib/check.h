@@ -7,8 +7,9 @@
 
 #include <delassus/base.h>
 
-/* name is what messages call the file. */
-dls_status dls_h5_check(const uint8_t *bytes, size_t size, const char *name, dls_error *error);
+/* name is what messages call the file. bodies: what the attribute numberOfInvolvedDS of an info group says,
+ * else 0. */
+dls_status dls_h5_check(const uint8_t *bytes, size_t size, const char *name, int *bodies, dls_error *error);
 
 /* Where the superblock of a sound file says that the file ends. */
 uint64_t dls_h5_stored_size(const uint8_t *bytes);
@@ -33,6 +34,7 @@ typedef struct check_state {
     unsigned leaf_room, node_room;   /* entries in a symbol node and in a tree node */
     uint64_t heaps[CHECK_MAX_HEAPS]; /* collections of variable-length text that were checked */
     int heap_count;
+    int bodies;      /* as an attribute of the info group has it */
     char where[256]; /* the object under examination */
     const char *name;
     dls_error *error;

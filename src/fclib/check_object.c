@@ -18,6 +18,7 @@ enum message_kind {
     MESSAGE_BOGUS = 0x09,
     MESSAGE_GROUP_INFO = 0x0a,
     MESSAGE_FILTERS = 0x0b,
+    MESSAGE_ATTRIBUTE = 0x0c,
     MESSAGE_OLD_TIME = 0x0e,
     MESSAGE_SHARED_TABLE = 0x0f,
     MESSAGE_CONTINUATION = 0x10,
@@ -263,6 +264,31 @@ static dls_status read_group_info(check_state *check, const message *m) {
     return m->size >= needed ? DLS_OK : malformed(check, m, "group");
 }
 
+/* ---- attributes ---- */
+
+static uint64_t padded(uint64_t size, bool is_padded) { return is_padded ? (size + 7) & ~(uint64_t)7 : size; }
+
+/* Siconos notes the number of bodies beside the texts. Attributes are nothing that a problem needs, so one
+ * that cannot be understood is passed over. */
+static void read_attribute(check_state *check, const message *m) {
+    static const char wanted[] = "numberOfInvolvedDS";
+    const uint8_t *d = m->data;
+    size_t length = strlen(check->where);
+    if (length < 5 || strcmp(check->where + length - 5, "/info") || m->size < 9 || d[0] < 1 || d[0] > 3)
+        return;
+    bool is_padded = d[0] == 1;
+    uint64_t name = d[0] == 3 ? 9 : 8, type = name + padded(check_number(d + 2, 2), is_padded);
+    uint64_t space = type + padded(check_number(d + 4, 2), is_padded);
+    uint64_t value = space + padded(check_number(d + 6, 2), is_padded);
+    if (check_number(d + 2, 2) != sizeof wanted || space < type + 12 || value > m->size) return;
+    uint64_t size = check_number(d + type + 4, 4);
+    bool is_integer =
+        (d[type] & 0x0f) == TYPE_INTEGER && is_whole_integer(d + type, size) && !(d[type + 1] & 1);
+    if (memcmp(d + name, wanted, sizeof wanted) || !is_integer || size > m->size - value) return;
+    uint64_t bodies = check_number(d + value, (int)size);
+    if (bodies <= INT32_MAX) check->bodies = (int)bodies;
+}
+
 /* ---- messages and their blocks ---- */
 
 typedef struct block_list {
@@ -306,13 +332,16 @@ static dls_status read_message(check_state *check, unsigned kind, unsigned flags
         return is_shared ? malformed(check, m, "symbol table") : read_table(check, m, object);
     case MESSAGE_CONTINUATION:
         return is_shared ? malformed(check, m, "continued header") : read_continuation(check, m, list);
+    case MESSAGE_ATTRIBUTE:
+        if (!is_shared) read_attribute(check, m);
+        return DLS_OK;
     case MESSAGE_OLD_TIME:
         return m->size >= 16 ? DLS_OK : malformed(check, m, "time");
     case MESSAGE_TIME:
         return m->size >= 8 ? DLS_OK : malformed(check, m, "time");
     case MESSAGE_REFERENCES:
         return m->size >= 5 ? DLS_OK : malformed(check, m, "reference count");
-    default: /* attributes, comments and free room are not opened */
+    default: /* comments, free room and the like are not opened */
         if (kind > MESSAGE_LAST || kind == MESSAGE_BOGUS || kind == MESSAGE_SHARED_TABLE)
             return malformed(check, m, "unknown header message");
         return DLS_OK;

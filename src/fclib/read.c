@@ -292,7 +292,7 @@ static dls_status read_image(dls_image image, const char *path, dls_fclib **resu
     file->name = dls_file_name_of(path);
     dls_fclib_data data = {0};
     dls_h5 h5;
-    dls_status status = dls_h5_check(image.bytes, image.size, file->name.text, error);
+    dls_status status = dls_h5_check(image.bytes, image.size, file->name.text, &file->bodies, error);
     if (!status) status = dls_h5_open(&h5, image, file->name.text, error);
     if (!status) {
         status = read_everything(&h5, file, &data);

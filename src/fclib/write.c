@@ -235,6 +235,17 @@ static double *reorder(const double *values, int rows, const int *place) {
     return moved;
 }
 
+/* Numbers that could not be read back are not written. */
+static dls_status check_solution(const char *name, int rows, const double *r, const double *u,
+                                 dls_error *error) {
+    for (int i = 0; i < rows; i++)
+        if (!isfinite(r[i]) || (u && !isfinite(u[i])))
+            return dls_fail(error, DLS_ERROR_INPUT,
+                            "%s: solution has %g, %g in row %d, expected finite numbers", name, r[i],
+                            u ? u[i] : 0, i);
+    return DLS_OK;
+}
+
 /* u = W r + b where it was not given. */
 static dls_status find_velocity(const dls_problem *p, const double *r, const double *u, double **found,
                                 dls_error *error) {
@@ -250,6 +261,7 @@ static dls_status write_content(const dls_h5 *h5, const dls_fclib_content *conte
     double *u = NULL, *r_moved = NULL, *u_moved = NULL;
     dls_status status = write_local(h5, parts);
     if (!status) status = write_info(h5, content);
+    if (!status && content->r) status = check_solution(h5->name, rows, content->r, content->u, h5->error);
     if (!status && content->r)
         status = find_velocity(content->problem, content->r, content->u, &u, h5->error);
     if (!status && content->r) {
@@ -322,7 +334,8 @@ dls_status dls_fclib_encode_again(const dls_fclib *file, const double *r, const 
     int rows = dls_problem_row_count(file->problem), equality_rows = rows - file->contact_rows;
     size_t added = sizeof(double) * (2 * (size_t)rows + (size_t)file->freedoms);
     dls_h5 h5;
-    dls_status status = find_velocity(file->problem, r, u, &velocity, error);
+    dls_status status = check_solution(file->name.text, rows, r, u, error);
+    if (!status) status = find_velocity(file->problem, r, u, &velocity, error);
     if (!status && file->form == DLS_FCLIB_GLOBAL) status = find_motion(file, r, &v, error);
     if (!status) status = dls_h5_open_copy(&h5, file->image, added, file->name.text, error);
     if (!status) {

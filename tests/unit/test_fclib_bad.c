@@ -480,6 +480,23 @@ static void full_disk(void **state) {
     remove(path);
 }
 
+static void solutions_must_be_finite(void **state) {
+    (void)state;
+    fclib_sample s = make_fclib_sample(DLS_FCLIB_LOCAL, 3, 1, 0, 21);
+    file_bytes bytes = make_fclib_file(&s, STORE_ROWS, H5F_LIBVER_EARLIEST);
+    dls_fclib *file;
+    dls_error error = {0};
+    double r[3] = {1, NAN, 0}, u[3] = {0};
+    assert_int_equal(dls_fclib_read_memory(bytes.data, bytes.size, &file, NULL), DLS_OK);
+    dls_fclib_content content = {.problem = dls_fclib_problem(file), .r = r, .u = u};
+    assert_int_equal(dls_fclib_rewrite("never.hdf5", file, r, u, &error), DLS_ERROR_INPUT);
+    assert_int_equal(dls_fclib_write("never.hdf5", &content, &error), DLS_ERROR_INPUT);
+    assert_string_equal(error.message, "never.hdf5: solution has nan, 0 in row 1, expected finite numbers");
+    assert_int_equal(access("never.hdf5", F_OK), -1);
+    dls_fclib_destroy(file);
+    free_bytes(&bytes);
+}
+
 /* A link stays a link, and a file keeps its permissions. */
 static void links_and_permissions_stay(void **state) {
     (void)state;
@@ -536,21 +553,14 @@ static void problems_that_do_not_fit(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(bad_local_files),
-        cmocka_unit_test(bad_global_files),
-        cmocka_unit_test(singular_masses),
-        cmocka_unit_test(both_forms_in_one_file),
-        cmocka_unit_test(a_table_instead_of_a_row),
-        cmocka_unit_test(other_storage_is_refused),
-        cmocka_unit_test(truncated_files),
-        cmocka_unit_test(files_with_one_bad_byte),
-        cmocka_unit_test(files_with_many_bad_bytes),
-        cmocka_unit_test(random_bytes),
-        cmocka_unit_test(unreadable_paths),
-        cmocka_unit_test(long_paths),
-        cmocka_unit_test(unwritable_paths),
-        cmocka_unit_test(full_disk),
-        cmocka_unit_test(links_and_permissions_stay),
+        cmocka_unit_test(bad_local_files),           cmocka_unit_test(bad_global_files),
+        cmocka_unit_test(singular_masses),           cmocka_unit_test(both_forms_in_one_file),
+        cmocka_unit_test(a_table_instead_of_a_row),  cmocka_unit_test(other_storage_is_refused),
+        cmocka_unit_test(truncated_files),           cmocka_unit_test(files_with_one_bad_byte),
+        cmocka_unit_test(files_with_many_bad_bytes), cmocka_unit_test(random_bytes),
+        cmocka_unit_test(unreadable_paths),          cmocka_unit_test(long_paths),
+        cmocka_unit_test(unwritable_paths),          cmocka_unit_test(full_disk),
+        cmocka_unit_test(solutions_must_be_finite),  cmocka_unit_test(links_and_permissions_stay),
         cmocka_unit_test(problems_that_do_not_fit),
     };
     return cmocka_run_group_tests_name("fclib: bad files", tests, NULL, NULL);

@@ -1,0 +1,158 @@
+/* Writes the inputs that fuzzing starts from:  make_corpus tests/fuzz/corpus
+ *
+ * fclib/    small files of each form, storage and file format
+ * problem/  small problems in the bytes that fuzz_problem.c reads, stored and matrix-free */
+#include "base/random.h"
+#include "support/fclib_files.h"
+#include "support/sample.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+static FILE *create(const char *folder, const char *name) {
+    char path[1024];
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    FILE *file = fopen(path, "wb");
+    if (!file) {
+        perror(path);
+        exit(1);
+    }
+    return file;
+}
+
+/* ---- FCLib files ---- */
+
+static void write_file(const char *folder, const char *name, file_bytes bytes) {
+    FILE *file = create(folder, name);
+    fwrite(bytes.data, 1, bytes.size, file);
+    fclose(file);
+    free_bytes(&bytes);
+}
+
+/* Guesses and texts cost more bytes than they are worth in every file. */
+static file_bytes without_extras(file_bytes bytes, const char *root) {
+    char info[64];
+    snprintf(info, sizeof info, "%s/info", root);
+    file_edit edit = edit_begin(bytes);
+    edit_remove(&edit, info);
+    edit_remove(&edit, "/guesses");
+    file_bytes less = edit_end(&edit);
+    free_bytes(&bytes);
+    return less;
+}
+
+static void make_files(const char *folder) {
+    const struct {
+        const char *name;
+        dls_fclib_form form;
+        int dimension, contacts, equalities;
+        fclib_storage storage;
+        H5F_libver_t format;
+        bool has_extras;
+    } files[] = {
+        {"local.hdf5", DLS_FCLIB_LOCAL, 3, 1, 1, STORE_ROWS, H5F_LIBVER_EARLIEST, true},
+        {"planar.hdf5", DLS_FCLIB_LOCAL, 2, 2, 0, STORE_TRIPLETS, H5F_LIBVER_EARLIEST, false},
+        {"global.hdf5", DLS_FCLIB_GLOBAL, 2, 2, 1, STORE_COLUMNS, H5F_LIBVER_EARLIEST, false},
+        {"global-triplets.hdf5", DLS_FCLIB_GLOBAL, 3, 1, 0, STORE_TRIPLETS, H5F_LIBVER_EARLIEST, false},
+        {"local-v18.hdf5", DLS_FCLIB_LOCAL, 3, 1, 1, STORE_COLUMNS, H5F_LIBVER_V18, true},
+        {"global-v110.hdf5", DLS_FCLIB_GLOBAL, 3, 1, 1, STORE_TRIPLETS, H5F_LIBVER_V110, true}};
+    for (size_t k = 0; k < sizeof files / sizeof *files; k++) {
+        fclib_sample s = make_fclib_sample(files[k].form, files[k].dimension, files[k].contacts,
+                                           files[k].equalities, (int)k + 1);
+        file_bytes bytes = make_fclib_file(&s, files[k].storage, files[k].format);
+        if (!files[k].has_extras)
+            bytes =
+                without_extras(bytes, files[k].form == DLS_FCLIB_LOCAL ? "/fclib_local" : "/fclib_global");
+        write_file(folder, files[k].name, bytes);
+    }
+}
+
+/* ---- problems ---- */
+
+static void put_byte(FILE *file, int value) { fputc(value & 0xff, file); }
+static void put_reals(FILE *file, const double *values, int count) {
+    fwrite(values, sizeof(double), (size_t)count, file);
+}
+
+/* Block sizes and kinds are both given. */
+static void put_definition(FILE *file, const sample *s) {
+    put_byte(file, s->def.block_count);
+    put_byte(file, 3);
+    put_byte(file, s->def.dimension);
+    for (int c = 0; c < s->def.block_count; c++) {
+        put_byte(file, s->size[c]);
+        put_byte(file, s->kind[c]);
+    }
+    put_reals(file, s->mu, s->def.block_count);
+    put_reals(file, s->b, s->rows);
+}
+
+static void put_matrix(FILE *file, const sample *s) {
+    for (int i = 0; i < s->rows; i++) {
+        int count = 0;
+        for (int j = 0; j < s->rows; j++) count += s->W[i + s->rows * j] != 0;
+        put_byte(file, count);
+        for (int j = 0; j < s->rows; j++) {
+            if (s->W[i + s->rows * j] == 0) continue;
+            put_byte(file, j);
+            put_reals(file, &s->W[i + s->rows * j], 1);
+        }
+    }
+}
+
+static void put_bodies(FILE *file, const sample *s) {
+    const dls_bodies *b = &s->bodies;
+    put_byte(file, b->body_count);
+    put_byte(file, b->body_dof);
+    for (int k = 0; k < 2 * s->def.block_count; k++) put_byte(file, b->body[k]);
+    put_reals(file, b->inverse_mass, b->body_count * b->body_dof * b->body_dof);
+    put_reals(file, b->H, 2 * s->rows * b->body_dof);
+}
+
+static void make_problems(const char *folder) {
+    const sample_shape shapes[] = {
+        {.blocks = 1, .bodies = 1, .dof = 6, .dimension = 3, .mu_low = 0.5, .mu_high = 0.5, .coupling = 0.3},
+        {.blocks = 4, .bodies = 3, .dof = 3, .dimension = 2, .mu_low = 0, .mu_high = 1, .coupling = 0.5},
+        {.blocks = 6,
+         .bodies = 3,
+         .dof = 6,
+         .bilateral_every = 3,
+         .mu_low = 0.1,
+         .mu_high = 2,
+         .coupling = 0.8}};
+    dls_random g = {1};
+    for (int k = 0; k < 3; k++) {
+        sample s = sample_create(&g, &shapes[k]);
+        for (int has_bodies = 0; has_bodies < 2; has_bodies++) {
+            char name[32];
+            snprintf(name, sizeof name, "%s-%d", has_bodies ? "bodies" : "stored", k);
+            FILE *file = create(folder, name);
+            put_byte(file, has_bodies);
+            put_definition(file, &s);
+            if (has_bodies)
+                put_bodies(file, &s);
+            else
+                put_matrix(file, &s);
+            fclose(file);
+        }
+        sample_free(&s);
+    }
+}
+
+int main(int argc, char **argv) {
+    char folder[1000];
+    if (argc != 2) {
+        fprintf(stderr, "usage: make_corpus FOLDER\n");
+        return 2;
+    }
+    mkdir(argv[1], 0777);
+    snprintf(folder, sizeof folder, "%s/fclib", argv[1]);
+    mkdir(folder, 0777);
+    make_files(folder);
+    snprintf(folder, sizeof folder, "%s/problem", argv[1]);
+    mkdir(folder, 0777);
+    make_problems(folder);
+    return 0;
+}
