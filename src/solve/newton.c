@@ -19,7 +19,7 @@
 static const double INNER_GAIN = 0.1;      /* ‖F‖ falls by this in one proximal step */
 static const double RESIDUAL_GAIN = 0.3;   /* a fall of the residual that needs no over-relaxation */
 static const double LEAST_DECREASE = 1e-4; /* of the line search */
-static const double LEAST_ALPHA = 1e-10, LARGEST_ALPHA = 1e6;
+static const double LEAST_ALPHA = 1e-10, RESCUE_ALPHA = 1e-6, LARGEST_ALPHA = 1e6;
 
 enum { INNER_ITERATIONS = 15, QUICK = 5, SLOW = 10, HALVINGS = 8, MAX_FAILURES = 12, STALL_STEPS = 30 };
 
@@ -118,7 +118,7 @@ static int proximal_step(dls_newton *s) {
 static void adapt_alpha(dls_newton *s, int steps, double *failed) {
     if (steps < 0) {
         *failed = s->alpha;
-        s->alpha = fmin(fmax(3 * s->alpha, LEAST_ALPHA), LARGEST_ALPHA);
+        s->alpha = fmin(fmax(3 * s->alpha, RESCUE_ALPHA), LARGEST_ALPHA);
         return;
     }
     if (steps <= QUICK) s->alpha *= 0.3;
