@@ -276,6 +276,36 @@ static void laws_agree_in_velocity(void **state) {
     }
 }
 
+/* Both operators see the same impulses sweep by sweep, also where acceleration takes a step back. */
+static void operators_agree_sweep_by_sweep(void **state) {
+    (void)state;
+    const dls_generator kinds[] = {DLS_GENERATE_PACKING, DLS_GENERATE_STACK, DLS_GENERATE_DISCS};
+    int restarts = 0;
+    for (int k = 0; k < 9; k++)
+        for (int acceleration = DLS_ANDERSON; acceleration <= DLS_PLAIN; acceleration++) {
+            double *r[2], largest = 0;
+            int n = 0;
+            for (int form = 0; form < 2; form++) {
+                dls_generate_def def = {kinds[k % 3], 100, 0.3, (uint64_t)(k / 3), form};
+                dls_problem *p;
+                assert_int_equal(dls_problem_generate(&def, &p, NULL), DLS_OK);
+                n = dls_problem_row_count(p);
+                r[form] = doubles(n);
+                dls_nlgs_options options = options_for("exact", 0);
+                options.acceleration = (dls_acceleration)acceleration;
+                options.stop.max_iterations = 60;
+                options.stop.measure = DLS_STOP_INCREMENT;
+                dls_solve_info info = solve(p, &options, r[form], NULL);
+                if (acceleration == DLS_ANDERSON) restarts += info.restarts;
+                dls_problem_destroy(p);
+            }
+            for (int i = 0; i < n; i++) largest = fmax(largest, fabs(r[0][i]));
+            for (int i = 0; i < n; i++) assert_true(fabs(r[0][i] - r[1][i]) < 1e-7 * largest);
+            free(r[0]), free(r[1]);
+        }
+    assert_true(restarts > 0);
+}
+
 /* ---- starts, relaxation, direction ---- */
 
 static void warm_start_converges_at_once(void **state) {
@@ -370,6 +400,7 @@ int main(void) {
         cmocka_unit_test(one_contact_in_each_state),
         cmocka_unit_test(box_on_an_incline),
         cmocka_unit_test(laws_agree_in_velocity),
+        cmocka_unit_test(operators_agree_sweep_by_sweep),
         cmocka_unit_test(warm_start_converges_at_once),
         cmocka_unit_test(wild_starts),
         cmocka_unit_test(relaxed_and_alternating_sweeps),

@@ -368,6 +368,34 @@ static void measures_of_any_pair(void **state) {
     }
 }
 
+/* Sums over many chunks leave no block out. */
+static void judge_of_large_problems(void **state) {
+    (void)state;
+    dls_random g = {26};
+    for (int kind = 0; kind < 2; kind++) {
+        dls_problem *p = generated(kind ? DLS_GENERATE_DISCS : DLS_GENERATE_PACKING, 4000, 0.3, false);
+        int n = dls_problem_row_count(p), d = kind ? 2 : 3;
+        double *r = doubles(n), *u = doubles(n), map = 0, active = 0, worst = 0;
+        for (int i = 0; i < n; i++)
+            r[i] = i / d % 3 ? dls_random_normal(&g) : 0, u[i] = dls_random_normal(&g);
+        for (int row = 0; row < n; row += d) {
+            double W[9], N[3], trace = 0;
+            dls_problem_diagonal_block(p, row / d, W);
+            for (int i = 0; i < d; i++) trace += W[i * (d + 1)];
+            plain_map(d, 0.3, d / trace, r + row, u + row, N);
+            map += norm(d, N) * norm(d, N);
+            worst = fmax(worst, norm(d, N));
+            if (norm(d, r + row) > 0) active += pow(norm(d, dls_problem_b(p) + row), 2);
+        }
+        dls_measures m = measure(p, r, u);
+        assert_near(m.residual, sqrt(map / active), 1e-12);
+        assert_near(m.max_error, worst, 1e-12);
+        assert_near(m.residual_full, sqrt(map) / norm(n, dls_problem_b(p)), 1e-12);
+        free(r), free(u);
+        dls_problem_destroy(p);
+    }
+}
+
 /* ---- at a solution ---- */
 
 /* Each contact is given a pair (r, u) that obeys its law, and b makes it so. */
@@ -524,6 +552,7 @@ int main(void) {
         cmocka_unit_test(nothing_to_judge),
         cmocka_unit_test(nothing_good_about_nan),
         cmocka_unit_test(measures_of_any_pair),
+        cmocka_unit_test(judge_of_large_problems),
         cmocka_unit_test(measures_vanish_at_solutions),
         cmocka_unit_test(residual_has_no_units),
         cmocka_unit_test(measures_do_not_depend_on_threads),

@@ -385,6 +385,32 @@ static void facts_of_unsymmetric_matrices(void **state) {
     dls_problem_destroy(p);
 }
 
+/* Blocks that are there on one side of the diagonal only, of any size. */
+static void asymmetry_of_sparse_matrices(void **state) {
+    (void)state;
+    dls_random g = {16};
+    for (int round = 0; round < 100; round++) {
+        int blocks = 2 + round % 6, size[8], rows = 0, row_block[32];
+        double mu[8] = {0}, b[32] = {0}, W[32 * 32] = {0}, worst = 0;
+        bool there[8][8];
+        for (int c = 0; c < blocks; c++) {
+            size[c] = round % 2 ? 3 : 2 + (int)dls_random_below(&g, 3);
+            for (int i = 0; i < size[c]; i++) row_block[rows++] = c;
+        }
+        for (int c = 0; c < blocks; c++)
+            for (int j = 0; j < blocks; j++) there[c][j] = c != j && dls_random_below(&g, 3) == 0;
+        for (int i = 0; i < rows; i++)
+            for (int j = 0; j < rows; j++)
+                W[i + rows * j] = i == j ? 4 : there[row_block[i]][row_block[j]] ? dls_random_unit(&g) : 0;
+        for (int i = 0; i < rows; i++)
+            for (int j = 0; j < rows; j++) worst = fmax(worst, fabs(W[i + rows * j] - W[j + rows * i]) / 4);
+        dls_problem_def def = {.block_count = blocks, .block_size = size, .mu = mu, .b = b};
+        dls_problem *p = dense_problem(&def, rows, W);
+        assert_true(fabs(facts_of(p, 0).asymmetry - worst) < 1e-16);
+        dls_problem_destroy(p);
+    }
+}
+
 /* Rank and hyperstaticity of a brick wall: six freedoms per brick, more contact rows than that. */
 static void facts_of_a_stack(void **state) {
     (void)state;
@@ -436,6 +462,7 @@ int main(void) {
         cmocka_unit_test(products_do_not_depend_on_threads),
         cmocka_unit_test(facts_of_a_known_matrix),
         cmocka_unit_test(facts_of_unsymmetric_matrices),
+        cmocka_unit_test(asymmetry_of_sparse_matrices),
         cmocka_unit_test(facts_of_a_stack),
         cmocka_unit_test(memory_is_bounded),
     };
