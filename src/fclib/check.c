@@ -16,7 +16,7 @@ dls_status check_damaged(const check_state *check, uint64_t at, const char *what
 dls_status check_unsupported(const check_state *check, const char *what) {
     return dls_fail(check->error, DLS_ERROR_FILE,
                     "%s: %s: %s, expected plain storage as FCLib writes it; "
-                    "`h5repack -l CONTI -f NONE --low=0 --high=0 IN OUT` makes a copy that can be read",
+                    "`h5repack -l CONTI -f NONE IN OUT` makes a copy that can be read",
                     check->name, check->where, what);
 }
 
