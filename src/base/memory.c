@@ -2,8 +2,9 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
-enum { ALIGNMENT = 64, MAX_CHUNKS = 48, FIRST_CHUNK = 1 << 16 };
+enum { ALIGNMENT = 64, MAX_CHUNKS = 48, FIRST_CHUNK = 1 << 16, HUGE_PAGE = 1 << 21 };
 
 static void *system_allocate(size_t bytes, void *user) {
     (void)user;
@@ -21,6 +22,17 @@ void dls_allocator_set(const dls_allocator *wanted) {
     allocator = wanted ? *wanted : (dls_allocator){system_allocate, system_release, NULL};
 }
 
+/* Large arrays ask for huge pages: a sweep out of natural order would miss the page tables at every row. */
+static void want_huge_pages(char *block, size_t bytes) {
+#ifdef MADV_HUGEPAGE
+    uintptr_t first = ((uintptr_t)block + HUGE_PAGE - 1) & ~(uintptr_t)(HUGE_PAGE - 1);
+    uintptr_t end = ((uintptr_t)block + bytes) & ~(uintptr_t)(HUGE_PAGE - 1);
+    if (first < end) madvise(block + (first - (uintptr_t)block), end - first, MADV_HUGEPAGE);
+#else
+    (void)block, (void)bytes;
+#endif
+}
+
 /* The raw pointer is kept just below the aligned block. */
 void *dls_alloc(size_t count, size_t size) {
     const size_t overhead = ALIGNMENT + sizeof(void *);
@@ -30,6 +42,7 @@ void *dls_alloc(size_t count, size_t size) {
     uintptr_t aligned = ((uintptr_t)raw + sizeof(void *) + ALIGNMENT - 1) & ~(uintptr_t)(ALIGNMENT - 1);
     char *block = raw + (aligned - (uintptr_t)raw);
     memcpy(block - sizeof(void *), &raw, sizeof raw);
+    if (count * size >= 2 * HUGE_PAGE) want_huge_pages(block, count * size);
     return block;
 }
 

@@ -42,26 +42,33 @@ static inline double *law_data(const dls_sweep *s, int c) {
     return s->data + (s->data_start ? s->data_start[c] : (int64_t)c * s->data_stride);
 }
 
-static inline void visit_local(dls_sweep *s, int c, int d, const double *v, double *r,
-                               dls_sweep_change *change) {
-    const dls_problem *p = s->problem;
-    const double *W = dls_diagonal(p, c), *data = law_data(s, c);
-    double x[DLS_MAX_BLOCK], *rc = r + p->row[c], sum = 0, tangent = 0;
-    for (int i = 0; i < d; i++) x[i] = rc[i];
-    if (p->kind[c] == DLS_CONTACT)
-        change->unsolved += s->law->solve(&s->local, d, W, p->mu[c], data, v, x) == DLS_UNSOLVED;
-    else
-        solve_bilateral(d, W, data, v, x);
+/* r_c ← r_c + ω (x − r_c) for the law's answer x, and what that changed. */
+static inline void enter(dls_sweep *s, int c, int d, double scale, double *x, double *rc,
+                         dls_sweep_change *change) {
+    double sum = 0;
     for (int i = 0; i < d; i++) {
         x[i] = s->relaxation * (x[i] - rc[i]);
         rc[i] += x[i];
         sum += x[i] * x[i];
     }
-    tangent = sum - x[0] * x[0];
-    change->velocity2 += p->scale[c] * p->scale[c] * sum;
-    change->normal = fmax(change->normal, fabs(x[0]));
-    change->tangent = fmax(change->tangent, tangent);
-    if (sum > 0) p->op->changed(p, c, x, s->state);
+    double normal = fabs(x[0]), tangent = sum - x[0] * x[0];
+    change->velocity2 += scale * scale * sum;
+    change->normal = normal > change->normal ? normal : change->normal;
+    change->tangent = tangent > change->tangent ? tangent : change->tangent;
+    if (sum > 0) s->problem->op->changed(s->problem, c, x, s->state);
+}
+
+static inline void visit_local(dls_sweep *s, int c, int d, const double *v, double *r,
+                               dls_sweep_change *change) {
+    const dls_problem *p = s->problem;
+    const double *W = dls_diagonal(p, c), *data = law_data(s, c);
+    double x[DLS_MAX_BLOCK], *rc = r + p->row[c];
+    for (int i = 0; i < d; i++) x[i] = rc[i];
+    if (p->kind[c] == DLS_CONTACT)
+        change->unsolved += s->law->solve(&s->local, d, W, p->mu[c], data, v, x) == DLS_UNSOLVED;
+    else
+        solve_bilateral(d, W, data, v, x);
+    enter(s, c, d, p->scale[c], x, rc, change);
 }
 
 static inline void visit(dls_sweep *s, int c, double *r, dls_sweep_change *change) {
@@ -90,8 +97,46 @@ static inline void visit2(dls_sweep *s, int c, double *r, dls_sweep_change *chan
     visit_local(s, c, 2, v, r, change);
 }
 
+/* ---- the stream of a coloured order: all that a visit reads, in the order of visits ---- */
+
+/* One contact of the stream: W_cc, the law's data, b, μ and scale, then the rows' values, then the columns.
+ */
+static inline int head_size(const dls_sweep *s, int d) { return d * d + s->data_stride + d + 2; }
+
+static inline void visit_streamed(dls_sweep *s, int place, int d, double *r, dls_sweep_change *change) {
+    int c = s->order[place];
+    const double *W = s->stream + s->stream_start[place], *data = W + d * d, *b = data + s->data_stride;
+    const double *values = b + d + 2;
+    int64_t first = s->problem->blocks.start[c], count = s->problem->blocks.start[c + 1] - first;
+    const int *columns = (const int *)(const void *)(values + count * d * d);
+    double v[3] = {0}, x[3] = {0}, *rc = r + (int64_t)c * d;
+    for (int i = 0; i < d; i++) {
+        v[i] = b[i];
+        x[i] = rc[i];
+    }
+    if (d == 3)
+        dls_block3_row(count, values, columns, r, v);
+    else
+        dls_block2_row(count, values, columns, r, v);
+    change->unsolved += s->law->solve(&s->local, d, W, b[d], data, v, x) == DLS_UNSOLVED;
+    enter(s, c, d, b[d + 1], x, rc, change);
+}
+
+static dls_sweep_change visit_stream(dls_sweep *s, int first, int end, double *r, bool backward) {
+    dls_sweep_change change = {0, 0, 0, 0};
+    for (int k = 0; k < end - first; k++) {
+        int place = backward ? end - 1 - k : first + k;
+        if (s->problem->uniform == 3)
+            visit_streamed(s, place, 3, r, &change);
+        else
+            visit_streamed(s, place, 2, r, &change);
+    }
+    return change;
+}
+
 static dls_sweep_change visit_range(dls_sweep *s, int first, int end, double *r, bool backward) {
     const dls_problem *p = s->problem;
+    if (s->stream) return visit_stream(s, first, end, r, backward);
     dls_sweep_change change = {0, 0, 0, 0};
     int fast = p->op == &dls_operator_stored ? p->uniform : 0;
     for (int k = 0; k < end - first; k++) {
@@ -249,6 +294,40 @@ static bool prepare_law(dls_sweep *s, dls_workspace *w) {
     return true;
 }
 
+/* Copies what visits read into their order; out of it every row would be a cache miss of its own. */
+static bool prepare_stream(dls_sweep *s, dls_workspace *w) {
+    const dls_problem *p = s->problem;
+    int d = p->uniform, n = p->block_count, head = head_size(s, d);
+    int64_t total = 0;
+    if (s->colours == 0 || p->op != &dls_operator_stored || (d != 2 && d != 3)) return true;
+    s->stream_start = DLS_TAKE(w, int64_t, n + 1);
+    if (!s->stream_start) return false;
+    for (int place = 0; place < n; place++) {
+        int64_t count = p->blocks.start[s->order[place] + 1] - p->blocks.start[s->order[place]];
+        s->stream_start[place] = total;
+        total += head + count * d * d + (count + 1) / 2;
+    }
+    s->stream_start[n] = total;
+    s->stream = DLS_TAKE(w, double, total + DLS_SIMD_PAD);
+    if (!s->stream) return false;
+#pragma omp parallel for num_threads(s->threads) schedule(static) if (s->threads > 1)
+    for (int place = 0; place < n; place++) {
+        int c = s->order[place];
+        size_t count = (size_t)(p->blocks.start[c + 1] - p->blocks.start[c]), area = (size_t)(d * d);
+        double *at = s->stream + s->stream_start[place];
+        memcpy(at, dls_diagonal(p, c), area * sizeof(double));
+        memcpy(at + area, law_data(s, c), (size_t)s->data_stride * sizeof(double));
+        at += area + (size_t)s->data_stride;
+        memcpy(at, p->b + (size_t)c * (size_t)d, (size_t)d * sizeof(double));
+        at[d] = p->mu[c];
+        at[d + 1] = p->scale[c];
+        memcpy(at + d + 2, p->blocks.value + (size_t)p->blocks.start[c] * area,
+               count * area * sizeof(double));
+        memcpy(at + d + 2 + count * area, p->blocks.column + p->blocks.start[c], count * sizeof(int));
+    }
+    return true;
+}
+
 dls_status dls_sweep_prepare(dls_sweep *s, const dls_problem *p, const dls_nlgs_options *o, dls_workspace *w,
                              dls_error *error) {
     *s = (dls_sweep){.problem = p,
@@ -258,6 +337,7 @@ dls_status dls_sweep_prepare(dls_sweep *s, const dls_problem *p, const dls_nlgs_
                      .relaxation = o->relaxation};
     if (!s->law) return dls_fail(error, DLS_ERROR_ARGUMENT, "no law '%s'", o->law ? o->law : "");
     s->state = DLS_TAKE(w, double, p->op->state_size(p));
-    if (!s->state || !prepare_order(s, o, w) || !prepare_law(s, w)) return dls_fail_memory(error);
+    if (!s->state || !prepare_order(s, o, w) || !prepare_law(s, w) || !prepare_stream(s, w))
+        return dls_fail_memory(error);
     return DLS_OK;
 }

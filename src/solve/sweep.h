@@ -26,9 +26,11 @@ typedef struct dls_sweep {
     double *data;        /* what the law prepared */
     int64_t *data_start; /* of each block; NULL where all blocks have data_stride */
     int data_stride;
-    double *state;   /* of the operator */
-    int *order;      /* NULL for the natural order */
-    uint64_t random; /* state of the generator that shuffles the order before every sweep; 0: never */
+    int64_t *stream_start; /* of each place in the order; NULL without a stream */
+    double *stream;        /* of a coloured order over stored blocks of one size */
+    double *state;         /* of the operator */
+    int *order;            /* NULL for the natural order */
+    uint64_t random;       /* state of the generator that shuffles the order before every sweep; 0: never */
     int range_count, colours, serial_blocks;
     dls_sweep_range *ranges;
     dls_sweep_change *parts; /* one per chunk of the order */
