@@ -241,8 +241,9 @@ static dls_status solve_lu_columns(dls_factor *f, const dls_sparse *A, int *mark
     X->start = DLS_NEW_ZERO(int64_t, (int64_t)A->columns + 1);
     if (!X->start) return dls_fail_memory(error);
     for (int j = 0; j < A->columns; j++) {
-        mark_parts(f, A, j, mark);
         X->start[j + 1] = X->start[j];
+        if (A->start[j] == A->start[j + 1]) continue;
+        mark_parts(f, A, j, mark);
         for (int i = 0; i < f->n; i++) X->start[j + 1] += mark[f->component[i]] == j + 1;
     }
     X->row = DLS_NEW(int, X->start[A->columns]);
@@ -251,6 +252,7 @@ static dls_status solve_lu_columns(dls_factor *f, const dls_sparse *A, int *mark
     memset(mark, 0, sizeof(int) * (size_t)f->n);
     int64_t place = 0;
     for (int j = 0; j < A->columns; j++) {
+        if (A->start[j] == A->start[j + 1]) continue;
         mark_parts(f, A, j, mark);
         memset(work, 0, sizeof(double) * (size_t)f->n);
         for (int64_t k = A->start[j]; k < A->start[j + 1]; k++) work[A->row[k]] += A->value[k];
