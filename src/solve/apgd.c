@@ -18,9 +18,11 @@
 #include <math.h>
 #include <string.h>
 
-enum { STALL_STEPS = 5000, STALL_CHECK = 100 };
+enum { STALL_STEPS = 5000 };
 
 static const double SHRINK = 0.9, GROW = 2; /* of the Lipschitz estimate L */
+static const double FLATTEST =
+    1e-8; /* least L against the first: bodies that are squeezed feel no curvature */
 
 static double sum(dls_apgd *s, dls_range_function work) {
     return dls_parallel_sum(s->problem->block_count, s->threads, work, s);
@@ -143,7 +145,7 @@ static void step(dls_apgd *s) {
         s->restarts++;
     }
     sum(s, move_range);
-    s->L *= SHRINK;
+    s->L = fmax(SHRINK * s->L, s->least_L);
     s->iterations++;
 }
 
@@ -191,6 +193,7 @@ static void start(dls_apgd *s, const double *r) {
         for (int i = p->row[c]; i < p->row[c + 1]; i++) ones += s->S[c] * s->u[i] * s->S[c] * s->u[i];
     s->L = p->row_count ? sqrt(ones / p->row_count) : 1;
     if (!(s->L > 0)) s->L = 1;
+    s->least_L = FLATTEST * s->L;
     for (int c = 0; c < p->block_count; c++)
         for (int i = p->row[c]; i < p->row[c + 1]; i++) s->next[i] = r[i] / s->S[c];
     product(s);

@@ -10,7 +10,7 @@ typedef struct dls_apgd {
     dls_monitor *monitor;
     int iterations, restarts, threads;
     int64_t products;
-    double L, theta, beta;
+    double L, least_L, theta, beta;
     double least;            /* residual since the last restart */
     double *S;               /* r = S x, one number per block */
     double *x, *y, *Nx, *Ny; /* iterate and extrapolated point, with their products */
