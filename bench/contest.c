@@ -130,7 +130,9 @@ static void repeat(contest_ladder *ladder, rung *chosen) {
     for (double total = chosen->seconds; total < REPEAT_SECONDS;) {
         const rung again = solve_once(ladder, chosen->tolerance);
         total += fmax(again.seconds, 1e-7);
-        if (again.residual <= chosen->residual) chosen->seconds = fmin(chosen->seconds, again.seconds);
+        const bool counts =
+            again.residual <= chosen->residual && again.seconds > 0; /* clocks of guests may stand */
+        if (counts) chosen->seconds = fmin(chosen->seconds, again.seconds);
     }
 }
 
