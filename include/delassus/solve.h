@@ -96,7 +96,7 @@ typedef struct dls_solve_info {
 typedef enum dls_order {
     DLS_ORDER_AUTO = 0, /* natural for small problems, coloured for large ones; never depends on threads */
     DLS_ORDER_NATURAL,
-    DLS_ORDER_RANDOM,
+    DLS_ORDER_RANDOM, /* one permutation; a new one for every sweep where nothing accelerates */
     DLS_ORDER_COLOURED
 } dls_order;
 

@@ -4,6 +4,7 @@
 #include "base/memory.h"
 #include "base/simd.h"
 #include "base/small.h"
+#include "problem/body_rows.h"
 #include "problem/problem.h"
 
 #include <math.h>
@@ -17,40 +18,23 @@ static inline const double *side_of(const dls_problem *p, int c, int side) {
     return B->G + at + side * d * B->dof;
 }
 
-/* v += G w for one side. */
-static inline void gather(int d, int dof, const double *restrict G, const double *restrict w,
-                          double *restrict v) {
-    for (int i = 0; i < d; i++) {
-        double sum = 0;
-        for (int k = 0; k < dof; k++) sum += G[i * dof + k] * w[k];
-        v[i] += sum;
-    }
-}
-
-/* w += Gᵀ x for one side. */
-static inline void scatter(int d, int dof, const double *restrict G, const double *restrict x,
-                           double *restrict w) {
-    for (int i = 0; i < d; i++)
-        for (int k = 0; k < dof; k++) w[k] += G[i * dof + k] * x[i];
-}
-
 /* Constant sizes let the compiler unroll the two common cases. */
 static inline void gather_any(int d, int dof, const double *G, const double *w, double *v) {
     if (d == 3 && dof == 6)
-        gather(3, 6, G, w, v);
+        body_gather(3, 6, G, w, v);
     else if (d == 2 && dof == 3)
-        gather(2, 3, G, w, v);
+        body_gather(2, 3, G, w, v);
     else
-        gather(d, dof, G, w, v);
+        body_gather(d, dof, G, w, v);
 }
 
 static inline void scatter_any(int d, int dof, const double *G, const double *x, double *w) {
     if (d == 3 && dof == 6)
-        scatter(3, 6, G, x, w);
+        body_scatter(3, 6, G, x, w);
     else if (d == 2 && dof == 3)
-        scatter(2, 3, G, x, w);
+        body_scatter(2, 3, G, x, w);
     else
-        scatter(d, dof, G, x, w);
+        body_scatter(d, dof, G, x, w);
 }
 
 static inline void row_sum(const dls_problem *p, int c, const double *state, double *v) {

@@ -265,7 +265,7 @@ static dls_status solve_scaled(const dls_problem *p, const dls_ipm_options *o, c
         return dls_fail_memory(error);
     dls_monitor_measure(&monitor, r, 0, INFINITY);
     info->outcome = DLS_CONVERGED;
-    if (monitor.value > o->stop.tolerance) {
+    if (!(monitor.value <= o->stop.tolerance)) {
         if (!dls_ipm_run(scaled, system, &monitor, target, o->stop.max_iterations, w, &info->iterations,
                          &info->outcome))
             return dls_fail_memory(error);

@@ -201,15 +201,17 @@ void dls_nlgs_restart(dls_nlgs *x, const double *r) {
     if (x->acceleration == DLS_MOMENTUM) start_momentum(x, r);
 }
 
-static double norm_of_b(const dls_problem *p) {
+/* The scale of the free estimate: the judge's, if every block were active. */
+static double velocity_scale(const dls_problem *p) {
     double sum = 0;
     for (int i = 0; i < p->row_count; i++) sum += p->b[i] * p->b[i];
-    return sum > 0 ? sqrt(sum) : 1;
+    double scale = fmax(sqrt(sum), p->reference_velocity * sqrt((double)p->block_count));
+    return scale > 0 ? scale : 1;
 }
 
 dls_status dls_nlgs_prepare(dls_nlgs *x, const dls_problem *p, const dls_nlgs_options *o,
                             dls_monitor *monitor, const double *r, dls_workspace *w, dls_error *error) {
-    *x = (dls_nlgs){.problem = p, .options = o, .monitor = monitor, .velocity = norm_of_b(p)};
+    *x = (dls_nlgs){.problem = p, .options = o, .monitor = monitor, .velocity = velocity_scale(p)};
     dls_status status = dls_sweep_prepare(&x->sweep, p, o, w, error);
     if (status) return status;
     dls_sweep_start(&x->sweep, r);

@@ -6,6 +6,7 @@
 #include "base/random.h"
 #include "base/simd.h"
 #include "base/small.h"
+#include "problem/body_rows.h"
 
 #include <math.h>
 
@@ -42,9 +43,8 @@ static inline double *law_data(const dls_sweep *s, int c) {
     return s->data + (s->data_start ? s->data_start[c] : (int64_t)c * s->data_stride);
 }
 
-/* r_c ← r_c + ω (x − r_c) for the law's answer x, and what that changed. */
-static inline void enter(dls_sweep *s, int c, int d, double scale, double *x, double *rc,
-                         dls_sweep_change *change) {
+/* r_c ← r_c + ω (x − r_c) for the law's answer x; leaves the step in x, and tells whether it is one. */
+static inline bool enter(dls_sweep *s, int d, double scale, double *x, double *rc, dls_sweep_change *change) {
     double sum = 0;
     for (int i = 0; i < d; i++) {
         x[i] = s->relaxation * (x[i] - rc[i]);
@@ -55,7 +55,7 @@ static inline void enter(dls_sweep *s, int c, int d, double scale, double *x, do
     change->velocity2 += scale * scale * sum;
     change->normal = normal > change->normal ? normal : change->normal;
     change->tangent = tangent > change->tangent ? tangent : change->tangent;
-    if (sum > 0) s->problem->op->changed(s->problem, c, x, s->state);
+    return sum > 0;
 }
 
 static inline void visit_local(dls_sweep *s, int c, int d, const double *v, double *r,
@@ -68,7 +68,7 @@ static inline void visit_local(dls_sweep *s, int c, int d, const double *v, doub
         change->unsolved += s->law->solve(&s->local, d, W, p->mu[c], data, v, x) == DLS_UNSOLVED;
     else
         solve_bilateral(d, W, data, v, x);
-    enter(s, c, d, p->scale[c], x, rc, change);
+    if (enter(s, d, p->scale[c], x, rc, change)) p->op->changed(p, c, x, s->state);
 }
 
 static inline void visit(dls_sweep *s, int c, double *r, dls_sweep_change *change) {
@@ -99,11 +99,11 @@ static inline void visit2(dls_sweep *s, int c, double *r, dls_sweep_change *chan
 
 /* ---- the stream of a coloured order: all that a visit reads, in the order of visits ---- */
 
-/* One contact of the stream: W_cc, the law's data, b, μ and scale, then the rows' values, then the columns.
- */
+/* One contact of the stream: W_cc, the law's data, b, μ and scale; then, of a stored W, the blocks of its row
+ * and their columns, or, matrix-free, the rows of G. */
 static inline int head_size(const dls_sweep *s, int d) { return d * d + s->data_stride + d + 2; }
 
-static inline void visit_streamed(dls_sweep *s, int place, int d, double *r, dls_sweep_change *change) {
+static inline void visit_stored(dls_sweep *s, int place, int d, double *r, dls_sweep_change *change) {
     int c = s->order[place];
     const double *W = s->stream + s->stream_start[place], *data = W + d * d, *b = data + s->data_stride;
     const double *values = b + d + 2;
@@ -119,17 +119,42 @@ static inline void visit_streamed(dls_sweep *s, int place, int d, double *r, dls
     else
         dls_block2_row(count, values, columns, r, v);
     change->unsolved += s->law->solve(&s->local, d, W, b[d], data, v, x) == DLS_UNSOLVED;
-    enter(s, c, d, b[d + 1], x, rc, change);
+    enter(s, d, b[d + 1], x, rc, change);
+}
+
+static inline void visit_bodies(dls_sweep *s, int place, int d, int dof, double *r,
+                                dls_sweep_change *change) {
+    int c = s->order[place];
+    const double *W = s->stream + s->stream_start[place], *data = W + d * d, *b = data + s->data_stride;
+    const double *G[2] = {b + d + 2, b + d + 2 + d * dof};
+    const int *body = s->problem->bodies.body + 2 * (int64_t)c;
+    double v[3] = {0}, x[3] = {0}, *rc = r + (int64_t)c * d;
+    for (int i = 0; i < d; i++) {
+        v[i] = b[i];
+        x[i] = rc[i];
+    }
+    small_multiply_subtract(d, W, x, v);
+    for (int side = 0; side < 2; side++)
+        if (body[side] >= 0) body_gather(d, dof, G[side], s->state + (int64_t)body[side] * dof, v);
+    change->unsolved += s->law->solve(&s->local, d, W, b[d], data, v, x) == DLS_UNSOLVED;
+    if (!enter(s, d, b[d + 1], x, rc, change)) return;
+    for (int side = 0; side < 2; side++)
+        if (body[side] >= 0) body_scatter(d, dof, G[side], x, s->state + (int64_t)body[side] * dof);
 }
 
 static dls_sweep_change visit_stream(dls_sweep *s, int first, int end, double *r, bool backward) {
     dls_sweep_change change = {0, 0, 0, 0};
+    bool stored = s->problem->op == &dls_operator_stored, spatial = s->problem->uniform == 3;
     for (int k = 0; k < end - first; k++) {
         int place = backward ? end - 1 - k : first + k;
-        if (s->problem->uniform == 3)
-            visit_streamed(s, place, 3, r, &change);
+        if (stored && spatial)
+            visit_stored(s, place, 3, r, &change);
+        else if (stored)
+            visit_stored(s, place, 2, r, &change);
+        else if (spatial)
+            visit_bodies(s, place, 3, 6, r, &change);
         else
-            visit_streamed(s, place, 2, r, &change);
+            visit_bodies(s, place, 2, 3, r, &change);
     }
     return change;
 }
@@ -261,6 +286,8 @@ static bool prepare_order(dls_sweep *s, const dls_nlgs_options *o, dls_workspace
     if (order == DLS_ORDER_RANDOM) {
         for (int c = 0; c < n; c++) s->order[c] = c;
         s->random = (uint64_t)o->seed + 1;
+        shuffle(s);
+        if (o->acceleration != DLS_PLAIN) s->random = 0; /* what is accelerated must stay one map */
     }
     return true;
 }
@@ -294,37 +321,57 @@ static bool prepare_law(dls_sweep *s, dls_workspace *w) {
     return true;
 }
 
+/* Blocks of one size, 2 or 3, and matrix-free rigid bodies; the rest is visited where it lies. */
+static bool can_stream(const dls_problem *p) {
+    bool stored = p->op == &dls_operator_stored, bodies = p->op == &dls_operator_bodies;
+    return (p->uniform == 2 && (stored || (bodies && p->bodies.dof == 3))) ||
+           (p->uniform == 3 && (stored || (bodies && p->bodies.dof == 6)));
+}
+
+/* Doubles of block c behind the head. */
+static int64_t tail_size(const dls_problem *p, int c) {
+    int64_t d = p->uniform;
+    if (p->op == &dls_operator_bodies) return 2 * d * p->bodies.dof;
+    int64_t count = p->blocks.start[c + 1] - p->blocks.start[c];
+    return count * d * d + (count + 1) / 2;
+}
+
+static void fill_stream(const dls_sweep *s, int c, double *at) {
+    const dls_problem *p = s->problem;
+    size_t d = (size_t)p->uniform, area = d * d, number = sizeof(double);
+    memcpy(at, dls_diagonal(p, c), area * number);
+    memcpy(at + area, law_data(s, c), (size_t)s->data_stride * number);
+    at += area + (size_t)s->data_stride;
+    memcpy(at, p->b + (size_t)c * d, d * number);
+    at[d] = p->mu[c];
+    at[d + 1] = p->scale[c];
+    at += d + 2;
+    if (p->op == &dls_operator_bodies) {
+        size_t sides = 2 * d * (size_t)p->bodies.dof;
+        memcpy(at, p->bodies.G + (size_t)c * sides, sides * number);
+        return;
+    }
+    size_t first = (size_t)p->blocks.start[c], count = (size_t)p->blocks.start[c + 1] - first;
+    memcpy(at, p->blocks.value + first * area, count * area * number);
+    memcpy(at + count * area, p->blocks.column + first, count * sizeof(int));
+}
+
 /* Copies what visits read into their order; out of it every row would be a cache miss of its own. */
 static bool prepare_stream(dls_sweep *s, dls_workspace *w) {
     const dls_problem *p = s->problem;
-    int d = p->uniform, n = p->block_count, head = head_size(s, d);
     int64_t total = 0;
-    if (s->colours == 0 || p->op != &dls_operator_stored || (d != 2 && d != 3)) return true;
-    s->stream_start = DLS_TAKE(w, int64_t, n + 1);
+    if (s->colours == 0 || !can_stream(p)) return true;
+    s->stream_start = DLS_TAKE(w, int64_t, p->block_count + 1);
     if (!s->stream_start) return false;
-    for (int place = 0; place < n; place++) {
-        int64_t count = p->blocks.start[s->order[place] + 1] - p->blocks.start[s->order[place]];
+    for (int place = 0; place < p->block_count; place++) {
         s->stream_start[place] = total;
-        total += head + count * d * d + (count + 1) / 2;
+        total += head_size(s, p->uniform) + tail_size(p, s->order[place]);
     }
-    s->stream_start[n] = total;
     s->stream = DLS_TAKE(w, double, total + DLS_SIMD_PAD);
     if (!s->stream) return false;
 #pragma omp parallel for num_threads(s->threads) schedule(static) if (s->threads > 1)
-    for (int place = 0; place < n; place++) {
-        int c = s->order[place];
-        size_t count = (size_t)(p->blocks.start[c + 1] - p->blocks.start[c]), area = (size_t)(d * d);
-        double *at = s->stream + s->stream_start[place];
-        memcpy(at, dls_diagonal(p, c), area * sizeof(double));
-        memcpy(at + area, law_data(s, c), (size_t)s->data_stride * sizeof(double));
-        at += area + (size_t)s->data_stride;
-        memcpy(at, p->b + (size_t)c * (size_t)d, (size_t)d * sizeof(double));
-        at[d] = p->mu[c];
-        at[d + 1] = p->scale[c];
-        memcpy(at + d + 2, p->blocks.value + (size_t)p->blocks.start[c] * area,
-               count * area * sizeof(double));
-        memcpy(at + d + 2 + count * area, p->blocks.column + p->blocks.start[c], count * sizeof(int));
-    }
+    for (int place = 0; place < p->block_count; place++)
+        fill_stream(s, s->order[place], s->stream + s->stream_start[place]);
     return true;
 }
 

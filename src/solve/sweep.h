@@ -27,7 +27,7 @@ typedef struct dls_sweep {
     int64_t *data_start; /* of each block; NULL where all blocks have data_stride */
     int data_stride;
     int64_t *stream_start; /* of each place in the order; NULL without a stream */
-    double *stream;        /* of a coloured order over stored blocks of one size */
+    double *stream;        /* of a coloured order: what visits read, in their order */
     double *state;         /* of the operator */
     int *order;            /* NULL for the natural order */
     uint64_t random;       /* state of the generator that shuffles the order before every sweep; 0: never */
