@@ -10,5 +10,6 @@ extern const command command_compare;
 extern const command command_solvers;
 extern const command command_generate;
 extern const command command_export;
+extern const command command_reproduce;
 
 #endif

@@ -1,5 +1,6 @@
 /* All results as CSV and JSON. */
 #include "compare.h"
+#include "csv.h"
 #include "machine.h"
 #include "measure_list.h"
 #include "output_file.h"
@@ -7,28 +8,8 @@
 
 #include <limits.h>
 #include <math.h>
-#include <string.h>
 
-/* ---- CSV (RFC 4180) ------------------------------------------------------------------------------------ */
-
-static void csv_text(FILE *file, const char *text) {
-    if (!strpbrk(text, ",\"\n\r")) {
-        fputs(text, file);
-        return;
-    }
-    fputc('"', file);
-    for (; *text; text++) {
-        if (*text == '"') fputc('"', file);
-        fputc(*text, file);
-    }
-    fputc('"', file);
-}
-
-/* An empty field where there is no number. */
-static void csv_real(FILE *file, double value) {
-    fputc(',', file);
-    if (isfinite(value)) fprintf(file, "%.17g", value);
-}
+/* ---- CSV ---------------------------------------------------------------------------------------------- */
 
 static void write_result_row(FILE *file, const comparison *c, int t, int p, int s) {
     const compare_result *result = comparison_result(c, t, p, s);

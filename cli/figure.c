@@ -36,17 +36,25 @@ static bool lay_out(figure_page *page, const figure *f, char *message, size_t me
 
 static void draw(const void *page, cairo_t *cr) { figure_page_draw(page, cr); }
 
-bool figure_write(const figure *f, const char *path_without_extension, char *message, size_t message_size) {
+bool figure_page_write(figure_page *page, const char *path_without_extension, char *message,
+                       size_t message_size) {
     const double points_per_inch = 72;
+    const figure *f = page->figure;
     const double width = f->width_inches != 0 ? f->width_inches : FIGURE_COLUMN_WIDTH;
     const double height = f->height_inches != 0 ? f->height_inches : FIGURE_DEFAULT_HEIGHT;
-    figure_page page = {.figure = f, .width = points_per_inch * width, .height = points_per_inch * height};
+    page->width = points_per_inch * width;
+    page->height = points_per_inch * height;
     char *words = describe(f);
-    const figure_drawing drawing = {width, height, f->title, words ? words : "", draw, &page};
+    const figure_drawing drawing = {width, height, f->title, words ? words : "", draw, page};
     const bool ok = figure_size_is_printable(&drawing, message, message_size) &&
-                    lay_out(&page, f, message, message_size) &&
+                    lay_out(page, f, message, message_size) &&
                     figure_file_write(&drawing, path_without_extension, message, message_size);
-    figure_page_release(&page);
+    figure_page_release(page);
     free(words);
     return ok;
+}
+
+bool figure_write(const figure *f, const char *path_without_extension, char *message, size_t message_size) {
+    figure_page page = {.figure = f};
+    return figure_page_write(&page, path_without_extension, message, message_size);
 }

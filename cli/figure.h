@@ -27,9 +27,15 @@ typedef enum figure_style {
     FIGURE_LINE,
     FIGURE_STEPS, /* each value holds until the next x (ascending), the last one to the right edge */
     FIGURE_POINTS,
+    FIGURE_PLAIN,   /* a line without markers */
+    FIGURE_CONTOUR, /* thin, without markers, coloured by height: look 1 is lowest, 100 highest */
+    FIGURE_RINGS,   /* points as wide circles, in which others can be seen */
     FIGURE_BARS /* from zero, or from the lower edge of a logarithmic axis; several series stand side by side
                  */
 } figure_style;
+
+/* Looks in black, for lines that are no data but frame it. */
+enum { FIGURE_LOOK_BLACK = 21, FIGURE_LOOK_BLACK_DASHED = 14, FIGURE_LOOK_BLACK_DOTTED = 28 };
 
 /* Colour, dashes and marker follow the position in the list, or `look` (1, 2, ...) when it is not zero,
  * so that one method can keep its look from figure to figure. A series without a name has no legend entry. */

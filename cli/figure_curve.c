@@ -11,6 +11,7 @@ typedef enum marker_shape { DISC, SQUARE, TRIANGLE, DIAMOND, NABLA, SHAPES } mar
 
 typedef struct look {
     colour colour;
+    double width; /* of lines */
     const double *dashes;
     int dash_count;
     marker_shape shape;
@@ -31,22 +32,47 @@ static const colour palette[] = {
 static const double dashed[] = {4.5, 1.7}, dash_dotted[] = {5, 1.5, 1.1, 1.5}, dotted[] = {1.3, 1.3};
 static const double marker_radius = 1.75;
 
+/* Even steps of lightness from blue to yellow, as in the map viridis. */
+static const colour heights[] = {
+    {0.267, 0.005, 0.329}, {0.230, 0.322, 0.546}, {0.128, 0.567, 0.551},
+    {0.369, 0.789, 0.383}, {0.993, 0.906, 0.144},
+};
+
+static colour shade(double share) {
+    const int last = sizeof heights / sizeof *heights - 1;
+    const double at = fmin(fmax(share, 0), 1) * last;
+    const int k = at < last ? (int)at : last - 1;
+    const double t = at - k;
+    const colour a = heights[k], b = heights[k + 1];
+    return (colour){a.red + t * (b.red - a.red), a.green + t * (b.green - a.green),
+                    a.blue + t * (b.blue - a.blue)};
+}
+
+void figure_shade_set(cairo_t *cr, double share, double opacity) {
+    const colour c = shade(share);
+    cairo_set_source_rgba(cr, c.red, c.green, c.blue, opacity);
+}
+
 static look look_of(const figure *f, size_t series) {
     static const struct {
         const double *dashes;
         int count;
     } patterns[] = {{NULL, 0}, {dashed, 2}, {dash_dotted, 4}, {dotted, 2}};
+    const double legible = 0.85; /* brighter lines vanish on white */
+    if (f->series[series].style == FIGURE_CONTOUR)
+        return (look){.colour = shade(legible * (double)f->series[series].look / 100),
+                      .width = FIGURE_THIN_WIDTH};
     const size_t k = f->series[series].look ? f->series[series].look - 1 : series;
     const size_t pattern = k % 4;
-    return (look){palette[k % 7], patterns[pattern].dashes, patterns[pattern].count,
-                  (marker_shape)(k % SHAPES), k % 2 == 1};
+    return (look){palette[k % 7],          FIGURE_LINE_WIDTH,          patterns[pattern].dashes,
+                  patterns[pattern].count, (marker_shape)(k % SHAPES), k % 2 == 1};
 }
 
 static void set_colour(cairo_t *cr, colour c) { cairo_set_source_rgb(cr, c.red, c.green, c.blue); }
 
 static void set_line(cairo_t *cr, const look *l) {
     set_colour(cr, l->colour);
-    cairo_set_line_width(cr, FIGURE_LINE_WIDTH);
+    cairo_set_line_width(cr, l->width);
     cairo_set_line_cap(cr, CAIRO_LINE_CAP_BUTT);
     cairo_set_line_join(cr, CAIRO_LINE_JOIN_ROUND);
     cairo_set_dash(cr, l->dashes, l->dash_count, 0);
@@ -88,6 +114,15 @@ static void draw_marker(cairo_t *cr, const look *l, double x, double y) {
     cairo_fill_preserve(cr);
     set_colour(cr, l->colour);
     cairo_set_line_width(cr, 0.7);
+    cairo_set_dash(cr, NULL, 0, 0);
+    cairo_stroke(cr);
+}
+
+static void draw_ring(cairo_t *cr, const look *l, double x, double y) {
+    cairo_new_path(cr);
+    cairo_arc(cr, x, y, 2.2 * marker_radius, 0, 2 * M_PI);
+    set_colour(cr, l->colour);
+    cairo_set_line_width(cr, FIGURE_LINE_WIDTH);
     cairo_set_dash(cr, NULL, 0, 0);
     cairo_stroke(cr);
 }
@@ -158,6 +193,7 @@ static void draw_dots(cairo_t *cr, const figure_page *page, size_t series, const
 
 static void draw_points(cairo_t *cr, const figure_page *page, size_t series, const look *l) {
     const figure_trace *trace = &page->traces[series];
+    const bool rings = page->figure->series[series].style == FIGURE_RINGS;
     const size_t markers_max = 2000;
     if (trace->count > markers_max) {
         draw_dots(cr, page, series, l, 1.8);
@@ -165,7 +201,7 @@ static void draw_points(cairo_t *cr, const figure_page *page, size_t series, con
     }
     for (size_t k = 0; k < trace->count; k++)
         if (figure_rect_holds(page->plot, trace->vertex[k].x, trace->vertex[k].y))
-            draw_marker(cr, l, trace->vertex[k].x, trace->vertex[k].y);
+            (rings ? draw_ring : draw_marker)(cr, l, trace->vertex[k].x, trace->vertex[k].y);
 }
 
 /* ---- lines ---- */
@@ -306,12 +342,12 @@ void figure_curves_draw(const figure_page *page, cairo_t *cr) {
     const figure *f = page->figure;
     for (size_t k = 0; k < f->series_count; k++) {
         const look l = look_of(f, k);
-        if (f->series[k].style != FIGURE_POINTS) draw_body(cr, page, k, &l);
+        if (!figure_series_is_points(&f->series[k])) draw_body(cr, page, k, &l);
     }
     draw_zero_line(cr, page);
     for (size_t k = 0; k < f->series_count; k++) { /* markers above all lines, and whole at the edge */
         const look l = look_of(f, k);
-        if (f->series[k].style == FIGURE_POINTS) draw_points(cr, page, k, &l);
+        if (figure_series_is_points(&f->series[k])) draw_points(cr, page, k, &l);
         if (f->series[k].style == FIGURE_LINE) draw_line_markers(cr, page, k, &l);
         if (f->series[k].style == FIGURE_STEPS) draw_step_markers(cr, page, k, &l);
     }
@@ -327,13 +363,17 @@ void figure_sample_draw(const figure_page *page, size_t series, cairo_t *cr, dou
         paint_bars(cr, &l, width);
         return;
     }
+    if (style == FIGURE_RINGS) {
+        draw_ring(cr, &l, x + 0.5 * width, y);
+        return;
+    }
     if (style != FIGURE_POINTS) {
         cairo_move_to(cr, x, y);
         cairo_line_to(cr, x + width, y);
         set_line(cr, &l);
         cairo_stroke(cr);
     }
-    draw_marker(cr, &l, x + 0.5 * width, y);
+    if (style != FIGURE_PLAIN && style != FIGURE_CONTOUR) draw_marker(cr, &l, x + 0.5 * width, y);
 }
 
 /* ---- reference lines ---- */

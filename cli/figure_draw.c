@@ -164,9 +164,13 @@ static void draw_legend(const figure_page *page, cairo_t *cr) {
 void figure_page_draw(const figure_page *page, cairo_t *cr) {
     cairo_set_source_rgb(cr, 1, 1, 1);
     cairo_paint(cr);
-    draw_grid(page, cr);
-    draw_frame(page, cr);
-    draw_tick_texts(page, cr);
+    if (page->backdrop) {
+        page->backdrop(page, cr);
+    } else {
+        draw_grid(page, cr);
+        draw_frame(page, cr);
+        draw_tick_texts(page, cr);
+    }
     figure_marks_draw(page, cr);
     figure_curves_draw(page, cr);
     draw_notes(page, cr);

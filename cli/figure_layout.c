@@ -12,6 +12,7 @@ typedef struct coverage {
 static bool coverage_open(coverage *c, const figure_page *page) {
     c->surface = cairo_image_surface_create(CAIRO_FORMAT_A8, (int)ceil(page->width), (int)ceil(page->height));
     c->cr = cairo_create(c->surface);
+    if (page->backdrop) page->backdrop(page, c->cr);
     figure_curves_draw(page, c->cr);
     figure_marks_draw(page, c->cr);
     return cairo_status(c->cr) == CAIRO_STATUS_SUCCESS;
@@ -232,6 +233,7 @@ static void settle_plot(figure_page *page, cairo_t *cr) {
                                    fmax(page->height - top - bottom, least)};
         figure_ruler_graduate(&page->x, cr, page->plot.x, page->plot.width);
         figure_ruler_graduate(&page->y, cr, page->plot.y + page->plot.height, -page->plot.height);
+        if (page->backdrop) page->x.major_count = page->y.major_count = 0;
     }
 }
 

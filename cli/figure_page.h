@@ -7,6 +7,7 @@
  * figure_curve.c   how series look: lines, markers, bars
  * figure_layout.c  margins, legend and labels where the curves leave room
  * figure_draw.c    the page itself
+ * figure_surface.c a surface in space as backdrop
  * figure.c         all together
  * figure_file.c    the files, of any drawing */
 #ifndef DELASSUS_CLI_FIGURE_PAGE_H
@@ -28,6 +29,7 @@
 #define FIGURE_LEGEND_PAD   3.0
 #define FIGURE_COLUMN_GAP   9.0
 #define FIGURE_LINE_WIDTH   1.1
+#define FIGURE_THIN_WIDTH   0.6
 
 enum { FIGURE_MAJOR_MAX = 128, FIGURE_MINOR_MAX = 1024, FIGURE_TICK_TEXT = 64 };
 
@@ -95,6 +97,10 @@ typedef struct figure_trace {
     bool dense; /* thinned out: the vertices are no longer the data */
 } figure_trace;
 
+static inline bool figure_series_is_points(const figure_series *series) {
+    return series->style == FIGURE_POINTS || series->style == FIGURE_RINGS;
+}
+
 /* ---- page ---- */
 
 typedef enum figure_legend_place {
@@ -111,7 +117,9 @@ typedef struct figure_legend {
     double shrink;
 } figure_legend;
 
-typedef struct figure_page {
+typedef struct figure_page figure_page;
+
+struct figure_page {
     const figure *figure;
     double width, height;
     figure_rect plot;
@@ -121,11 +129,17 @@ typedef struct figure_page {
     figure_legend legend;
     double bar_width;
     size_t bar_series;
-} figure_page;
+    /* What stands below the series instead of a frame with ticks, in the same axes; NULL for a chart. */
+    void (*backdrop)(const figure_page *page, cairo_t *cr);
+    const void *scene; /* of the backdrop */
+};
 
 /* Both return false when memory is short. */
 bool figure_trace_build(figure_trace *trace, const figure_page *page, const figure_series *series);
 bool figure_page_layout(figure_page *page, const figure *f, cairo_t *cr);
+/* Lays out, draws and writes a page that has its figure and backdrop. */
+bool figure_page_write(figure_page *page, const char *path_without_extension, char *message,
+                       size_t message_size);
 void figure_page_release(figure_page *page);
 void figure_page_draw(const figure_page *page, cairo_t *cr);
 
@@ -139,6 +153,9 @@ double figure_legend_column(const figure_page *page, cairo_t *cr, size_t first);
 /* The sample of a series beside its name in the legend, in a box with its middle at height y. */
 void figure_sample_draw(const figure_page *page, size_t series, cairo_t *cr, double x, double y,
                         double width);
+
+/* Sets a colour of the scale for heights, dark at 0 and bright at 1. */
+void figure_shade_set(cairo_t *cr, double share, double opacity);
 
 static inline bool figure_rect_holds(figure_rect r, double x, double y) {
     const double slack = 1e-6;

@@ -200,7 +200,8 @@ static size_t count_column_changes(const figure_page *page, const figure_series 
 
 static bool trace_thinned(figure_trace *trace, const figure_page *page, const figure_series *series,
                           size_t columns) {
-    const bool advances = series->style != FIGURE_LINE || count_column_changes(page, series) <= 2 * columns;
+    const bool advances = series->style == FIGURE_STEPS || series->style == FIGURE_BARS ||
+                          count_column_changes(page, series) <= 2 * columns;
     bool small = false;
     trace->dense = true;
     if (advances) return trace_pieces(trace, page, series, 0);
@@ -235,8 +236,8 @@ static bool trace_cloud(figure_trace *trace, const figure_page *page, const figu
 bool figure_trace_build(figure_trace *trace, const figure_page *page, const figure_series *series) {
     const size_t columns = (size_t)ceil(page->plot.width / column_width) + 1;
     *trace = (figure_trace){.vertex = trace->vertex, .capacity = trace->capacity};
-    if (series->style == FIGURE_POINTS && series->count > cloud_from) return trace_cloud(trace, page, series);
-    if (series->style != FIGURE_POINTS && series->count > 4 * columns)
-        return trace_thinned(trace, page, series, columns);
+    const bool points = figure_series_is_points(series);
+    if (points && series->count > cloud_from) return trace_cloud(trace, page, series);
+    if (!points && series->count > 4 * columns) return trace_thinned(trace, page, series, columns);
     return trace_all(trace, page, series);
 }

@@ -11,7 +11,8 @@
 
 /* A command is one file and one row here. */
 static const command *const commands[] = {
-    &command_solve, &command_info, &command_compare, &command_solvers, &command_generate, &command_export,
+    &command_solve,    &command_info,   &command_compare,   &command_solvers,
+    &command_generate, &command_export, &command_reproduce,
 };
 
 enum { COMMAND_COUNT = sizeof commands / sizeof *commands };

@@ -14,6 +14,7 @@ typedef struct cell {
 
 struct table {
     int columns;
+    unsigned left; /* bit k: column k is aligned to the left */
     size_t count, capacity;
     cell *cells;
 };
@@ -21,8 +22,11 @@ struct table {
 table *table_create(int column_count) {
     table *t = report_allocate(1, sizeof *t);
     t->columns = column_count;
+    t->left = 1;
     return t;
 }
+
+void table_align_left(table *t, int column) { t->left |= 1u << column; }
 
 void table_cell(table *t, report_colour colour, const char *format, ...) {
     if (t->count == t->capacity) {
@@ -41,11 +45,12 @@ void table_cell(table *t, report_colour colour, const char *format, ...) {
 static void print_row(const table *t, const cell *row, const int *widths) {
     for (int i = 0; i < t->columns; i++) {
         int blanks = widths[i] - text_width(row[i].text);
-        if (i > 0) printf("%*s", GAP + blanks, "");
+        bool left = t->left >> i & 1;
+        printf("%*s", (i > 0 ? GAP : 0) + (left ? 0 : blanks), "");
         printf("%s", colour_begin(row[i].colour));
         print_plain(row[i].text);
         printf("%s", colour_end(row[i].colour));
-        if (i == 0 && t->columns > 1) printf("%*s", blanks, "");
+        if (left && i + 1 < t->columns) printf("%*s", blanks, "");
     }
     putchar('\n');
 }

@@ -6,8 +6,9 @@
 
 typedef struct table table;
 
-/* The first column is aligned to the left, the others to the right. */
+/* The first column is aligned to the left, the others to the right unless said otherwise. */
 table *table_create(int column_count);
+void table_align_left(table *t, int column);
 /* Fills cells row by row, from the left. */
 void table_cell(table *t, report_colour colour, const char *format, ...)
     __attribute__((format(printf, 3, 4)));

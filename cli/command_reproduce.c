@@ -1,0 +1,253 @@
+/* delassus reproduce: experiments of the papers, our numbers beside theirs, a verdict per claim. */
+#include "commands.h"
+#include "interrupt.h"
+#include "machine.h"
+#include "report.h"
+#include "reproduce.h"
+#include "table.h"
+
+#include <delassus/delassus.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct reproduce_values {
+    const char *output;
+    bool list, all, full, json;
+} reproduce_values;
+
+#define AT(member) offsetof(reproduce_values, member)
+
+static const option options[] = {
+    {"list", 'l', OPTION_FLAG, NULL, AT(list), 0, 0, "list the experiments, with what DIR knows of them"},
+    {"all", 'a', OPTION_FLAG, NULL, AT(all), 0, 0, "run every experiment"},
+    {"full", 0, OPTION_FLAG, NULL, AT(full), 0, 0, "at the papers' sizes, skipping what DIR has already"},
+    {"output", 'o', OPTION_TEXT, "DIR", AT(output), 0, 0, "write results, tables and figures there"},
+    {"json", 0, OPTION_FLAG, NULL, AT(json), 0, 0, "print one JSON object instead of the tables"},
+};
+
+/* ---- the list -------------------------------------------------------------------------------------------
+ */
+
+/* The sizes that an experiment can be run at, smallest first. */
+static int sizes_of(const experiment *e, experiment_size sizes[2]) {
+    int count = 0;
+    if (e->has_reduced) sizes[count++] = SIZE_REDUCED;
+    sizes[count++] = SIZE_FULL;
+    return count;
+}
+
+static void list_row(table *t, const experiment *e, const char *output) {
+    experiment_size sizes[2];
+    int count = sizes_of(e, sizes);
+    char section[128], last[160] = "";
+    snprintf(section, sizeof section, "%s, %s", experiment_paper(e)->authors, experiment_section(e));
+    table_cell(t, COLOUR_STRONG, "%s", e->name);
+    table_cell(t, COLOUR_NONE, "%s", section);
+    table_cell(t, COLOUR_NONE, "%s", e->title);
+    table_cell(t, COLOUR_NONE, "%s", count > 1 ? "reduced, full" : "full");
+    if (!output) return;
+    bool good = true;
+    for (int i = 0; i < count; i++) {
+        experiment_record record = experiment_recall(e, sizes[i], output);
+        if (!record.done) continue;
+        char counts[96];
+        size_t used = strlen(last);
+        verdict_counts_text(record.counts, counts, sizeof counts);
+        snprintf(last + used, sizeof last - used, "%s%s: %s", used ? "; " : "",
+                 experiment_size_name(sizes[i]), counts);
+        good = good && verdict_overall(record.counts) == VERDICT_PASS;
+    }
+    table_cell(t, !*last ? COLOUR_FAINT : good ? COLOUR_GOOD : COLOUR_BAD, "%s", *last ? last : "not run");
+}
+
+static void list_print(const char *output) {
+    static const char *const heads[] = {"name", "paper and section", "title", "sizes", "last verdict"};
+    int columns = output ? 5 : 4;
+    table *t = table_create(columns);
+    for (int i = 1; i < columns; i++) table_align_left(t, i);
+    for (int i = 0; i < columns; i++) table_cell(t, COLOUR_STRONG, "%s", heads[i]);
+    for (int i = 0; i < experiment_count(); i++) list_row(t, experiment_at(i), output);
+    table_print(t);
+}
+
+static void list_row_to_json(json *j, const experiment *e, const char *output) {
+    experiment_size sizes[2];
+    int count = sizes_of(e, sizes);
+    json_object_begin(j);
+    experiment_head_to_json(j, e);
+    json_key(j, "sizes");
+    json_array_begin(j);
+    for (int i = 0; i < count; i++) json_text(j, experiment_size_name(sizes[i]));
+    json_array_end(j);
+    json_key(j, "results");
+    json_array_begin(j);
+    for (int i = 0; i < count && output; i++) {
+        experiment_record record = experiment_recall(e, sizes[i], output);
+        if (!record.done) continue;
+        json_object_begin(j);
+        json_member_text(j, "size", experiment_size_name(sizes[i]));
+        json_member_text(j, "version", record.version);
+        verdict_to_json(j, record.counts);
+        json_object_end(j);
+    }
+    json_array_end(j);
+    json_object_end(j);
+}
+
+static void list_to_json(const char *output) {
+    json j = json_begin(stdout, true);
+    json_object_begin(&j);
+    json_member_text(&j, "version", dls_version());
+    json_key(&j, "experiments");
+    json_array_begin(&j);
+    for (int i = 0; i < experiment_count(); i++) list_row_to_json(&j, experiment_at(i), output);
+    json_array_end(&j);
+    json_object_end(&j);
+    json_end(&j);
+}
+
+/* ---- running --------------------------------------------------------------------------------------------
+ */
+
+typedef struct session {
+    const reproduce_values *values;
+    json j;
+    int performed, failed;
+} session;
+
+/* What a finished folder says stands, if it was made by this version at this size. */
+static bool skip(session *s, const experiment *e, experiment_size size) {
+    const reproduce_values *v = s->values;
+    if (!v->full || !v->output) return false;
+    experiment_record record = experiment_recall(e, size, v->output);
+    if (!record.done || strcmp(record.version, dls_version()) != 0) return false;
+    char folder[EXPERIMENT_FOLDER], counts[96];
+    experiment_folder(e, size, v->output, folder);
+    verdict_counts_text(record.counts, counts, sizeof counts);
+    s->failed += verdict_overall(record.counts) == VERDICT_FAIL;
+    if (!v->json) {
+        printf("%s  done before: %s (%s)\n", e->name, counts, folder);
+        return true;
+    }
+    json_object_begin(&s->j);
+    experiment_head_to_json(&s->j, e);
+    json_member_text(&s->j, "size", experiment_size_name(size));
+    verdict_to_json(&s->j, record.counts);
+    json_member_bool(&s->j, "skipped", true);
+    json_member_text(&s->j, "folder", folder);
+    json_object_end(&s->j);
+    return true;
+}
+
+static void tell(session *s, const experiment_run *run) {
+    if (!s->values->json) {
+        if (s->performed) printf("\n");
+        experiment_print(run);
+        fflush(stdout);
+        return;
+    }
+    json_object_begin(&s->j);
+    experiment_to_json(&s->j, run);
+    json_object_end(&s->j);
+}
+
+/* False where the session cannot go on. */
+static bool perform(session *s, const experiment *e) {
+    experiment_size size = e->has_reduced && !s->values->full ? SIZE_REDUCED : SIZE_FULL;
+    if (skip(s, e, size)) return true;
+    experiment_run run;
+    bool good = experiment_perform(&run, e, size, s->values->output);
+    if (good) {
+        tell(s, &run);
+        s->failed += verdict_overall(claim_count(&run.claims)) == VERDICT_FAIL;
+        s->performed++;
+    }
+    experiment_run_free(&run);
+    return good;
+}
+
+/* Each experiment once, in the order asked for. */
+static int perform_all(session *s, const experiment *const *chosen, int count) {
+    bool good = true;
+    for (int i = 0; i < count && good && !interrupt_seen(); i++) {
+        bool again = false;
+        for (int k = 0; k < i; k++) again = again || chosen[k] == chosen[i];
+        if (!again) good = perform(s, chosen[i]);
+    }
+    if (interrupt_seen()) return EXIT_NOT_CONVERGED;
+    return !good ? EXIT_BAD_INPUT : s->failed ? EXIT_NOT_CONVERGED : EXIT_DONE;
+}
+
+static int run_session(const reproduce_values *v, const experiment *const *chosen, int count) {
+    session s = {.values = v, .j = json_begin(stdout, true)};
+    if (v->json) {
+        json_object_begin(&s.j);
+        json_member_text(&s.j, "version", dls_version());
+        json_key(&s.j, "machine");
+        machine_to_json(&s.j);
+        json_key(&s.j, "experiments");
+        json_array_begin(&s.j);
+    }
+    interrupt_watch();
+    int code = perform_all(&s, chosen, count);
+    if (v->json) {
+        json_array_end(&s.j);
+        json_member_bool(&s.j, "complete", !interrupt_seen() && code != EXIT_BAD_INPUT);
+        json_object_end(&s.j);
+        json_end(&s.j);
+    }
+    return code;
+}
+
+static int run_chosen(const text_list *operands, const reproduce_values *v) {
+    int count = v->all ? experiment_count() : operands->count;
+    const experiment **chosen = report_allocate((size_t)count, sizeof *chosen);
+    int code = EXIT_DONE;
+    for (int i = 0; i < count && code == EXIT_DONE; i++) {
+        chosen[i] = v->all ? experiment_at(i) : experiment_find(operands->items[i]);
+        if (!chosen[i]) code = experiment_refuse(operands->items[i]);
+    }
+    if (code == EXIT_DONE) code = run_session(v, chosen, count);
+    free(chosen);
+    return code;
+}
+
+static int run(const text_list *operands, const void *values) {
+    const reproduce_values *v = values;
+    if (v->list + v->all + (operands->count > 0) != 1)
+        return report_error("reproduce: expected names of experiments, --all or --list, one of the three");
+    if (!v->list) return run_chosen(operands, v);
+    if (v->json)
+        list_to_json(v->output);
+    else
+        list_print(v->output);
+    return EXIT_DONE;
+}
+
+static const reproduce_values defaults = {.output = NULL};
+
+const command command_reproduce = {
+    .name = "reproduce",
+    .summary = "run experiments of the papers, our numbers beside theirs, a verdict per claim",
+    .operands = "NAME…",
+    .details =
+        "An experiment is named by paper and section. Each of its claims shows the paper's value, ours, the\n"
+        "tolerance and a verdict: pass, fail, or not comparable (seconds, and counts that depend on the\n"
+        "implementation; their order is judged instead).\n\n"
+        "  delassus reproduce --list -o out\n"
+        "  delassus reproduce 001-3.1 -o out\n"
+        "  delassus reproduce --all --full -o out\n\n"
+        "DIR/NAME gets result.json, claims.csv, tables (CSV) and figures (SVG, PNG); a run smaller than the\n"
+        "paper's is labelled reduced and goes to DIR/NAME-reduced. --full resumes: what DIR has finished "
+        "with\n"
+        "this version is not run again.\n"
+        "Exit status: 0 every claim holds, 1 one fails or the run was interrupted, 2 bad input.",
+    .least_operands = 0,
+    .most_operands = INT_MAX,
+    .options = options,
+    .option_count = sizeof options / sizeof *options,
+    .defaults = &defaults,
+    .values_size = sizeof(reproduce_values),
+    .run = run,
+};

@@ -1,0 +1,57 @@
+/* The experiments, one row each, and the papers that they come from. */
+#include "report.h"
+#include "reproduce.h"
+
+#include <string.h>
+
+static const experiment *const experiments[] = {
+    &experiment_smoothing,
+    &experiment_linearisation,
+    &experiment_polar_derivative,
+    &experiment_sphere_on_plane,
+};
+
+enum { EXPERIMENT_COUNT = sizeof experiments / sizeof *experiments, NAMES_TOLD = 3 };
+
+static const experiment_source papers[] = {
+    {"000", "Koziara", "A projected quasi-Newton method for dynamic multibody frictional contact problems"},
+    {"001", "Melanz, Mazhar, Negrut",
+     "Using an anti-relaxation step to improve the accuracy of the frictional contact solution in a DVI "
+     "framework for rigid body dynamics"},
+};
+
+int experiment_count(void) { return EXPERIMENT_COUNT; }
+
+const experiment *experiment_at(int index) { return experiments[index]; }
+
+const experiment *experiment_find(const char *name) {
+    for (int i = 0; i < EXPERIMENT_COUNT; i++)
+        if (!strcmp(experiments[i]->name, name)) return experiments[i];
+    return NULL;
+}
+
+/* The nearest is looked for again among those not named yet. */
+int experiment_refuse(const char *name) {
+    bool told[EXPERIMENT_COUNT] = {false};
+    char names[256] = "";
+    for (int n = 0; n < NAMES_TOLD && n < EXPERIMENT_COUNT; n++) {
+        nearest best = nearest_begin(name);
+        for (int i = 0; i < EXPERIMENT_COUNT; i++)
+            if (!told[i]) nearest_offer(&best, experiments[i]->name);
+        for (int i = 0; i < EXPERIMENT_COUNT; i++) told[i] = told[i] || experiments[i]->name == best.best;
+        size_t used = strlen(names);
+        snprintf(names + used, sizeof names - used, "%s%s", n ? ", " : "", best.best);
+    }
+    return report_error("reproduce: no experiment '%s'; nearest: %s (all: delassus reproduce --list)", name,
+                        names);
+}
+
+const experiment_source *experiment_paper(const experiment *e) {
+    for (size_t i = 0; i < sizeof papers / sizeof *papers; i++)
+        if (!strncmp(papers[i].name, e->name, strlen(papers[i].name))) return &papers[i];
+    return NULL;
+}
+
+const char *experiment_section(const experiment *e) { return strchr(e->name, '-') + 1; }
+
+const char *experiment_size_name(experiment_size size) { return size == SIZE_FULL ? "full" : "reduced"; }
