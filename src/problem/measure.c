@@ -66,13 +66,19 @@ static tally tally_range(const dls_problem *p, const double *r, const double *u,
     return t;
 }
 
+static tally tally_chunk(const dls_problem *p, const double *r, const double *u, int chunk, int size) {
+    int first = chunk * size, end = first + size < p->block_count ? first + size : p->block_count;
+    return tally_range(p, r, u, first, end);
+}
+
 static tally tally_all(const dls_problem *p, const double *r, const double *u, int threads) {
     int size = chunk_size(p->block_count), chunks = (p->block_count + size - 1) / size;
     tally part[MAX_CHUNKS], sum = {0, 0, 0, 0, 0};
-#pragma omp parallel for num_threads(threads) schedule(static) if (threads > 1)
-    for (int k = 0; k < chunks; k++) {
-        int first = k * size, end = first + size < p->block_count ? first + size : p->block_count;
-        part[k] = tally_range(p, r, u, first, end);
+    if (threads > 1 && chunks > 1) {
+#pragma omp parallel for num_threads(threads) schedule(static)
+        for (int k = 0; k < chunks; k++) part[k] = tally_chunk(p, r, u, k, size);
+    } else {
+        for (int k = 0; k < chunks; k++) part[k] = tally_chunk(p, r, u, k, size);
     }
     for (int k = 0; k < chunks; k++) {
         sum.map += part[k].map;

@@ -2,6 +2,7 @@
  * velocities w = Gᵀ r, reads u_c = b_c + G_c w, and adds G_cᵀ Δr_c to the two bodies of the contact. */
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/parallel.h"
 #include "base/simd.h"
 #include "base/small.h"
 #include "problem/body_rows.h"
@@ -45,28 +46,46 @@ static inline void row_sum(const dls_problem *p, int c, const double *state, dou
     }
 }
 
+typedef struct product_work {
+    const dls_problem *problem;
+    const double *r;
+    double *u, *state;
+} product_work;
+
 /* Bodies gather from their contacts in ascending order, so that the sums do not depend on threads. */
-static void start(const dls_problem *p, const double *r, double *state, int threads) {
+static double start_range(void *self, int first, int end) {
+    const product_work *work = self;
+    const dls_problem *p = work->problem;
     const dls_body_rows *B = &p->bodies;
-#pragma omp parallel for num_threads(threads) schedule(static) if (threads > 1)
-    for (int body = 0; body < p->body_count; body++) {
-        double *w = state + (int64_t)body * B->dof;
+    for (int body = first; body < end; body++) {
+        double *w = work->state + (int64_t)body * B->dof;
         for (int k = 0; k < B->dof; k++) w[k] = 0;
         for (int64_t e = B->start[body]; e < B->start[body + 1]; e++) {
             int c = B->entry[e] / 2, side = B->entry[e] % 2;
-            scatter_any(dls_size(p, c), B->dof, side_of(p, c, side), r + p->row[c], w);
+            scatter_any(dls_size(p, c), B->dof, side_of(p, c, side), work->r + p->row[c], w);
         }
     }
+    return 0;
+}
+
+static double product_range(void *self, int first, int end) {
+    const product_work *work = self;
+    const dls_problem *p = work->problem;
+    for (int c = first; c < end; c++) {
+        double v[DLS_MAX_BLOCK] = {0};
+        row_sum(p, c, work->state, v);
+        for (int i = 0, d = dls_size(p, c); i < d; i++) work->u[p->row[c] + i] = v[i];
+    }
+    return 0;
+}
+
+static void start(const dls_problem *p, const double *r, double *state, int threads) {
+    dls_parallel_for(p->body_count, threads, start_range, &(product_work){p, r, NULL, state});
 }
 
 static void product(const dls_problem *p, const double *r, double *u, double *state, int threads) {
     start(p, r, state, threads);
-#pragma omp parallel for num_threads(threads) schedule(static) if (threads > 1)
-    for (int c = 0; c < p->block_count; c++) {
-        double v[DLS_MAX_BLOCK] = {0};
-        row_sum(p, c, state, v);
-        for (int i = 0, d = dls_size(p, c); i < d; i++) u[p->row[c] + i] = v[i];
-    }
+    dls_parallel_for(p->block_count, threads, product_range, &(product_work){p, r, u, state});
 }
 
 static void local(const dls_problem *p, int c, const double *r, const double *state, double *v) {

@@ -1,6 +1,7 @@
 /* Stored W: block rows, off-diagonal blocks beside the diagonal ones. */
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/parallel.h"
 #include "base/simd.h"
 #include "base/small.h"
 #include "problem/problem.h"
@@ -50,16 +51,28 @@ static void local(const dls_problem *p, int c, const double *r, const double *st
     row_sum(p, c, r, v);
 }
 
-static void product(const dls_problem *p, const double *r, double *u, double *state, int threads) {
-    (void)state;
-#pragma omp parallel for num_threads(threads) schedule(static) if (threads > 1)
-    for (int c = 0; c < p->block_count; c++) {
+typedef struct product_work {
+    const dls_problem *problem;
+    const double *r;
+    double *u;
+} product_work;
+
+static double product_range(void *self, int first, int end) {
+    const product_work *w = self;
+    const dls_problem *p = w->problem;
+    for (int c = first; c < end; c++) {
         int d = dls_size(p, c);
         double v[DLS_MAX_BLOCK] = {0};
-        row_sum(p, c, r, v);
-        small_multiply_add(d, dls_diagonal(p, c), r + p->row[c], v);
-        for (int i = 0; i < d; i++) u[p->row[c] + i] = v[i];
+        row_sum(p, c, w->r, v);
+        small_multiply_add(d, dls_diagonal(p, c), w->r + p->row[c], v);
+        for (int i = 0; i < d; i++) w->u[p->row[c] + i] = v[i];
     }
+    return 0;
+}
+
+static void product(const dls_problem *p, const double *r, double *u, double *state, int threads) {
+    (void)state;
+    dls_parallel_for(p->block_count, threads, product_range, &(product_work){p, r, u});
 }
 
 static void start(const dls_problem *p, const double *r, double *state, int threads) {

@@ -12,7 +12,6 @@ typedef struct dls_anderson {
     double *weight;          /* √scale of each row: steps are compared as velocities times √mass */
     double *dF, *dG;         /* window columns each: differences of weighted steps f and of images g */
     double *last_f, *last_g; /* of the iteration before */
-    double *f;
     bool has_last;
     double gram[DLS_MAX_WINDOW][DLS_MAX_WINDOW];
     double *parts;

@@ -67,29 +67,47 @@ static double linearize_range(void *self, int first, int end) {
     return 0;
 }
 
+/* What a block of the linear system works on. */
+typedef struct block_work {
+    const pqn *solver;
+    const double *x;
+    double *y;
+} block_work;
+
+static double apply_range(void *self, int first, int end) {
+    const block_work *w = self;
+    const pqn *s = w->solver;
+    const dls_problem *p = s->problem;
+    for (int c = first; c < end; c++) {
+        int row = p->row[c], d = dls_size(p, c);
+        for (int i = 0; i < d; i++) w->y[row + i] = s->delta * w->x[row + i];
+        small_multiply_add(d, s->X + block_place(p, c), s->z + row, w->y + row);
+        small_multiply_add(d, s->Y + block_place(p, c), w->x + row, w->y + row);
+    }
+    return 0;
+}
+
 static void apply(void *self, const double *x, double *y) {
     pqn *s = self;
-    const dls_problem *p = s->problem;
-    p->op->product(p, x, s->z, s->state, s->threads);
+    s->problem->op->product(s->problem, x, s->z, s->state, s->threads);
     s->products++;
-#pragma omp parallel for num_threads(s->threads) schedule(static) if (s->threads > 1)
-    for (int c = 0; c < p->block_count; c++) {
+    dls_parallel_for(s->problem->block_count, s->threads, apply_range, &(block_work){s, x, y});
+}
+
+static double precondition_range(void *self, int first, int end) {
+    const block_work *w = self;
+    const dls_problem *p = w->solver->problem;
+    for (int c = first; c < end; c++) {
         int row = p->row[c], d = dls_size(p, c);
-        for (int i = 0; i < d; i++) y[row + i] = s->delta * x[row + i];
-        small_multiply_add(d, s->X + block_place(p, c), s->z + row, y + row);
-        small_multiply_add(d, s->Y + block_place(p, c), x + row, y + row);
+        for (int i = 0; i < d; i++) w->y[row + i] = 0;
+        small_multiply_add(d, w->solver->inverse + block_place(p, c), w->x + row, w->y + row);
     }
+    return 0;
 }
 
 static void precondition(void *self, const double *x, double *y) {
     pqn *s = self;
-    const dls_problem *p = s->problem;
-#pragma omp parallel for num_threads(s->threads) schedule(static) if (s->threads > 1)
-    for (int c = 0; c < p->block_count; c++) {
-        int row = p->row[c], d = dls_size(p, c);
-        for (int i = 0; i < d; i++) y[row + i] = 0;
-        small_multiply_add(d, s->inverse + block_place(p, c), x + row, y + row);
-    }
+    dls_parallel_for(s->problem->block_count, s->threads, precondition_range, &(block_work){s, x, y});
 }
 
 /* ---- the step ---- */

@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/parallel.h"
 #include "base/random.h"
 #include "base/simd.h"
 #include "base/small.h"
@@ -203,22 +204,39 @@ static int chunks_of(const dls_sweep_range *range) {
     return range->parallel ? (range->end - range->first + CHUNK - 1) / CHUNK : 1;
 }
 
-/* All threads walk the ranges together; a parallel range is split into chunks that do not depend on threads.
- */
-static void run_ranges(dls_sweep *s, double *r, bool backward) {
-#pragma omp parallel num_threads(s->threads) if (s->threads > 1 && s->colours > 0)
+/* Chunk i of a parallel range: chunks do not depend on threads. */
+static dls_sweep_change visit_chunk(dls_sweep *s, const dls_sweep_range *range, int i, double *r,
+                                    bool backward) {
+    int first = range->first + i * CHUNK, end = first + CHUNK < range->end ? first + CHUNK : range->end;
+    return visit_range(s, first, end, r, backward);
+}
+
+static const dls_sweep_range *range_at(const dls_sweep *s, int k, bool backward) {
+    return &s->ranges[backward ? s->range_count - 1 - k : k];
+}
+
+static void run_alone(dls_sweep *s, double *r, bool backward) {
+    for (int k = 0, part = 0; k < s->range_count; k++) {
+        const dls_sweep_range *range = range_at(s, k, backward);
+        int chunks = chunks_of(range);
+        for (int i = 0; i < chunks; i++)
+            s->parts[part + i] = range->parallel ? visit_chunk(s, range, i, r, backward)
+                                                 : visit_range(s, range->first, range->end, r, backward);
+        part += chunks;
+    }
+}
+
+/* All threads walk the ranges together and meet after each. */
+static void run_together(dls_sweep *s, double *r, bool backward) {
+#pragma omp parallel num_threads(s->threads)
     {
         int part = 0;
         for (int k = 0; k < s->range_count; k++) {
-            const dls_sweep_range *range = &s->ranges[backward ? s->range_count - 1 - k : k];
+            const dls_sweep_range *range = range_at(s, k, backward);
             int chunks = chunks_of(range);
             if (range->parallel) {
 #pragma omp for schedule(static)
-                for (int i = 0; i < chunks; i++) {
-                    int first = range->first + i * CHUNK,
-                        end = first + CHUNK < range->end ? first + CHUNK : range->end;
-                    s->parts[part + i] = visit_range(s, first, end, r, backward);
-                }
+                for (int i = 0; i < chunks; i++) s->parts[part + i] = visit_chunk(s, range, i, r, backward);
             } else {
 #pragma omp single
                 s->parts[part] = visit_range(s, range->first, range->end, r, backward);
@@ -231,7 +249,10 @@ static void run_ranges(dls_sweep *s, double *r, bool backward) {
 dls_sweep_change dls_sweep_run(dls_sweep *s, double *r, bool backward) {
     dls_sweep_change sum = {0, 0, 0, 0};
     if (s->random) shuffle(s);
-    run_ranges(s, r, backward);
+    if (s->threads > 1 && s->colours > 0)
+        run_together(s, r, backward);
+    else
+        run_alone(s, r, backward);
     int parts = 0;
     for (int k = 0; k < s->range_count; k++) parts += chunks_of(&s->ranges[k]);
     for (int k = 0; k < parts; k++) add_change(&sum, &s->parts[k]);
@@ -292,6 +313,19 @@ static bool prepare_order(dls_sweep *s, const dls_nlgs_options *o, dls_workspace
     return true;
 }
 
+static double prepare_range(void *self, int first, int end) {
+    const dls_sweep *s = self;
+    const dls_problem *p = s->problem;
+    for (int c = first; c < end; c++) {
+        int d = dls_size(p, c);
+        if (p->kind[c] == DLS_CONTACT)
+            s->law->prepare(&s->local, d, dls_diagonal(p, c), p->mu[c], law_data(s, c));
+        else
+            prepare_bilateral(d, dls_diagonal(p, c), law_data(s, c));
+    }
+    return 0;
+}
+
 static bool prepare_law(dls_sweep *s, dls_workspace *w) {
     const dls_problem *p = s->problem;
     int64_t total = 0;
@@ -309,15 +343,7 @@ static bool prepare_law(dls_sweep *s, dls_workspace *w) {
     }
     s->data = DLS_TAKE(w, double, total);
     if (!s->data) return false;
-#pragma omp parallel for num_threads(s->threads) schedule(static) if (s->threads > 1)
-    for (int c = 0; c < p->block_count; c++) {
-        int d = dls_size(p, c);
-        const double *W = dls_diagonal(p, c);
-        if (p->kind[c] == DLS_CONTACT)
-            s->law->prepare(&s->local, d, W, p->mu[c], law_data(s, c));
-        else
-            prepare_bilateral(d, W, law_data(s, c));
-    }
+    dls_parallel_for(p->block_count, s->threads, prepare_range, s);
     return true;
 }
 
@@ -356,6 +382,13 @@ static void fill_stream(const dls_sweep *s, int c, double *at) {
     memcpy(at + count * area, p->blocks.column + first, count * sizeof(int));
 }
 
+static double stream_range(void *self, int first, int end) {
+    const dls_sweep *s = self;
+    for (int place = first; place < end; place++)
+        fill_stream(s, s->order[place], s->stream + s->stream_start[place]);
+    return 0;
+}
+
 /* Copies what visits read into their order; out of it every row would be a cache miss of its own. */
 static bool prepare_stream(dls_sweep *s, dls_workspace *w) {
     const dls_problem *p = s->problem;
@@ -369,9 +402,7 @@ static bool prepare_stream(dls_sweep *s, dls_workspace *w) {
     }
     s->stream = DLS_TAKE(w, double, total + DLS_SIMD_PAD);
     if (!s->stream) return false;
-#pragma omp parallel for num_threads(s->threads) schedule(static) if (s->threads > 1)
-    for (int place = 0; place < p->block_count; place++)
-        fill_stream(s, s->order[place], s->stream + s->stream_start[place]);
+    dls_parallel_for(p->block_count, s->threads, stream_range, s);
     return true;
 }
 
