@@ -26,14 +26,13 @@ static const option options[] = {
     {"json", 0, OPTION_FLAG, NULL, AT(json), 0, 0, "print one JSON object instead of the tables"},
 };
 
-/* ---- the list -------------------------------------------------------------------------------------------
- */
+/* ---- the list ------------------------------------------------------------------------------------------ */
 
 /* The sizes that an experiment can be run at, smallest first. */
 static int sizes_of(const experiment *e, experiment_size sizes[2]) {
     int count = 0;
     if (e->has_reduced) sizes[count++] = SIZE_REDUCED;
-    sizes[count++] = SIZE_FULL;
+    if (e->has_full) sizes[count++] = SIZE_FULL;
     return count;
 }
 
@@ -45,7 +44,7 @@ static void list_row(table *t, const experiment *e, const char *output) {
     table_cell(t, COLOUR_STRONG, "%s", e->name);
     table_cell(t, COLOUR_NONE, "%s", section);
     table_cell(t, COLOUR_NONE, "%s", e->title);
-    table_cell(t, COLOUR_NONE, "%s", count > 1 ? "reduced, full" : "full");
+    table_cell(t, COLOUR_NONE, "%s", count > 1 ? "reduced, full" : experiment_size_name(sizes[0]));
     if (!output) return;
     bool good = true;
     for (int i = 0; i < count; i++) {
@@ -107,8 +106,7 @@ static void list_to_json(const char *output) {
     json_end(&j);
 }
 
-/* ---- running --------------------------------------------------------------------------------------------
- */
+/* ---- running ------------------------------------------------------------------------------------------- */
 
 typedef struct session {
     const reproduce_values *values;
@@ -152,10 +150,24 @@ static void tell(session *s, const experiment_run *run) {
     json_object_end(&s->j);
 }
 
+/* What the paper's size cannot be run of is passed over, aloud; it does not count as done. */
+static bool pass_over(session *s, const experiment *e) {
+    if (!s->values->full || e->has_full) return false;
+    if (!s->values->json) {
+        printf("%s  passed over: this version has no run at the paper's size\n", e->name);
+        return true;
+    }
+    json_object_begin(&s->j);
+    experiment_head_to_json(&s->j, e);
+    json_member_bool(&s->j, "passed_over", true);
+    json_object_end(&s->j);
+    return true;
+}
+
 /* False where the session cannot go on. */
 static bool perform(session *s, const experiment *e) {
     experiment_size size = e->has_reduced && !s->values->full ? SIZE_REDUCED : SIZE_FULL;
-    if (skip(s, e, size)) return true;
+    if (pass_over(s, e) || skip(s, e, size)) return true;
     experiment_run run;
     bool good = experiment_perform(&run, e, size, s->values->output);
     if (good) {
@@ -206,8 +218,14 @@ static int run_chosen(const text_list *operands, const reproduce_values *v) {
     int code = EXIT_DONE;
     for (int i = 0; i < count && code == EXIT_DONE; i++) {
         chosen[i] = v->all ? experiment_at(i) : experiment_find(operands->items[i]);
-        if (!chosen[i]) code = experiment_refuse(operands->items[i]);
+        if (!chosen[i])
+            code = experiment_refuse(operands->items[i]);
+        else if (v->full && !v->all && !chosen[i]->has_full)
+            code =
+                report_error("reproduce: %s has no run at the paper's size yet, expected it without --full",
+                             chosen[i]->name);
     }
+    if (code == EXIT_DONE && v->output && !experiment_output_make(v->output)) code = EXIT_BAD_INPUT;
     if (code == EXIT_DONE) code = run_session(v, chosen, count);
     free(chosen);
     return code;

@@ -19,8 +19,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* ---- claims ---------------------------------------------------------------------------------------------
- */
+/* ---- claims -------------------------------------------------------------------------------------------- */
 
 typedef enum claim_relation {
     CLAIM_EQUAL,          /* |ours − paper| ≤ tolerance */
@@ -89,8 +88,7 @@ verdict_counts claim_count(const claim_list *list);
 claim_verdict verdict_overall(verdict_counts counts);
 void claim_list_free(claim_list *list);
 
-/* ---- experiments ----------------------------------------------------------------------------------------
- */
+/* ---- experiments --------------------------------------------------------------------------------------- */
 
 typedef struct experiment experiment;
 
@@ -114,6 +112,7 @@ struct experiment {
     const char *name; /* paper-section */
     const char *title;
     bool has_reduced;                 /* a smaller run stands in unless --full asks for the paper's size */
+    bool has_full;                    /* the paper's size can be run */
     bool (*run)(experiment_run *run); /* false after one line on stderr, or when interrupted */
 };
 
@@ -129,8 +128,7 @@ int experiment_refuse(const char *name);
 const experiment_source *experiment_paper(const experiment *e);
 const char *experiment_section(const experiment *e);
 
-/* ---- one run --------------------------------------------------------------------------------------------
- */
+/* ---- one run ------------------------------------------------------------------------------------------- */
 
 /* What an output folder remembers of an experiment. */
 typedef struct experiment_record {
@@ -139,6 +137,8 @@ typedef struct experiment_record {
     verdict_counts counts;
 } experiment_record;
 
+/* Makes DIR. False after one line on stderr. */
+bool experiment_output_make(const char *output);
 /* DIR/NAME, and DIR/NAME-reduced for a run smaller than the paper's. */
 void experiment_folder(const experiment *e, experiment_size size, const char *output,
                        char folder[EXPERIMENT_FOLDER]);
@@ -157,22 +157,20 @@ void run_figure_add(experiment_run *run, const char *name);
 /* DIR/NAME/FILE */
 void run_path(const experiment_run *run, const char *name, char path[PATH_MAX]);
 
-/* ---- telling --------------------------------------------------------------------------------------------
- */
+/* ---- telling ------------------------------------------------------------------------------------------- */
 
 void experiment_print(const experiment_run *run);
-/* Members of an object that the caller has opened: what the experiment is, how it was judged, the whole run.
- */
+/* Members of an object that the caller has opened: the experiment, its verdict, the whole run. */
 void experiment_head_to_json(json *j, const experiment *e);
 void verdict_to_json(json *j, verdict_counts counts);
 void experiment_to_json(json *j, const experiment_run *run);
 /* "24 pass, 1 fail" */
 void verdict_counts_text(verdict_counts counts, char *text, size_t size);
 
-/* ---- the experiments ------------------------------------------------------------------------------------
- */
+/* ---- the experiments ----------------------------------------------------------------------------------- */
 
 extern const experiment experiment_sphere_on_plane;
 extern const experiment experiment_smoothing, experiment_linearisation, experiment_polar_derivative;
+extern const experiment experiment_newton_iterations;
 
 #endif

@@ -7,8 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- judging --------------------------------------------------------------------------------------------
- */
+/* ---- judging ------------------------------------------------------------------------------------------- */
 
 claim_verdict claim_judge(const claim *c) {
     bool holds = false;
@@ -53,8 +52,7 @@ claim_verdict verdict_overall(verdict_counts counts) {
     return counts.of[VERDICT_FAIL] == 0 && counts.of[VERDICT_PASS] > 0 ? VERDICT_PASS : VERDICT_FAIL;
 }
 
-/* ---- stating --------------------------------------------------------------------------------------------
- */
+/* ---- stating ------------------------------------------------------------------------------------------- */
 
 static void append(claim_list *list, const claim *stated) {
     if (list->count == list->capacity) {
@@ -90,8 +88,7 @@ void claim_bound(claim_list *list, claim_source source, const char *unit, claim_
     append(list, &c);
 }
 
-/* ---- orders ---------------------------------------------------------------------------------------------
- */
+/* ---- orders -------------------------------------------------------------------------------------------- */
 
 static double side_of(const contender *c, bool ours) { return ours ? c->ours : c->paper; }
 

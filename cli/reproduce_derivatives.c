@@ -32,8 +32,7 @@ typedef struct place {
     double bend; /* velocity over which the law bends; times ρ, an impulse */
 } place;
 
-/* ---- differences ----------------------------------------------------------------------------------------
- */
+/* ---- differences --------------------------------------------------------------------------------------- */
 
 static smoothed law_at(const place *p) { return smoothed_law(p->d, p->mu, p->rho, p->omega, p->r, p->u); }
 
@@ -100,8 +99,7 @@ static double chain_error(const place *p, random_source *s) {
     return largest_difference(d, slope, expected) / size;
 }
 
-/* ---- points ---------------------------------------------------------------------------------------------
- */
+/* ---- points -------------------------------------------------------------------------------------------- */
 
 static void law_point(const place *p, double slip, double *z) {
     for (int i = 0; i < p->d; i++) z[i] = p->r[i] - p->rho * (p->u[i] + (i == 0 ? p->mu * slip : 0));
@@ -135,8 +133,7 @@ static place sample_place(random_source *s, int d, double mu, double omega, regi
     return p;
 }
 
-/* ---- section 6 ------------------------------------------------------------------------------------------
- */
+/* ---- section 6 ----------------------------------------------------------------------------------------- */
 
 typedef struct derivative_table {
     errors worst[REGIMES][FRICTIONS][OMEGAS];
@@ -229,5 +226,6 @@ static bool run_linearisation(experiment_run *run) {
 const experiment experiment_linearisation = {
     .name = "000-6",
     .title = "derivative blocks X and Y against finite differences",
+    .has_full = true,
     .run = run_linearisation,
 };

@@ -5,10 +5,8 @@
 #include <string.h>
 
 static const experiment *const experiments[] = {
-    &experiment_smoothing,
-    &experiment_linearisation,
-    &experiment_polar_derivative,
-    &experiment_sphere_on_plane,
+    &experiment_smoothing,        &experiment_linearisation,   &experiment_newton_iterations,
+    &experiment_polar_derivative, &experiment_sphere_on_plane,
 };
 
 enum { EXPERIMENT_COUNT = sizeof experiments / sizeof *experiments, NAMES_TOLD = 3 };

@@ -40,8 +40,7 @@ static entries printed_entries(double mu, double omega, const double lambda[2]) 
                      (mu * mu * g1 + g2) / below, mu * (g1 - g2) / below, (g1 + mu * mu * g2) / below};
 }
 
-/* ---- measurements ---------------------------------------------------------------------------------------
- */
+/* ---- measurements -------------------------------------------------------------------------------------- */
 
 typedef struct polar_checks {
     double asymmetry, formulas, determinant, homogeneity, limit, at_zero, differences;
@@ -108,8 +107,7 @@ static void check_axis(polar_checks *c, double mu, double omega, double normal) 
     c->limit = fmax(c->limit, largest_difference(D * D, near.Y, expected));
 }
 
-/* ---- the experiment -------------------------------------------------------------------------------------
- */
+/* ---- the experiment ------------------------------------------------------------------------------------ */
 
 static void claim_polar(claim_list *list, const polar_checks *c, double mu) {
     claim_bound(list, CLAIM_PRINTED, "1", CLAIM_AT_MOST, 1e-13, c->formulas,
@@ -198,5 +196,6 @@ static bool run_polar(experiment_run *run) {
 const experiment experiment_polar_derivative = {
     .name = "000-A",
     .title = "gradient of the smoothed projection: its entries, its limit, positive definite",
+    .has_full = true,
     .run = run_polar,
 };

@@ -7,12 +7,11 @@
 #include <stdio.h>
 #include <string.h>
 
-/* ---- numbers --------------------------------------------------------------------------------------------
- */
+/* ---- numbers ------------------------------------------------------------------------------------------- */
 
 /* One digit beyond the tolerance, so that a difference is seen where it counts; few without one. */
 static void format_number(double value, double tolerance, char *text, size_t size) {
-    int digits = value == floor(value) ? 15 : 3;
+    int digits = value == floor(value) ? 15 : 4;
     if (tolerance > 0 && value != 0 && isfinite(value))
         digits = (int)(floor(log10(fabs(value))) - floor(log10(tolerance))) + 2;
     digits = digits < 3 ? 3 : digits > 15 ? 15 : digits;
@@ -45,8 +44,7 @@ void verdict_counts_text(verdict_counts counts, char *text, size_t size) {
                                      verdict_name((claim_verdict)i));
 }
 
-/* ---- people ---------------------------------------------------------------------------------------------
- */
+/* ---- people -------------------------------------------------------------------------------------------- */
 
 static report_colour verdict_colour(claim_verdict verdict) {
     return verdict == VERDICT_PASS ? COLOUR_GOOD : verdict == VERDICT_FAIL ? COLOUR_BAD : COLOUR_FAINT;
@@ -100,8 +98,7 @@ void experiment_print(const experiment_run *run) {
     if (*run->folder) printf("tables and figures are in %s\n", run->folder);
 }
 
-/* ---- JSON -----------------------------------------------------------------------------------------------
- */
+/* ---- JSON ---------------------------------------------------------------------------------------------- */
 
 static void claim_to_json(json *j, const claim *c) {
     json_object_begin(j);

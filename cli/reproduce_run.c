@@ -14,14 +14,20 @@
 
 static const char result_name[] = "result.json";
 
-/* ---- files ----------------------------------------------------------------------------------------------
- */
+/* ---- files --------------------------------------------------------------------------------------------- */
 
-/* Cut short where DIR is too long a name: experiment_perform refuses that. */
 void experiment_folder(const experiment *e, experiment_size size, const char *output,
                        char folder[EXPERIMENT_FOLDER]) {
     const char *ending = size == SIZE_REDUCED ? "-reduced" : "";
     snprintf(folder, EXPERIMENT_FOLDER, "%s/%s%s", output, e->name, ending);
+}
+
+bool experiment_output_make(const char *output) {
+    const size_t longest = EXPERIMENT_FOLDER - EXPERIMENT_NAME;
+    if (strlen(output) <= longest) return output_folder_make(output);
+    report_error("reproduce: the name of the output folder has %zu bytes, expected at most %zu",
+                 strlen(output), longest);
+    return false;
 }
 
 void run_path(const experiment_run *run, const char *name, char path[PATH_MAX]) {
@@ -64,8 +70,7 @@ bool run_figure(experiment_run *run, const figure *f, const char *name) {
     return true;
 }
 
-/* ---- the record -----------------------------------------------------------------------------------------
- */
+/* ---- the record ---------------------------------------------------------------------------------------- */
 
 /* Top-level members of a result as the JSON writer lays them out, one per line. */
 static void recall_line(const char *line, experiment_record *record, bool *whole) {
@@ -151,8 +156,7 @@ static bool store_result(const experiment_run *run) {
     return output_file_commit(&out);
 }
 
-/* ---- running --------------------------------------------------------------------------------------------
- */
+/* ---- running ------------------------------------------------------------------------------------------- */
 
 static double now(void) {
     struct timespec t;
@@ -163,11 +167,6 @@ static double now(void) {
 bool experiment_perform(experiment_run *run, const experiment *e, experiment_size size, const char *output) {
     *run = (experiment_run){.experiment = e, .size = size};
     if (output) {
-        if (strlen(output) > EXPERIMENT_FOLDER - EXPERIMENT_NAME) {
-            report_error("reproduce: the name of the output folder has %zu bytes, expected fewer",
-                         strlen(output));
-            return false;
-        }
         experiment_folder(e, size, output, run->folder);
         if (!output_folder_make(run->folder) || !forget(run)) return false;
     }

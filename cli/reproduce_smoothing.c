@@ -15,8 +15,7 @@
 
 const double smoothing_mu[FRICTIONS] = {0, 0.3, 1, 2};
 
-/* ---- shared with the other experiments of this paper ----------------------------------------------------
- */
+/* ---- shared with the other experiments of this paper --------------------------------------------------- */
 
 smoothed smoothed_law(int d, double mu, double rho, double omega, const double *r, const double *u) {
     smoothed s;
@@ -72,8 +71,7 @@ double largest_difference(int n, const double *a, const double *b) {
     return worst;
 }
 
-/* ---- points ---------------------------------------------------------------------------------------------
- */
+/* ---- points -------------------------------------------------------------------------------------------- */
 
 enum { D = 3, DECADES = 11, SAMPLES = 2000 };
 
@@ -97,8 +95,7 @@ static void polar_projection(double mu, const double *z, double *m) {
     for (int i = 0; i < D; i++) m[i] = z[i] - inside[i];
 }
 
-/* ---- measurements ---------------------------------------------------------------------------------------
- */
+/* ---- measurements -------------------------------------------------------------------------------------- */
 
 typedef struct convergence {
     double largest[FRICTIONS][DECADES + 1]; /* |m_ω − m| over all points */
@@ -154,8 +151,7 @@ static void measure_decade(convergence *c, random_source *s, int k, int decade) 
     c->away[k][decade] = vector_distance(D, smoothed_projection(D, mu, omega, z).C, m);
 }
 
-/* ---- claims ---------------------------------------------------------------------------------------------
- */
+/* ---- claims -------------------------------------------------------------------------------------------- */
 
 /* Powers of ten that the error loses per power of ten of ω. */
 static double order(const double *errors, int from, int to) {
@@ -181,8 +177,7 @@ static void claim_convergence(claim_list *list, const convergence *c) {
                 "(33): C_T is R_T without friction");
 }
 
-/* ---- tables and figures ---------------------------------------------------------------------------------
- */
+/* ---- tables and figures -------------------------------------------------------------------------------- */
 
 static bool write_table(experiment_run *run, const convergence *c) {
     output_file out;
@@ -242,8 +237,7 @@ static bool draw_convergence(experiment_run *run, const convergence *c) {
     return run_figure(run, &f, "convergence");
 }
 
-/* ---- the experiment -------------------------------------------------------------------------------------
- */
+/* ---- the experiment ------------------------------------------------------------------------------------ */
 
 static bool run_smoothing(experiment_run *run) {
     convergence c = {.law_ratio = 0};
@@ -257,5 +251,6 @@ static bool run_smoothing(experiment_run *run) {
 const experiment experiment_smoothing = {
     .name = "000-4",
     .title = "the smoothed law tends to the law",
+    .has_full = true,
     .run = run_smoothing,
 };

@@ -1,5 +1,4 @@
-/* Paper 000: the smoothed law, and points at which to look at it, for the experiments of sections 4, 6 and A.
- */
+/* Paper 000: the smoothed law, and points to look at it, for the experiments of sections 4, 6 and A. */
 #ifndef DELASSUS_CLI_REPRODUCE_SMOOTHING_H
 #define DELASSUS_CLI_REPRODUCE_SMOOTHING_H
 

@@ -22,8 +22,7 @@ static const double D[ROWS][DOF] = {{0, 1, 0}, {1, 0, 1}}; /* (42), columns for 
 static const double force[DOF] = {0, -sphere_g, 0};        /* (43) */
 static const double start_q[DOF] = {0, 1, 0}, start_v[DOF] = {sphere_v0, 0, 0}; /* (44), (45) */
 
-/* ---- the scheme -----------------------------------------------------------------------------------------
- */
+/* ---- the scheme ---------------------------------------------------------------------------------------- */
 
 static double gap(const sphere_step *s) { return s->q[1] - 1; }
 
@@ -106,8 +105,7 @@ double sphere_objective(const sphere_contact *c, double lift, const double *gamm
     return value;
 }
 
-/* ---- what the histories say -----------------------------------------------------------------------------
- */
+/* ---- what the histories say ---------------------------------------------------------------------------- */
 
 static double distance(const double *a, const double *b) { return hypot(a[0] - b[0], a[1] - b[1]); }
 
@@ -173,8 +171,7 @@ static double objective_margin(const sphere_contact *c, double lift, const doubl
     return least - sphere_objective(c, lift, gamma);
 }
 
-/* ---- claims ---------------------------------------------------------------------------------------------
- */
+/* ---- claims -------------------------------------------------------------------------------------------- */
 
 static const double digits = 1e-12; /* numbers that are known to twelve decimals */
 
@@ -258,8 +255,7 @@ static void claim_pictures(claim_list *c, const sphere_results *results) {
                 "Fig. 6: no point of the cone lies lower, margin");
 }
 
-/* ---- the table ------------------------------------------------------------------------------------------
- */
+/* ---- the table ----------------------------------------------------------------------------------------- */
 
 static void write_history(FILE *file, const sphere_history *h, const char *method) {
     for (int l = 1; l <= SPHERE_STEPS; l++) {
@@ -288,8 +284,7 @@ static bool write_table(experiment_run *run, const sphere_results *results) {
     return output_file_commit(&out);
 }
 
-/* ---- the experiment -------------------------------------------------------------------------------------
- */
+/* ---- the experiment ------------------------------------------------------------------------------------ */
 
 static bool run_sphere(experiment_run *run) {
     sphere_results *results = report_allocate(1, sizeof *results);
@@ -311,5 +306,6 @@ static bool run_sphere(experiment_run *run) {
 const experiment experiment_sphere_on_plane = {
     .name = "001-3.1",
     .title = "a sphere slides on a plane until it rolls, relaxed and anti-relaxed",
+    .has_full = true,
     .run = run_sphere,
 };

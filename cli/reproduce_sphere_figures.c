@@ -9,8 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* ---- histories ------------------------------------------------------------------------------------------
- */
+/* ---- histories ----------------------------------------------------------------------------------------- */
 
 enum { TIMES = SPHERE_STEPS + 1 };
 
@@ -61,8 +60,7 @@ static bool draw_gap(experiment_run *run, const sphere_results *results) {
     return run_figure(run, &f, "gap");
 }
 
-/* ---- the plane of impulses ------------------------------------------------------------------------------
- */
+/* ---- the plane of impulses ----------------------------------------------------------------------------- */
 
 typedef enum objective_kind {
     OBJECTIVE_FRICTION, /* (9) with the velocity that the impulse itself makes: γ_t u_t(γ) */

@@ -1,0 +1,220 @@
+"""delassus reproduce: every experiment, its verdicts, files and figures; resuming; what it refuses."""
+import csv
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import time
+
+sys.path.insert(0, os.path.join(os.environ["DLS_SOURCE_DIR"], "tests", "support"))
+import tap  # noqa: E402
+from program import PROGRAM, refuses, run, run_json  # noqa: E402
+
+NAMES = ["000-4", "000-6", "000-8.1", "000-A", "001-3.1"]
+REDUCED_ONLY = {"000-8.1"}
+FIGURES = {
+    "000-4": ["smoothing", "convergence"],
+    "000-6": ["errors_at_omega", "errors_away"],
+    "000-8.1": ["iterations"],
+    "000-A": ["eigenvalues"],
+    "001-3.1": ["figure_02_relaxed", "figure_02_anti_relaxed", "gap",
+                *(f"figure_{number:02}" for number in [*range(3, 7), *range(12, 20)])],
+}
+TABLES = {"000-4": ["smoothing"], "000-6": ["derivatives"], "000-8.1": ["iterations"], "000-A": [], "001-3.1": ["history"]}
+
+
+def folder(name, output="all"):
+    return pathlib.Path(output, name + ("-reduced" if name in REDUCED_ONLY else ""))
+
+
+def judged_anew(claim):
+    """The verdict that the numbers of a claim deserve."""
+    paper, ours = claim["paper"], claim["ours"]
+    if claim["relation"] == "not comparable":
+        return "not comparable"
+    if claim["relation"] == "order":
+        return claim["verdict"]
+    good = {"equal": lambda: abs(ours - paper) <= claim["tolerance"], "at most": lambda: ours <= paper,
+            "at least": lambda: ours >= paper}[claim["relation"]]()
+    return "pass" if good else "fail"
+
+
+ALL = []
+
+
+def all_results():
+    """Every experiment, run once with files."""
+    if not ALL:
+        answer = run_json("reproduce", "--all", "-o", "all")
+        assert answer["complete"] and answer["machine"]["cores"] >= 1
+        ALL.append({result["experiment"]: result for result in answer["experiments"]})
+    return ALL[0]
+
+
+def test_list():
+    text = run("reproduce", "--list").stdout
+    rows = run_json("reproduce", "--list")["experiments"]
+    assert [row["experiment"] for row in rows] == NAMES
+    for row in rows:
+        assert row["sizes"] == (["reduced"] if row["experiment"] in REDUCED_ONLY else ["full"]) and row["results"] == []
+        for word in (row["experiment"], row["title"], row["authors"]):
+            assert word in text
+
+
+def test_every_claim_of_every_experiment_holds():
+    results = all_results()
+    assert list(results) == NAMES
+    for name, result in results.items():
+        verdicts = [claim["verdict"] for claim in result["claims"]]
+        assert result["verdict"] == "pass" and "fail" not in verdicts, [c for c in result["claims"] if c["verdict"] == "fail"]
+        assert result["size"] == ("reduced" if name in REDUCED_ONLY else "full")
+        assert [result["passed"], result["failed"], result["not_comparable"]] == [
+            verdicts.count(verdict) for verdict in ("pass", "fail", "not comparable")]
+
+
+def test_verdicts_follow_from_the_numbers():
+    for result in all_results().values():
+        for claim in result["claims"]:
+            assert claim["verdict"] == judged_anew(claim), claim
+            assert (claim["verdict"] == "not comparable") == ("reason" in claim), claim
+
+
+def test_what_is_not_comparable_has_its_order_judged():
+    for result in all_results().values():
+        open_counts = 0
+        for claim in result["claims"]:
+            open_counts += claim["relation"] == "not comparable"
+            if claim["relation"] == "order":
+                assert open_counts >= 2
+                open_counts = 0
+        assert open_counts == 0, result["experiment"]
+
+
+def test_the_sphere_s_numbers():
+    ours = {claim["text"]: claim["ours"] for claim in all_results()["001-3.1"]["claims"]}
+    gamma_n = (0.0981 + 0.2 * 2) / (1 + 0.2**2 * 3.5)
+    u_t = 2 - 3.5 * 0.2 * gamma_n
+    for text, expected in {
+            "anti-relaxed, first step: γ_n": 0.0981, "anti-relaxed, first step: γ_t": -0.01962,
+            "relaxed, first step: γ_n": gamma_n, "relaxed, first step: γ_t": -0.2 * gamma_n,
+            "relaxed: launched with v_y": 0.2 * u_t, "relaxed, first step: u_t": u_t,
+            "the same, 2 v₀/(7 μ g)": 4 / (1.4 * 9.81), "the same, 5 v₀/7": 10 / 7, "rolling ω": -10 / 7}.items():
+        assert abs(ours[text] - expected) < 1e-13, (text, ours[text], expected)
+    assert ours["first step that ends rolling"] == 30 and ours["relaxed: step of the largest gap"] == 4
+
+
+def test_files():
+    for name, result in all_results().items():
+        figures = [figure + ending for figure in FIGURES[name] for ending in (".svg", ".png")]
+        tables = [table + ".csv" for table in ("claims", *TABLES[name])]
+        assert sorted(result["files"]) == sorted(figures + tables), name
+        assert sorted(path.name for path in folder(name).iterdir()) == sorted([*figures, *tables, "result.json"])
+        for figure in FIGURES[name]:
+            assert (folder(name) / f"{figure}.png").read_bytes().startswith(b"\x89PNG\r\n")
+            assert "<svg" in (folder(name) / f"{figure}.svg").read_text()
+        stored = json.loads((folder(name) / "result.json").read_text())
+        assert {key: stored[key] for key in result} == result and stored["machine"]
+        rows = list(csv.DictReader(open(folder(name) / "claims.csv")))
+        assert [row["verdict"] for row in rows] == [claim["verdict"] for claim in result["claims"]]
+
+
+def test_the_history_is_the_scheme_s():
+    all_results()
+    rows = [row for row in csv.DictReader(open("all/001-3.1/history.csv")) if row["method"] == "relaxed"]
+    assert len(rows) == 60
+    x, v_x = 0.0, 2.0
+    for row in rows:
+        v_x += float(row["gamma_t_Ns"])
+        x += 0.01 * v_x
+        assert abs(v_x - float(row["v_x_m_s"])) < 1e-13 and abs(x - float(row["x_m"])) < 1e-13
+        assert abs(float(row["gamma_t_Ns"])) <= 0.2 * float(row["gamma_n_Ns"]) + 1e-15
+
+
+def test_terminal_table():
+    text = run("reproduce", "001-3.1", "000-A").stdout
+    for head in ("claim", "paper", "ours", "tolerance", "verdict"):
+        assert head in text
+    assert "36 pass, 0 fail" in text and "28 pass, 0 fail" in text and "the paper's size" in text
+    assert "reduced size" in run("reproduce", "000-8.1").stdout
+
+
+def test_an_experiment_named_twice_runs_once():
+    assert len(run_json("reproduce", "000-A", "000-A")["experiments"]) == 1
+
+
+def test_last_verdicts_in_the_list():
+    all_results()
+    text = run("reproduce", "--list", "-o", "all").stdout
+    assert "36 pass, 0 fail" in text and "reduced: " in text and "not run" not in text
+    assert "not run" in run("reproduce", "--list", "-o", "nothing-there").stdout
+    rows = run_json("reproduce", "--list", "-o", "all")["experiments"]
+    assert all(row["results"][0]["verdict"] == "pass" for row in rows)
+
+
+def test_full_resumes():
+    first = run_json("reproduce", "--all", "--full", "-o", "resumed")["experiments"]
+    assert [result.get("passed_over", False) for result in first] == [name in REDUCED_ONLY for name in NAMES]
+    stamp = pathlib.Path("resumed/000-6/result.json").stat().st_mtime_ns
+    pathlib.Path("resumed/000-4/result.json").unlink()
+    second = {result["experiment"]: result for result in
+              run_json("reproduce", "--all", "--full", "-o", "resumed")["experiments"]}
+    assert {name for name, result in second.items() if result.get("skipped")} == {"000-6", "000-A", "001-3.1"}
+    assert second["000-4"]["claims"] and second["000-6"]["passed"] == 20
+    assert pathlib.Path("resumed/000-6/result.json").stat().st_mtime_ns == stamp
+    assert "done before" in run("reproduce", "000-6", "--full", "-o", "resumed").stdout
+
+
+def test_what_is_not_whole_or_of_another_version_is_run_again():
+    path = pathlib.Path("again/000-A/result.json")
+    run("reproduce", "000-A", "--full", "-o", "again")
+    whole = path.read_text()
+    version = json.loads(whole)["version"]
+    for damaged in (whole.replace(f'"version": "{version}"', '"version": "0.0.0"'), whole[:len(whole) // 2], "", "{}"):
+        path.write_text(damaged)
+        text = run("reproduce", "000-A", "--full", "-o", "again").stdout
+        assert "done before" not in text and json.loads(path.read_text())["passed"] == 28
+
+
+def test_a_failure_on_record_is_not_forgotten():
+    path = pathlib.Path("failed/000-A/result.json")
+    run("reproduce", "000-A", "--full", "-o", "failed")
+    path.write_text(path.read_text().replace('"failed": 0', '"failed": 2'))
+    assert "2 fail" in run("reproduce", "000-A", "--full", "-o", "failed", expect=1).stdout
+    assert "2 fail" in run("reproduce", "--list", "-o", "failed").stdout
+    assert "0 fail" in run("reproduce", "000-A", "-o", "failed").stdout
+
+
+def test_a_full_disk_leaves_no_result():
+    run("reproduce", "001-3.1", "-o", "disk", expect=2, limit=30000)
+    assert not pathlib.Path("disk/001-3.1/result.json").exists()
+
+
+def test_interrupt_leaves_no_result():
+    process = subprocess.Popen([PROGRAM, "reproduce", "000-8.1", "-o", "stopped", "--json"], stdout=subprocess.PIPE,
+                               stderr=subprocess.PIPE, text=True)
+    while not pathlib.Path("stopped/000-8.1-reduced").exists() and process.poll() is None:
+        time.sleep(0.001)
+    process.send_signal(signal.SIGINT)
+    output, errors = process.communicate(timeout=60)
+    assert process.returncode == 1 and errors == "" and json.loads(output)["complete"] is False, (output, errors)
+    assert not pathlib.Path("stopped/000-8.1-reduced/result.json").exists()
+
+
+def test_refusals():
+    refuses("reproduce", "001-31", words=["001-31", "001-3.1", "--list"])
+    refuses("reproduce", "000-5", words=["nearest: 000-4, 000-6"])
+    refuses("reproduce", "001-3.1", "nonsense", words=["nonsense"])
+    refuses("reproduce", words=["--all", "--list"])
+    refuses("reproduce", "--all", "001-3.1", words=["one of the three"])
+    refuses("reproduce", "--list", "001-3.1", words=["one of the three"])
+    refuses("reproduce", "000-8.1", "--full", words=["000-8.1", "--full"])
+    refuses("reproduce", "001-3.1", "-o", "", words=["folder"])
+    refuses("reproduce", "001-3.1", "-o", "y/" * 2000, words=["4000 bytes"])
+    assert not pathlib.Path("y").exists()
+    pathlib.Path("file").write_text("")
+    refuses("reproduce", "001-3.1", "-o", "file/there", words=["file/there"])
+
+
+tap.main(globals())
