@@ -13,30 +13,30 @@ typedef double dls_v4 __attribute__((vector_size(32), aligned(8), may_alias));
 /* A macro: a function that returns a vector would have another interface without AVX. */
 #define DLS_V4_LOAD(x) (*(const dls_v4 *)(x))
 
-/* y += Σ_k A_k x[column_k], 3×3 blocks. Two sums run side by side to hide the latency of the additions. */
+/* y += Σ_k A_k x[column_k], 3×3 blocks. Six sums run side by side to hide the latency of the additions. */
 static inline void dls_block3_row(int64_t count, const double *A, const int *column, const double *x,
                                   double *y) {
-    dls_v4 even = {y[0], y[1], y[2], 0}, odd = {0, 0, 0, 0};
+    dls_v4 a0 = {y[0], y[1], y[2], 0}, a1 = {0}, a2 = {0}, b0 = {0}, b1 = {0}, b2 = {0};
     int64_t k = 0;
     for (; k + 1 < count; k += 2, A += 18) {
         const double *p = x + 3 * (int64_t)column[k], *q = x + 3 * (int64_t)column[k + 1];
-        even += DLS_V4_LOAD(A) * p[0];
-        odd += DLS_V4_LOAD(A + 9) * q[0];
-        even += DLS_V4_LOAD(A + 3) * p[1];
-        odd += DLS_V4_LOAD(A + 12) * q[1];
-        even += DLS_V4_LOAD(A + 6) * p[2];
-        odd += DLS_V4_LOAD(A + 15) * q[2];
+        a0 += DLS_V4_LOAD(A) * p[0];
+        a1 += DLS_V4_LOAD(A + 3) * p[1];
+        a2 += DLS_V4_LOAD(A + 6) * p[2];
+        b0 += DLS_V4_LOAD(A + 9) * q[0];
+        b1 += DLS_V4_LOAD(A + 12) * q[1];
+        b2 += DLS_V4_LOAD(A + 15) * q[2];
     }
     if (k < count) {
         const double *p = x + 3 * (int64_t)column[k];
-        even += DLS_V4_LOAD(A) * p[0];
-        odd += DLS_V4_LOAD(A + 3) * p[1];
-        even += DLS_V4_LOAD(A + 6) * p[2];
+        a0 += DLS_V4_LOAD(A) * p[0];
+        a1 += DLS_V4_LOAD(A + 3) * p[1];
+        a2 += DLS_V4_LOAD(A + 6) * p[2];
     }
-    even += odd;
-    y[0] = even[0];
-    y[1] = even[1];
-    y[2] = even[2];
+    a0 = (a0 + b0) + ((a1 + b1) + (a2 + b2));
+    y[0] = a0[0];
+    y[1] = a0[1];
+    y[2] = a0[2];
 }
 
 /* y += Σ_k A_k x[column_k], 2×2 blocks: a block is one load, its two columns meet at the end. */

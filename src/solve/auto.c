@@ -265,7 +265,7 @@ static dls_status solve(const dls_problem *p, const void *options, double *r, do
     x.sweeps.stop = x.newton_options.stop = x.gradient.stop = x.options->stop;
     info->law = x.sweeps.law;
     if (!dls_monitor_prepare(&x.monitor, p, &x.options->stop, w)) return dls_fail_memory(error);
-    dls_monitor_measure(&x.monitor, r, 0, INFINITY);
+    dls_monitor_start(&x.monitor, r);
     info->outcome = DLS_CONVERGED;
     dls_status status = DLS_OK;
     if (!(x.monitor.value <= x.options->stop.tolerance)) {

@@ -263,7 +263,7 @@ static dls_status solve_scaled(const dls_problem *p, const dls_ipm_options *o, c
     if (!dls_monitor_prepare(&monitor, p, &o->stop, w) ||
         !dls_newton_prepare(&newton, &polish, scaled, system, &monitor, w))
         return dls_fail_memory(error);
-    dls_monitor_measure(&monitor, r, 0, INFINITY);
+    dls_monitor_start(&monitor, r);
     info->outcome = DLS_CONVERGED;
     if (!(monitor.value <= o->stop.tolerance)) {
         if (!dls_ipm_run(scaled, system, &monitor, target, o->stop.max_iterations, w, &info->iterations,

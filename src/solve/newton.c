@@ -163,7 +163,7 @@ static dls_status solve_scaled(const dls_problem *p, const dls_newton_options *o
     if (!dls_monitor_prepare(&monitor, p, &o->stop, w) ||
         !dls_newton_prepare(&newton, o, scaled, system, &monitor, w))
         return dls_fail_memory(error);
-    dls_monitor_measure(&monitor, r, 0, INFINITY);
+    dls_monitor_start(&monitor, r);
     info->outcome = monitor.value <= o->stop.tolerance ? DLS_CONVERGED : dls_newton_run(&newton, r);
     memcpy(r, monitor.best, sizeof(double) * (size_t)p->row_count);
     info->iterations = newton.iterations;

@@ -230,7 +230,7 @@ static dls_status solve(const dls_problem *p, const void *options, double *r, do
     if (!dls_monitor_prepare(&monitor, p, &o->stop, w)) return dls_fail_memory(error);
     dls_status status = dls_nlgs_prepare(&x, p, o, &monitor, r, w, error);
     if (status) return status;
-    dls_monitor_measure(&monitor, r, 0, INFINITY);
+    dls_monitor_start(&monitor, r);
     info->outcome = DLS_CONVERGED;
     if (!(monitor.value <= o->stop.tolerance))
         info->outcome = dls_nlgs_advance(&x, r, o->stop.max_iterations);

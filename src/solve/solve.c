@@ -120,6 +120,14 @@ double dls_monitor_measure_pair(dls_monitor *m, const double *r, const double *u
     return dls_monitor_enter(m, r, iteration, pick(&all, m->stop->measure));
 }
 
+double dls_monitor_start(dls_monitor *m, const double *r) {
+    bool cold = true; /* then u = b, and no product is needed */
+    for (int i = 0; cold && i < m->problem->row_count; i++) cold = r[i] == 0;
+    if (cold && m->stop->measure != DLS_STOP_INCREMENT)
+        return dls_monitor_measure_pair(m, r, m->problem->b, 0);
+    return dls_monitor_measure(m, r, 0, INFINITY);
+}
+
 double dls_monitor_measure(dls_monitor *m, const double *r, int iteration, double increment) {
     if (m->stop->measure == DLS_STOP_INCREMENT) return dls_monitor_enter(m, r, iteration, increment);
     dls_velocity(m->problem, r, m->u, m->state, m->stop->threads);

@@ -26,7 +26,9 @@ bool dls_monitor_prepare(dls_monitor *monitor, const dls_problem *problem, const
                          dls_workspace *workspace);
 /* Measures r by the stop measure (increment: what the solver found itself), keeps it when it is the best. */
 double dls_monitor_measure(dls_monitor *monitor, const double *r, int iteration, double increment);
-/* The same where u = W r + b is at hand. */
+/* Measures the start. */
+double dls_monitor_start(dls_monitor *monitor, const double *r);
+/* The same as dls_monitor_measure where u = W r + b is at hand. */
 double dls_monitor_measure_pair(dls_monitor *monitor, const double *r, const double *u, int iteration);
 /* Enters r with a value that the solver found itself. */
 double dls_monitor_enter(dls_monitor *monitor, const double *r, int iteration, double value);

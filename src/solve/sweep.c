@@ -59,43 +59,44 @@ static inline bool enter(dls_sweep *s, int d, double scale, double *x, double *r
     return sum > 0;
 }
 
-static inline void visit_local(dls_sweep *s, int c, int d, const double *v, double *r,
+/* Block c with v in hand; leaves its step in x, and tells whether it is one. */
+static inline bool visit_local(dls_sweep *s, int c, int d, const double *v, double *r, double *x,
                                dls_sweep_change *change) {
     const dls_problem *p = s->problem;
     const double *W = dls_diagonal(p, c), *data = law_data(s, c);
-    double x[DLS_MAX_BLOCK], *rc = r + p->row[c];
+    double *rc = r + p->row[c];
     for (int i = 0; i < d; i++) x[i] = rc[i];
     if (p->kind[c] == DLS_CONTACT)
         change->unsolved += s->law->solve(&s->local, d, W, p->mu[c], data, v, x) == DLS_UNSOLVED;
     else
         solve_bilateral(d, W, data, v, x);
-    if (enter(s, d, p->scale[c], x, rc, change)) p->op->changed(p, c, x, s->state);
+    return enter(s, d, p->scale[c], x, rc, change);
 }
 
 static inline void visit(dls_sweep *s, int c, double *r, dls_sweep_change *change) {
     const dls_problem *p = s->problem;
-    double v[DLS_MAX_BLOCK];
+    double v[DLS_MAX_BLOCK], x[DLS_MAX_BLOCK];
     p->op->local(p, c, r, s->state, v);
-    visit_local(s, c, dls_size(p, c), v, r, change);
+    if (visit_local(s, c, dls_size(p, c), v, r, x, change)) p->op->changed(p, c, x, s->state);
 }
 
 /* Stored blocks of one size: no call through the operator, constant loops. */
 static inline void visit3(dls_sweep *s, int c, double *r, dls_sweep_change *change) {
     const dls_problem *p = s->problem;
     int64_t first = p->blocks.start[c];
-    double v[3] = {p->b[3 * c], p->b[3 * c + 1], p->b[3 * c + 2]};
+    double v[3] = {p->b[3 * c], p->b[3 * c + 1], p->b[3 * c + 2]}, x[3];
     dls_block3_row(p->blocks.start[c + 1] - first, p->blocks.value + 9 * first, p->blocks.column + first, r,
                    v);
-    visit_local(s, c, 3, v, r, change);
+    visit_local(s, c, 3, v, r, x, change);
 }
 
 static inline void visit2(dls_sweep *s, int c, double *r, dls_sweep_change *change) {
     const dls_problem *p = s->problem;
     int64_t first = p->blocks.start[c];
-    double v[2] = {p->b[2 * c], p->b[2 * c + 1]};
+    double v[2] = {p->b[2 * c], p->b[2 * c + 1]}, x[2];
     dls_block2_row(p->blocks.start[c + 1] - first, p->blocks.value + 4 * first, p->blocks.column + first, r,
                    v);
-    visit_local(s, c, 2, v, r, change);
+    visit_local(s, c, 2, v, r, x, change);
 }
 
 /* ---- the stream of a coloured order: all that a visit reads, in the order of visits ---- */
