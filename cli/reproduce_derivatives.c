@@ -164,13 +164,13 @@ static void claim_derivatives(claim_list *list, const derivative_table *t) {
                 worst.X = fmax(worst.X, t->worst[where][k][n].X);
                 worst.Y = fmax(worst.Y, t->worst[where][k][n].Y);
             }
-            claim_bound(list, CLAIM_PRINTED, "1", CLAIM_AT_MOST, tolerance, worst.X,
+            claim_equal(list, CLAIM_PRINTED, "1", 0, worst.X, tolerance,
                         "(43) X against differences, %s, μ = %g", regime_names[where], smoothing_mu[k]);
-            claim_bound(list, CLAIM_PRINTED, "1", CLAIM_AT_MOST, tolerance, worst.Y,
+            claim_equal(list, CLAIM_PRINTED, "1", 0, worst.Y, tolerance,
                         "(44) Y against differences, %s, μ = %g", regime_names[where], smoothing_mu[k]);
         }
     for (int k = 0; k < FRICTIONS; k++)
-        claim_bound(list, CLAIM_PRINTED, "1", CLAIM_AT_MOST, tolerance, t->chain[k],
+        claim_equal(list, CLAIM_PRINTED, "1", 0, t->chain[k], tolerance,
                     "(49) XW + Y along a direction, μ = %g", smoothing_mu[k]);
 }
 

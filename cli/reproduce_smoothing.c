@@ -159,7 +159,7 @@ static double order(const double *errors, int from, int to) {
 }
 
 static void claim_convergence(claim_list *list, const convergence *c) {
-    claim_bound(list, CLAIM_PRINTED, "N s", CLAIM_AT_MOST, 1e-14, c->projection,
+    claim_equal(list, CLAIM_PRINTED, "N s", 0, c->projection, 1e-14,
                 "(18), (23): m is what the projection onto the cone leaves");
     for (int k = 0; k < FRICTIONS; k++) {
         double mu = smoothing_mu[k], bound = 1 + mu * mu, ratio = 0;
@@ -171,10 +171,8 @@ static void claim_convergence(claim_list *list, const convergence *c) {
                     "order away from the kinks, μ = %g", mu);
     }
     claim_bound(list, CLAIM_DERIVED, "1", CLAIM_AT_MOST, 1, c->law_ratio, "|C_ω − C| over ρω(1 + μ + μ²)");
-    claim_bound(list, CLAIM_PRINTED, "1", CLAIM_AT_MOST, 1e-13, c->composition,
-                "(39), (41): C_ω is F_ω + m_ω(R − F_ω)");
-    claim_bound(list, CLAIM_PRINTED, "1", CLAIM_AT_MOST, 1e-14, c->frictionless,
-                "(33): C_T is R_T without friction");
+    claim_equal(list, CLAIM_PRINTED, "1", 0, c->composition, 1e-13, "(39), (41): C_ω is F_ω + m_ω(R − F_ω)");
+    claim_equal(list, CLAIM_PRINTED, "1", 0, c->frictionless, 1e-14, "(33): C_T is R_T without friction");
 }
 
 /* ---- tables and figures -------------------------------------------------------------------------------- */

@@ -188,9 +188,9 @@ static void claim_anti_relaxed(claim_list *c, const sphere_history *h) {
     int rolling = rolling_step(h);
     claim_equal(c, CLAIM_PRINTED, "N s", 0.0981, first->gamma[0], digits, "anti-relaxed, first step: γ_n");
     claim_equal(c, CLAIM_PRINTED, "N s", -0.01962, first->gamma[1], digits, "anti-relaxed, first step: γ_t");
-    claim_bound(c, CLAIM_PRINTED, "m/s", CLAIM_AT_MOST, digits, deviation(h),
+    claim_equal(c, CLAIM_PRINTED, "m/s", 0, deviation(h), digits,
                 "Fig. 2: anti-relaxed velocities against the closed form");
-    claim_bound(c, CLAIM_PRINTED, "J", CLAIM_AT_MOST, digits, complementarity(h),
+    claim_equal(c, CLAIM_PRINTED, "J", 0, complementarity(h), digits,
                 "anti-relaxed complementarity (8), all steps");
     double transition = -friction_spent(h) / (sphere_mu * sphere_g);
     claim_equal(c, CLAIM_PRINTED, "s", 0.291, transition, 5e-4, "transition time, friction spent over μ m g");
@@ -239,17 +239,16 @@ static void claim_pictures(claim_list *c, const sphere_results *results) {
     int chosen = 0, found = dls_exact_enumerate(ROWS, p->N, sphere_mu, p->r, all, &chosen, NULL);
     relaxed_law(p, by_law);
     claim_equal(c, CLAIM_DERIVED, "1", 1, found, 0, "Fig. 3: the DVI has one solution");
-    claim_bound(c, CLAIM_PRINTED, "N s", CLAIM_AT_MOST, digits,
-                found ? distance(all[chosen].r, analytical) : nan(""),
+    claim_equal(c, CLAIM_PRINTED, "N s", 0, found ? distance(all[chosen].r, analytical) : nan(""), digits,
                 "Fig. 3: it is the analytical one, distance");
     claim_bound(c, CLAIM_PRINTED, "1", CLAIM_AT_LEAST, 1,
                 hypot(by_law[0], by_law[1]) / hypot(anti[0], anti[1]),
                 "Fig. 4: (10) makes the impulse larger, times");
-    claim_bound(c, CLAIM_PRINTED, "N s", CLAIM_AT_MOST, digits, distance(relaxed, by_law),
+    claim_equal(c, CLAIM_PRINTED, "N s", 0, distance(relaxed, by_law), digits,
                 "Fig. 5: the optimum of (14) is that of Fig. 4, distance");
     claim_bound(c, CLAIM_PRINTED, "J", CLAIM_AT_LEAST, 0, objective_margin(p, 0, relaxed),
                 "Fig. 5: no point of the cone lies lower, margin");
-    claim_bound(c, CLAIM_PRINTED, "N s", CLAIM_AT_MOST, digits, distance(anti, analytical),
+    claim_equal(c, CLAIM_PRINTED, "N s", 0, distance(anti, analytical), digits,
                 "Fig. 6: the optimum of (15) is analytical, distance");
     claim_bound(c, CLAIM_PRINTED, "J", CLAIM_AT_LEAST, 0, objective_margin(p, lift, anti),
                 "Fig. 6: no point of the cone lies lower, margin");
@@ -295,7 +294,7 @@ static bool run_sphere(experiment_run *run) {
         claim_relaxed(&run->claims, &results->relaxed);
         claim_pictures(&run->claims, results);
         double worst = fmax(worst_residual(&results->relaxed), worst_residual(&results->anti_relaxed));
-        claim_bound(&run->claims, CLAIM_DERIVED, "1", CLAIM_AT_MOST, 1e-14, worst,
+        claim_equal(&run->claims, CLAIM_DERIVED, "1", 0, worst, 1e-14,
                     "residual of every step, of the problem that either method solves");
     }
     if (good && *run->folder) good = write_table(run, results) && sphere_draw(run, results);
