@@ -1,7 +1,8 @@
 /* Writes the inputs that fuzzing starts from:  make_corpus tests/fuzz/corpus
  *
- * fclib/    small files of each form, storage and file format
- * problem/  small problems in the bytes that fuzz_problem.c reads, stored and matrix-free */
+ * fclib/    small files of each form, storage and file format; those named crashes-* were found by fuzzing
+ * and crash HDF5 1.10.8 where it meets them unchecked problem/  small problems in the bytes that
+ * fuzz_problem.c reads, stored and matrix-free */
 #include "base/random.h"
 #include "support/fclib_files.h"
 #include "support/sample.h"
@@ -43,6 +44,16 @@ static file_bytes without_extras(file_bytes bytes, const char *root) {
     return less;
 }
 
+/* Texts as h5py writes them. */
+static file_bytes with_long_texts(file_bytes bytes) {
+    file_edit edit = edit_begin(bytes);
+    edit_long_text(&edit, "/fclib_local/info/title", "a title in the heap");
+    edit_long_text(&edit, "/fclib_local/info/description", "and what it is about");
+    file_bytes other = edit_end(&edit);
+    free_bytes(&bytes);
+    return other;
+}
+
 static void make_files(const char *folder) {
     const struct {
         const char *name;
@@ -65,6 +76,7 @@ static void make_files(const char *folder) {
         if (!files[k].has_extras)
             bytes =
                 without_extras(bytes, files[k].form == DLS_FCLIB_LOCAL ? "/fclib_local" : "/fclib_global");
+        if (files[k].format == H5F_LIBVER_V18) bytes = with_long_texts(bytes);
         write_file(folder, files[k].name, bytes);
     }
 }

@@ -74,6 +74,13 @@ void condensed_velocity(const fclib_sample *s, double *b) {
 
 /* ---- editing ---- */
 
+/* Without times, the same content gives the same bytes. */
+static hid_t timeless(hid_t class) {
+    hid_t creation = H5Pcreate(class);
+    H5Pset_obj_track_times(creation, 0);
+    return creation;
+}
+
 /* A file of its own for each edit, in the folder that the test runs in. */
 static file_edit open_edit(hid_t file, const char *name) {
     assert_true(file >= 0);
@@ -90,11 +97,12 @@ static const char *new_name(void) {
 }
 
 file_edit edit_new(H5F_libver_t format) {
-    hid_t access = H5Pcreate(H5P_FILE_ACCESS);
+    hid_t access = H5Pcreate(H5P_FILE_ACCESS), creation = timeless(H5P_FILE_CREATE);
     if (format != H5F_LIBVER_EARLIEST) H5Pset_libver_bounds(access, format, format);
     const char *name = new_name();
-    file_edit edit = open_edit(H5Fcreate(name, H5F_ACC_TRUNC, H5P_DEFAULT, access), name);
+    file_edit edit = open_edit(H5Fcreate(name, H5F_ACC_TRUNC, creation, access), name);
     H5Pclose(access);
+    H5Pclose(creation);
     return edit;
 }
 
@@ -119,9 +127,11 @@ file_bytes edit_end(file_edit *edit) {
 }
 
 void edit_group(file_edit *edit, const char *path) {
-    hid_t group = H5Gcreate2(edit->file, path, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+    hid_t creation = timeless(H5P_GROUP_CREATE);
+    hid_t group = H5Gcreate2(edit->file, path, H5P_DEFAULT, creation, H5P_DEFAULT);
     assert_true(group >= 0);
     H5Gclose(group);
+    H5Pclose(creation);
 }
 
 void edit_remove(file_edit *edit, const char *path) {
@@ -132,11 +142,12 @@ static void put(file_edit *edit, const char *path, hid_t file_type, hid_t type, 
                 const void *values) {
     if (H5Lexists(edit->file, path, H5P_DEFAULT) > 0) edit_remove(edit, path);
     hsize_t extent = (hsize_t)count;
-    hid_t space = H5Screate_simple(1, &extent, NULL);
-    hid_t set = H5Dcreate2(edit->file, path, file_type, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+    hid_t space = H5Screate_simple(1, &extent, NULL), creation = timeless(H5P_DATASET_CREATE);
+    hid_t set = H5Dcreate2(edit->file, path, file_type, space, H5P_DEFAULT, creation, H5P_DEFAULT);
     assert_true(set >= 0);
     if (values) assert_true(H5Dwrite(set, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values) >= 0);
     H5Dclose(set);
+    H5Pclose(creation);
     H5Sclose(space);
 }
 
@@ -152,15 +163,25 @@ void edit_reals(file_edit *edit, const char *path, hid_t type, int count, const 
     put(edit, path, type, H5T_NATIVE_DOUBLE, count, values);
 }
 
-void edit_text(file_edit *edit, const char *path, const char *text) {
+static void put_text(file_edit *edit, const char *path, size_t size, const void *text) {
     if (H5Lexists(edit->file, path, H5P_DEFAULT) > 0) edit_remove(edit, path);
     hid_t type = H5Tcopy(H5T_C_S1), space = H5Screate(H5S_SCALAR);
-    H5Tset_size(type, strlen(text) + 1);
-    hid_t set = H5Dcreate2(edit->file, path, type, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+    hid_t creation = timeless(H5P_DATASET_CREATE);
+    H5Tset_size(type, size);
+    hid_t set = H5Dcreate2(edit->file, path, type, space, H5P_DEFAULT, creation, H5P_DEFAULT);
     assert_true(H5Dwrite(set, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, text) >= 0);
     H5Dclose(set);
+    H5Pclose(creation);
     H5Sclose(space);
     H5Tclose(type);
+}
+
+void edit_text(file_edit *edit, const char *path, const char *text) {
+    put_text(edit, path, strlen(text) + 1, text);
+}
+
+void edit_long_text(file_edit *edit, const char *path, const char *text) {
+    put_text(edit, path, H5T_VARIABLE, &text);
 }
 
 /* Reads all, changes one, writes all. */

@@ -50,6 +50,7 @@ void edit_int(file_edit *edit, const char *path, int value);
 void edit_ints(file_edit *edit, const char *path, hid_t type, int count, const int *values);
 void edit_reals(file_edit *edit, const char *path, hid_t type, int count, const double *values);
 void edit_text(file_edit *edit, const char *path, const char *text);
+void edit_long_text(file_edit *edit, const char *path, const char *text); /* in a heap, as h5py has it */
 /* Overwrites one number of an existing dataset. */
 void edit_int_at(file_edit *edit, const char *path, int index, int value);
 void edit_real_at(file_edit *edit, const char *path, int index, double value);

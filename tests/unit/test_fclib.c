@@ -167,16 +167,9 @@ static void compact_data_and_long_texts(void **state) {
     fclib_sample s = sample_of_shape(0);
     file_bytes bytes = make_fclib_file(&s, STORE_ROWS, H5F_LIBVER_EARLIEST);
     file_edit edit = edit_begin(bytes);
-    hid_t type = H5Tcopy(H5T_C_S1), space = H5Screate(H5S_SCALAR), creation = H5Pcreate(H5P_DATASET_CREATE);
-    H5Tset_size(type, H5T_VARIABLE);
-    for (int k = 0; k < 2; k++) {
-        const char *path = k ? "/fclib_local/info/title" : "/fclib_local/info/description";
-        const char *text = k ? "title" : "description";
-        edit_remove(&edit, path);
-        hid_t set = H5Dcreate2(edit.file, path, type, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
-        assert_true(H5Dwrite(set, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, &text) >= 0);
-        H5Dclose(set);
-    }
+    hid_t creation = H5Pcreate(H5P_DATASET_CREATE);
+    edit_long_text(&edit, "/fclib_local/info/title", "title");
+    edit_long_text(&edit, "/fclib_local/info/description", "description");
     edit_remove(&edit, "/fclib_local/vectors/mu");
     hid_t row = H5Screate_simple(2, (hsize_t[]){2, 1}, NULL);
     H5Pset_layout(creation, H5D_COMPACT);
@@ -185,8 +178,6 @@ static void compact_data_and_long_texts(void **state) {
     H5Dwrite(set, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, s.mu);
     H5Dclose(set);
     H5Sclose(row);
-    H5Sclose(space);
-    H5Tclose(type);
     H5Pclose(creation);
     file_bytes other = edit_end(&edit);
     check_read(&s, other);
