@@ -170,22 +170,37 @@ static dls_status check_symbol(check_state *check, const group_table *table, uin
     const uint8_t *entry = check->bytes + at;
     uint64_t offset = check_number(entry, 8), address = check_number(entry + 8, 8);
     uint64_t cache = check_number(entry + 16, 4);
-    if (!is_name(table, offset)) return check_damaged(check, at, "name of a group member");
     const char *name = table->names + offset;
     if (cache > 2) return check_damaged(check, at, "symbol table entry");
     if (cache == 2) address = CHECK_UNDEFINED; /* a soft link */
     return check_link(check, name, strlen(name), address, table->depth + 1);
 }
 
-static dls_status check_symbols(check_state *check, const group_table *table, uint64_t address) {
+/* The names of a node or tree: all after the one at low, none after the one at high. */
+typedef struct name_range {
+    uint64_t low, high;
+} name_range;
+
+static int compare_names(const group_table *table, uint64_t a, uint64_t b) {
+    return strcmp(table->names + a, table->names + b);
+}
+
+static dls_status check_symbols(check_state *check, const group_table *table, uint64_t address,
+                                name_range range) {
     dls_status status = check_claim(check, address, 8 + 40 * (uint64_t)check->leaf_room, "symbol table node");
     if (status) return status;
     const uint8_t *node = check->bytes + address;
     unsigned count = (unsigned)check_number(node + 6, 2);
     if (memcmp(node, "SNOD", 4) || node[4] != 1 || count > check->leaf_room)
         return check_damaged(check, address, "symbol table node");
-    for (unsigned k = 0; k < count && !status; k++)
-        status = check_symbol(check, table, address + 8 + 40 * (uint64_t)k);
+    for (unsigned k = 0; k < count && !status; k++) {
+        uint64_t at = address + 8 + 40 * (uint64_t)k, name = check_number(check->bytes + at, 8);
+        if (!is_name(table, name) || compare_names(table, range.low, name) >= 0 ||
+            compare_names(table, name, range.high) > 0)
+            return check_damaged(check, at, "name of a group member");
+        range.low = name;
+        status = check_symbol(check, table, at);
+    }
     return status;
 }
 
@@ -198,8 +213,19 @@ static bool is_linked(group_table *table, int level, uint64_t address, const uin
     return left && right;
 }
 
-/* level < 0: the tree's root, which says itself how high it is. */
-static dls_status check_tree(check_state *check, group_table *table, uint64_t address, int level) {
+/* Keys and children alternate in a node: keys rise, and bound the names of the children between them. */
+static bool are_keys_sorted(const group_table *table, const uint8_t *node, unsigned count) {
+    for (unsigned k = 0; k <= count; k++) {
+        uint64_t key = check_number(node + 24 + 16 * k, 8);
+        if (!is_name(table, key)) return false;
+        if (k && compare_names(table, check_number(node + 8 + 16 * k, 8), key) >= 0) return false;
+    }
+    return true;
+}
+
+/* level < 0: the tree's root, which says itself how high it is; range is NULL for it. */
+static dls_status check_tree(check_state *check, group_table *table, uint64_t address, int level,
+                             const name_range *range) {
     uint64_t bytes = 24 + 8 * (2 * (uint64_t)check->node_room + 1);
     dls_status status = check_claim(check, address, bytes, "group tree");
     if (status) return status;
@@ -209,13 +235,17 @@ static dls_status check_tree(check_state *check, group_table *table, uint64_t ad
         node[5] >= CHECK_MAX_LEVEL || count > check->node_room || (count == 0 && node[5] > 0))
         return check_damaged(check, address, "group tree");
     level = node[5];
-    if (!is_linked(table, level, address, node)) return check_damaged(check, address, "group tree");
-    for (unsigned k = 0; k <= count; k++)
-        if (!is_name(table, check_number(node + 24 + 16 * k, 8)))
-            return check_damaged(check, address, "key of a group tree");
+    if (!is_linked(table, level, address, node) || !are_keys_sorted(table, node, count))
+        return check_damaged(check, address, "group tree");
+    if (range && (compare_names(table, range->low, check_number(node + 24, 8)) > 0 ||
+                  compare_names(table, check_number(node + 24 + 16 * count, 8), range->high) > 0))
+        return check_damaged(check, address, "group tree");
     for (unsigned k = 0; k < count && !status; k++) {
-        uint64_t child = check_number(node + 32 + 16 * k, 8);
-        status = level ? check_tree(check, table, child, level - 1) : check_symbols(check, table, child);
+        const uint8_t *key = node + 24 + 16 * k;
+        name_range between = {check_number(key, 8), check_number(key + 16, 8)};
+        uint64_t child = check_number(key + 8, 8);
+        status = level ? check_tree(check, table, child, level - 1, &between)
+                       : check_symbols(check, table, child, between);
     }
     return status;
 }
@@ -225,7 +255,7 @@ static dls_status check_table(check_state *check, const check_object *object, in
     for (int level = 0; level < CHECK_MAX_LEVEL; level++)
         table.node[level] = table.right[level] = CHECK_UNDEFINED;
     dls_status status = check_heap(check, object->heap, &table);
-    if (!status) status = check_tree(check, &table, object->tree, -1);
+    if (!status) status = check_tree(check, &table, object->tree, -1, NULL);
     for (int level = 0; level < CHECK_MAX_LEVEL && !status; level++)
         if (table.right[level] != CHECK_UNDEFINED)
             status = check_damaged(check, table.node[level], "group tree");

@@ -205,6 +205,36 @@ static void only_what_is_needed(void **state) {
     free_bytes(&other);
 }
 
+/* So many guesses that their group is a tree of several levels; some came and went. */
+static void many_guesses(void **state) {
+    (void)state;
+    enum { GUESSES = 600 };
+    fclib_sample s = sample_of_shape(1);
+    file_bytes bytes = make_fclib_file(&s, STORE_ROWS, H5F_LIBVER_EARLIEST);
+    file_edit edit = edit_begin(bytes);
+    edit_int(&edit, "/guesses/number_of_guesses", GUESSES);
+    for (int k = 2; k <= GUESSES + 200; k++) {
+        char group[32], impulses[40];
+        snprintf(group, sizeof group, "/guesses/%d", k);
+        snprintf(impulses, sizeof impulses, "%s/r", group);
+        edit_group(&edit, group);
+        double r[6] = {k, 0, 0, 0, 0, 0};
+        edit_reals(&edit, impulses, H5T_NATIVE_DOUBLE, 6, r);
+    }
+    for (int k = GUESSES + 1; k <= GUESSES + 200; k++) {
+        char group[32];
+        snprintf(group, sizeof group, "/guesses/%d", k);
+        edit_remove(&edit, group);
+    }
+    file_bytes other = edit_end(&edit);
+    dls_fclib *file = read_bytes(other);
+    assert_int_equal(dls_fclib_guess_count(file), GUESSES);
+    for (int k = 1; k < GUESSES; k++) assert_true(dls_fclib_guess(file, k)[0] == k + 1);
+    dls_fclib_destroy(file);
+    free_bytes(&bytes);
+    free_bytes(&other);
+}
+
 /* Duplicate triplets add up; stored zeros are zeros. */
 static void duplicate_triplets(void **state) {
     (void)state;
@@ -639,6 +669,7 @@ int main(void) {
         cmocka_unit_test(other_number_types),
         cmocka_unit_test(compact_data_and_long_texts),
         cmocka_unit_test(only_what_is_needed),
+        cmocka_unit_test(many_guesses),
         cmocka_unit_test(duplicate_triplets),
         cmocka_unit_test(grouping_of_equality_rows),
         cmocka_unit_test(equality_blocks_have_six_rows_at_most),
