@@ -73,15 +73,14 @@ static dls_status measure(int size, int seed, cell cells[METHODS], dls_error *er
     return status;
 }
 
-/* Mean over the packings of one size, as the paper means it: of those that converged. */
+/* Mean over the packings of one size; no number where one of them was not solved. */
 static double mean_iterations(const counts *c, int size, int method) {
-    double sum = 0, converged = 0;
-    for (int s = 0; s < SEEDS; s++)
-        if (c->of[size][s][method].reached) {
-            sum += c->of[size][s][method].iterations;
-            converged++;
-        }
-    return converged > 0 ? sum / converged : nan("");
+    double sum = 0;
+    for (int s = 0; s < SEEDS; s++) {
+        const cell *one = &c->of[size][s][method];
+        sum += one->reached ? one->iterations : nan("");
+    }
+    return sum / SEEDS;
 }
 
 static double mean_contacts(const counts *c, int size) {
@@ -90,17 +89,8 @@ static double mean_contacts(const counts *c, int size) {
     return sum / SEEDS;
 }
 
-static int count_missed(const counts *c) {
-    int missed = 0;
-    for (int i = 0; i < SIZES * SEEDS * METHODS; i++)
-        missed += !c->of[i / (SEEDS * METHODS)][i / METHODS % SEEDS][i % METHODS].reached;
-    return missed;
-}
-
 static void claim_counts(claim_list *list, const counts *c) {
     static const double paper[METHODS] = {48, 174};
-    claim_equal(list, CLAIM_DERIVED, "1", 0, count_missed(c), 0, "solves that miss g < 1e-8, of %d",
-                SIZES * SEEDS * METHODS);
     for (int n = 0; n < SIZES; n++) {
         contender contenders[METHODS];
         char text[64];
