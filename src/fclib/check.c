@@ -5,6 +5,7 @@
 #include "base/memory.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -66,44 +67,16 @@ uint32_t check_sum(const uint8_t *bytes, size_t size) {
 
 /* ---- names ---- */
 
-/* All names that the reader asks for. Objects with other names are never opened. */
+/* All names that the reader asks for; guesses have numbers for names. Other objects are never opened. */
 static bool is_known(const char *name, size_t length) {
-    static const char *const names[] = {"fclib_local",
-                                        "fclib_global",
-                                        "solution",
-                                        "guesses",
-                                        "spacedim",
-                                        "vectors",
-                                        "info",
-                                        "title",
-                                        "description",
-                                        "math_info",
-                                        "number_of_guesses",
-                                        "nzmax",
-                                        "nz",
-                                        "mu",
-                                        "W",
-                                        "V",
-                                        "R",
-                                        "M",
-                                        "H",
-                                        "G",
-                                        "m",
-                                        "n",
-                                        "p",
-                                        "i",
-                                        "x",
-                                        "q",
-                                        "s",
-                                        "f",
-                                        "w",
-                                        "b",
-                                        "v",
-                                        "u",
-                                        "r",
-                                        "l"};
-    for (size_t k = 0; k < sizeof names / sizeof *names; k++)
-        if (strlen(names[k]) == length && !memcmp(names[k], name, length)) return true;
+    static const char names[] =
+        "fclib_local fclib_global solution guesses spacedim vectors info title description "
+        "math_info number_of_guesses nzmax nz mu W V R M H G m n p i x q s f w b v u r l";
+    for (const char *word = names; *word; word += *word == ' ') {
+        size_t end = strcspn(word, " ");
+        if (end == length && !memcmp(word, name, length)) return true;
+        word += end;
+    }
     for (size_t k = 0; k < length; k++)
         if (name[k] < '0' || name[k] > '9') return false;
     return length > 0 && length <= 9;
@@ -117,17 +90,11 @@ dls_status check_link(check_state *check, const char *link, size_t length, uint6
     if (depth >= CHECK_MAX_DEPTH || end + length + 2 > sizeof check->where)
         return check_damaged(check, address, "groups nested too deeply");
     if (address == CHECK_UNDEFINED) return check_unsupported(check, "a soft or external link");
-    char *tail = check->where + end;
-    char saved[2] = {tail[0], '\0'};
-    *tail = '/';
-    memcpy(tail + 1, link, length);
-    tail[1 + length] = '\0';
     check_object object;
+    snprintf(check->where + end, sizeof check->where - end, "/%.*s", (int)length, link);
     dls_status status = check_object_at(check, address, depth, &object);
-    if (status) return status;
-    tail[0] = saved[0];
-    tail[1] = '\0';
-    return DLS_OK;
+    if (!status) strcpy(check->where + end, end ? "" : "/"); /* a failure leaves its place to be reported */
+    return status;
 }
 
 /* ---- groups of the old kind: a heap of names, a tree of symbol nodes ---- */
