@@ -175,9 +175,10 @@ static void close_dataset(open_dataset *d) {
 
 static dls_status open_at(const dls_h5 *h5, const char *where, const char *expected, open_dataset *d) {
     *d = (open_dataset){H5I_INVALID_HID, H5I_INVALID_HID, H5I_INVALID_HID, H5T_NO_CLASS, 0};
-    if (!dls_h5_has(h5, where)) return dls_h5_fail(h5, where, "missing, expected %s", expected);
     d->dataset = H5Dopen2(h5->file, where, H5P_DEFAULT);
-    if (d->dataset < 0) return dls_h5_fail(h5, where, "a group, expected %s", expected);
+    if (d->dataset < 0)
+        return dls_h5_fail(h5, where, "%s, expected %s", dls_h5_has(h5, where) ? "a group" : "missing",
+                           expected);
     d->type = H5Dget_type(d->dataset);
     d->space = H5Dget_space(d->dataset);
     d->class = H5Tget_class(d->type);
