@@ -253,7 +253,7 @@ dls_nlgs_options dls_default_nlgs_options(void) {
                               .law = "exact",
                               .local = dls_default_law_options(),
                               .relaxation = 1,
-                              .window = 5,
+                              .window = 4,
                               .window_reset = 20,
                               .stall_sweeps = 500,
                               .adapt = true};
