@@ -21,14 +21,16 @@ static const double LAW_FLOPS = 250;     /* one visit of the exact law */
 static const double IPM_ACCURACY = 1e-6; /* further than this Newton is cheaper */
 static const double FIRST_ALPHA = 1e-2, AFTER_IPM_ALPHA = 1e-3;
 
-static const double SHAKING_FLOPS = 1e11; /* of all shaken starts together */
+static const double SHAKING_FLOPS = 5e11; /* of all shaken starts together */
+static const double SHAKEN_ERROR = 0.1;   /* blocks are shaken whose error is more than that of the worst */
+static const double GENTLE = 0.2, WILD = 1, PROGRESS = 0.2;
 
 enum {
     FIRST_CHECK = 64,
     LAST_SWEEPS = 1000,
     NEWTON_BUDGET = 60,
     LAST_NEWTON_BUDGET = 400,
-    SHAKEN_STARTS = 20
+    SHAKEN_STARTS = 60
 };
 
 typedef struct chain {
@@ -182,41 +184,66 @@ static dls_outcome patient_stage(chain *x) {
     return outcome;
 }
 
-/* r ← the best iterate, shaken by its own size in the scaled problem: Newton is caught by chance, not by
- * fate. */
-static void shake(chain *x, dls_random *random) {
+/* |N_c| of the best iterate, per block; returns the largest. */
+static double find_errors(chain *x, double *error) {
     const dls_problem *p = x->problem;
-    double sum = 0;
+    const double *r = x->monitor.best, *u = x->monitor.u;
+    double worst = 0;
+    dls_velocity(p, r, x->monitor.u, x->monitor.state, x->options->stop.threads);
+    for (int c = 0; c < p->block_count; c++) {
+        int row = p->row[c], d = dls_size(p, c);
+        double N[DLS_MAX_BLOCK];
+        if (p->kind[c] == DLS_CONTACT)
+            cone_natural_map(d, p->mu[c], p->scale[c], r + row, u + row, N);
+        else
+            memcpy(N, u + row, sizeof(double) * (size_t)d);
+        error[c] = small_norm(d, N);
+        worst = fmax(worst, error[c]);
+    }
+    return worst;
+}
+
+/* r ← the best iterate, shaken where it errs, by a share of the size that impulses have in the scaled
+ * problem: where Newton is caught, it is by chance. */
+static void shake(chain *x, double share, double *error, dls_random *random) {
+    const dls_problem *p = x->problem;
+    double sum = 0, worst = find_errors(x, error);
     for (int i = 0; i < p->row_count; i++) {
         double impulse = x->monitor.best[i] / x->scaled.S[i], velocity = x->scaled.problem->b[i];
         sum += impulse * impulse + velocity * velocity;
     }
-    double size = sqrt(sum / p->row_count);
+    double size = share * sqrt(sum / p->row_count);
     for (int c = 0; c < p->block_count; c++) {
         int row = p->row[c];
+        bool shaken = error[c] > SHAKEN_ERROR * worst;
         for (int i = row; i < p->row[c + 1]; i++)
-            x->r[i] = x->monitor.best[i] + size * x->scaled.S[i] * dls_random_normal(random);
+            x->r[i] = x->monitor.best[i] + (shaken ? size * x->scaled.S[i] * dls_random_normal(random) : 0);
         if (p->kind[c] == DLS_CONTACT) cone_project(dls_size(p, c), p->mu[c], x->r + row);
     }
 }
 
-/* Newton from shaken starts, as many as flops allow. */
-static dls_outcome shaken_stage(chain *x) {
+/* Newton from shaken starts, as many as flops allow; what makes progress goes on unshaken. */
+static dls_status shaken_stage(chain *x, dls_outcome *outcome, dls_error *error) {
     int first = x->newton.iterations, limit = first + left(x, INT_MAX - first);
+    double *errors = DLS_TAKE(x->workspace, double, x->problem->block_count);
     dls_random random = {1};
-    dls_outcome outcome = DLS_STALLED;
+    bool progress = false;
+    if (!errors) return dls_fail_memory(error);
     stage_begin(x, first);
+    *outcome = DLS_STALLED;
     for (int k = 0; k < SHAKEN_STARTS && x->newton.iterations < limit; k++) {
         int before = x->newton.iterations;
+        double value = x->monitor.best_value;
         if ((before - first) * dls_system_cost(x->system) > SHAKING_FLOPS) break;
         x->newton.alpha = FIRST_ALPHA;
         x->newton.max_iterations = limit - before < LAST_NEWTON_BUDGET ? limit : before + LAST_NEWTON_BUDGET;
-        shake(x, &random);
-        outcome = dls_newton_run(&x->newton, x->r);
-        if (outcome == DLS_CONVERGED || outcome == DLS_TIME_LIMIT || outcome == DLS_CANCELLED) break;
+        shake(x, progress ? 0 : k % 2 ? WILD : GENTLE, errors, &random);
+        *outcome = dls_newton_run(&x->newton, x->r);
+        if (*outcome == DLS_CONVERGED || *outcome == DLS_TIME_LIMIT || *outcome == DLS_CANCELLED) break;
+        progress = x->monitor.best_value < PROGRESS * value;
     }
     stage_end(x, "newton", x->newton.iterations - first);
-    return outcome;
+    return DLS_OK;
 }
 
 /* What cannot be factored is left to gradients; they start at the best iterate. */
@@ -250,9 +277,9 @@ static dls_status run(chain *x, dls_outcome *outcome, dls_error *error) {
     if (ended(x, *outcome)) return DLS_OK;
     *outcome = newton_stage(x, FIRST_ALPHA, LAST_NEWTON_BUDGET);
     if (ended(x, *outcome)) return DLS_OK;
-    *outcome = shaken_stage(x);
+    status = shaken_stage(x, outcome, error);
     if (!ended(x, *outcome)) *outcome = DLS_STALLED;
-    return DLS_OK;
+    return status;
 }
 
 static dls_status solve(const dls_problem *p, const void *options, double *r, double *u, dls_workspace *w,
