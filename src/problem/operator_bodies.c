@@ -103,18 +103,30 @@ static void changed(const dls_problem *p, int c, const double *delta, double *st
     }
 }
 
+static bool touches_hub(const dls_problem *p, int c) {
+    const dls_body_rows *B = &p->bodies;
+    for (int side = 0; side < 2; side++) {
+        int body = B->body[2 * c + side];
+        if (body >= 0 && B->start[body + 1] - B->start[body] > DLS_HUB) return true;
+    }
+    return false;
+}
+
 /* Greedy in natural order through the bodies: each keeps the set of colours that its contacts have. */
-static void colour(const dls_problem *p, uint8_t *colour_of, uint64_t *taken_of) {
+static void colour(const dls_problem *p, int chunk, uint8_t *colour_of, uint64_t *taken_of) {
+    int n = p->block_count;
     memset(taken_of, 0, sizeof(uint64_t) * (size_t)p->body_count);
-    for (int c = 0; c < p->block_count; c++) {
-        int first = p->bodies.body[2 * c], second = p->bodies.body[2 * c + 1];
-        uint64_t taken = (first >= 0 ? taken_of[first] : 0) | (second >= 0 ? taken_of[second] : 0);
-        colour_of[c] = DLS_NO_COLOUR;
-        if (!~taken) continue;
-        colour_of[c] = (uint8_t)__builtin_ctzll(~taken);
-        uint64_t bit = (uint64_t)1 << colour_of[c];
-        if (first >= 0) taken_of[first] |= bit;
-        if (second >= 0) taken_of[second] |= bit;
+    for (int first = 0; first < n; first += chunk) {
+        int end = first + chunk < n ? first + chunk : n;
+        uint64_t taken = 0;
+        for (int k = 2 * first; k < 2 * end; k++)
+            if (p->bodies.body[k] >= 0 && !touches_hub(p, k / 2)) taken |= taken_of[p->bodies.body[k]];
+        uint8_t free_colour = ~taken ? (uint8_t)__builtin_ctzll(~taken) : (uint8_t)DLS_NO_COLOUR;
+        for (int c = first; c < end; c++)
+            colour_of[c] = touches_hub(p, c) ? (uint8_t)DLS_NO_COLOUR : free_colour;
+        for (int k = 2 * first; k < 2 * end && ~taken; k++)
+            if (p->bodies.body[k] >= 0 && !touches_hub(p, k / 2))
+                taken_of[p->bodies.body[k]] |= (uint64_t)1 << free_colour;
     }
 }
 

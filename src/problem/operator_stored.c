@@ -83,24 +83,39 @@ static void changed(const dls_problem *p, int c, const double *delta, double *st
     (void)p, (void)c, (void)delta, (void)state;
 }
 
-/* Greedy in natural order: the first colour that no earlier neighbour has. Where W couples a pair one way
- * only, the later block may not have seen the earlier one: it loses its colour in a second pass. */
-static void colour(const dls_problem *p, uint8_t *colour_of, uint64_t *scratch) {
-    (void)scratch;
+static bool is_hub(const dls_problem *p, int c) {
+    return p->blocks.start[c + 1] - p->blocks.start[c] > 2 * DLS_HUB;
+}
+
+/* Colours that the neighbours of a chunk have already. */
+static uint64_t taken_colours(const dls_problem *p, int first, int end, const uint8_t *colour_of) {
     const dls_block_rows *W = &p->blocks;
-    for (int c = 0; c < p->block_count; c++) colour_of[c] = DLS_NO_COLOUR;
-    for (int c = 0; c < p->block_count; c++) {
-        uint64_t taken = 0;
-        for (int64_t k = W->start[c]; k < W->start[c + 1]; k++) {
+    uint64_t taken = 0;
+    for (int c = first; c < end; c++)
+        for (int64_t k = W->start[c]; k < W->start[c + 1] && !is_hub(p, c); k++) {
             uint8_t other = colour_of[W->column[k]];
             if (other < DLS_MAX_COLOURS) taken |= (uint64_t)1 << other;
         }
-        if (~taken) colour_of[c] = (uint8_t)__builtin_ctzll(~taken);
+    return taken;
+}
+
+/* Greedy in natural order: the first colour that no earlier neighbour has. Where W couples a pair one way
+ * only, the later block may not have seen the earlier one: it loses its colour in a second pass. */
+static void colour(const dls_problem *p, int chunk, uint8_t *colour_of, uint64_t *scratch) {
+    (void)scratch;
+    const dls_block_rows *W = &p->blocks;
+    int n = p->block_count;
+    for (int c = 0; c < n; c++) colour_of[c] = DLS_NO_COLOUR;
+    for (int first = 0; first < n; first += chunk) {
+        int end = first + chunk < n ? first + chunk : n;
+        uint64_t taken = taken_colours(p, first, end, colour_of);
+        for (int c = first; c < end && ~taken; c++)
+            if (!is_hub(p, c)) colour_of[c] = (uint8_t)__builtin_ctzll(~taken);
     }
-    for (int c = 0; c < p->block_count; c++)
+    for (int c = 0; c < n; c++)
         for (int64_t k = W->start[c]; k < W->start[c + 1]; k++) {
-            int later = W->column[k] > c ? W->column[k] : c;
-            if (colour_of[c] == colour_of[W->column[k]]) colour_of[later] = DLS_NO_COLOUR;
+            int j = W->column[k], later = j > c ? j : c;
+            if (j / chunk != c / chunk && colour_of[c] == colour_of[j]) colour_of[later] = DLS_NO_COLOUR;
         }
 }
 

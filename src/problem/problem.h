@@ -24,7 +24,7 @@ typedef struct dls_body_rows {
 
 typedef struct dls_operator dls_operator;
 
-enum { DLS_MAX_COLOURS = 64, DLS_NO_COLOUR = 255 };
+enum { DLS_MAX_COLOURS = 64, DLS_NO_COLOUR = 255, DLS_HUB = 64 };
 
 struct dls_problem {
     int block_count, contact_count, row_count, body_count;
@@ -55,9 +55,11 @@ struct dls_operator {
     void (*local)(const dls_problem *p, int c, const double *r, const double *state, double *v);
     /* r_c has changed by delta */
     void (*changed)(const dls_problem *p, int c, const double *delta, double *state);
-    /* colour[c] of each block: coupled blocks never share one; DLS_NO_COLOUR where the first DLS_MAX_COLOURS
-     * are taken, as they are around a body that touches hundreds. scratch: body_count words */
-    void (*colour)(const dls_problem *p, uint8_t *colour, uint64_t *scratch);
+    /* colour[c] of each block. Blocks c, c+1, … of one chunk (c / chunk) share one, so that a visit in order
+     * finds its neighbours in cache; coupled blocks of two chunks never do. DLS_NO_COLOUR for blocks of hubs,
+     * bodies that touch more than DLS_HUB others, and where all colours are taken. scratch: body_count words
+     */
+    void (*colour)(const dls_problem *p, int chunk, uint8_t *colour, uint64_t *scratch);
     void (*release)(dls_problem *p);
     size_t (*memory)(const dls_problem *p);
 };

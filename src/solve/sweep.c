@@ -11,7 +11,7 @@
 
 #include <math.h>
 
-enum { CHUNK = 128, LEAST_COLOUR = 64, AUTO_COLOUR_BLOCKS = 4096 };
+enum { LEAST_COLOUR = 64, AUTO_COLOUR_BLOCKS = 4096, CHUNKS_WANTED = 256, LONGEST_CHUNK = 512 };
 
 /* ---- bilateral blocks: u_c = 0, so r_c = −W_cc⁻¹ v ---- */
 
@@ -99,81 +99,51 @@ static inline void visit2(dls_sweep *s, int c, double *r, dls_sweep_change *chan
     visit_local(s, c, 2, v, r, x, change);
 }
 
-/* ---- the stream of a coloured order: all that a visit reads, in the order of visits ---- */
-
-/* One contact of the stream: W_cc, the law's data, b, μ and scale; then, of a stored W, the blocks of its row
- * and their columns, or, matrix-free, the rows of G. */
-static inline int head_size(const dls_sweep *s, int d) { return d * d + s->data_stride + d + 2; }
-
-static inline void visit_stored(dls_sweep *s, int place, int d, double *r, dls_sweep_change *change) {
-    int c = s->order[place];
-    const double *W = s->stream + s->stream_start[place], *data = W + d * d, *b = data + s->data_stride;
-    const double *values = b + d + 2;
-    int64_t first = s->problem->blocks.start[c], count = s->problem->blocks.start[c + 1] - first;
-    const int *columns = (const int *)(const void *)(values + count * d * d);
-    double v[3] = {0}, x[3] = {0}, *rc = r + (int64_t)c * d;
-    for (int i = 0; i < d; i++) {
-        v[i] = b[i];
-        x[i] = rc[i];
-    }
-    if (d == 3)
-        dls_block3_row(count, values, columns, r, v);
-    else
-        dls_block2_row(count, values, columns, r, v);
-    change->unsolved += s->law->solve(&s->local, d, W, b[d], data, v, x) == DLS_UNSOLVED;
-    enter(s, d, b[d + 1], x, rc, change);
+/* Rigid bodies, matrix-free: constant loops over both sides. */
+static inline void visit_bodies(dls_sweep *s, int c, int d, int dof, double *r, dls_sweep_change *change) {
+    const dls_problem *p = s->problem;
+    const double *G = p->bodies.G + 2 * (int64_t)c * d * dof;
+    const int *body = p->bodies.body + 2 * (int64_t)c;
+    double v[3] = {0}, x[3] = {0};
+    for (int i = 0; i < d; i++) v[i] = p->b[c * d + i];
+    small_multiply_subtract(d, dls_diagonal(p, c), r + (int64_t)c * d, v);
+    for (int side = 0; side < 2; side++)
+        if (body[side] >= 0) body_gather(d, dof, G + side * d * dof, s->state + (int64_t)body[side] * dof, v);
+    if (!visit_local(s, c, d, v, r, x, change)) return;
+    for (int side = 0; side < 2; side++)
+        if (body[side] >= 0)
+            body_scatter(d, dof, G + side * d * dof, x, s->state + (int64_t)body[side] * dof);
 }
 
-static inline void visit_bodies(dls_sweep *s, int place, int d, int dof, double *r,
-                                dls_sweep_change *change) {
-    int c = s->order[place];
-    const double *W = s->stream + s->stream_start[place], *data = W + d * d, *b = data + s->data_stride;
-    const double *G[2] = {b + d + 2, b + d + 2 + d * dof};
-    const int *body = s->problem->bodies.body + 2 * (int64_t)c;
-    double v[3] = {0}, x[3] = {0}, *rc = r + (int64_t)c * d;
-    for (int i = 0; i < d; i++) {
-        v[i] = b[i];
-        x[i] = rc[i];
-    }
-    small_multiply_subtract(d, W, x, v);
-    for (int side = 0; side < 2; side++)
-        if (body[side] >= 0) body_gather(d, dof, G[side], s->state + (int64_t)body[side] * dof, v);
-    change->unsolved += s->law->solve(&s->local, d, W, b[d], data, v, x) == DLS_UNSOLVED;
-    if (!enter(s, d, b[d + 1], x, rc, change)) return;
-    for (int side = 0; side < 2; side++)
-        if (body[side] >= 0) body_scatter(d, dof, G[side], x, s->state + (int64_t)body[side] * dof);
-}
+/* How blocks are visited: the common cases without a call through the operator. */
+typedef enum visit_kind { VISIT_ANY, VISIT_STORED2, VISIT_STORED3, VISIT_BODIES2, VISIT_BODIES3 } visit_kind;
 
-static dls_sweep_change visit_stream(dls_sweep *s, int first, int end, double *r, bool backward) {
-    dls_sweep_change change = {0, 0, 0, 0};
-    bool stored = s->problem->op == &dls_operator_stored, spatial = s->problem->uniform == 3;
-    for (int k = 0; k < end - first; k++) {
-        int place = backward ? end - 1 - k : first + k;
-        if (stored && spatial)
-            visit_stored(s, place, 3, r, &change);
-        else if (stored)
-            visit_stored(s, place, 2, r, &change);
-        else if (spatial)
-            visit_bodies(s, place, 3, 6, r, &change);
-        else
-            visit_bodies(s, place, 2, 3, r, &change);
-    }
-    return change;
+static visit_kind kind_of_visit(const dls_problem *p) {
+    bool stored = p->op == &dls_operator_stored, bodies = p->op == &dls_operator_bodies;
+    if (p->uniform == 2)
+        return stored ? VISIT_STORED2 : bodies && p->bodies.dof == 3 ? VISIT_BODIES2 : VISIT_ANY;
+    if (p->uniform == 3)
+        return stored ? VISIT_STORED3 : bodies && p->bodies.dof == 6 ? VISIT_BODIES3 : VISIT_ANY;
+    return VISIT_ANY;
 }
 
 static dls_sweep_change visit_range(dls_sweep *s, int first, int end, double *r, bool backward) {
-    const dls_problem *p = s->problem;
-    if (s->stream) return visit_stream(s, first, end, r, backward);
     dls_sweep_change change = {0, 0, 0, 0};
-    int fast = p->op == &dls_operator_stored ? p->uniform : 0;
+    visit_kind kind = kind_of_visit(s->problem);
     for (int k = 0; k < end - first; k++) {
         int place = backward ? end - 1 - k : first + k, c = s->order ? s->order[place] : place;
-        switch (fast) {
-        case 3:
+        switch (kind) {
+        case VISIT_STORED3:
             visit3(s, c, r, &change);
             break;
-        case 2:
+        case VISIT_STORED2:
             visit2(s, c, r, &change);
+            break;
+        case VISIT_BODIES3:
+            visit_bodies(s, c, 3, 6, r, &change);
+            break;
+        case VISIT_BODIES2:
+            visit_bodies(s, c, 2, 3, r, &change);
             break;
         default:
             visit(s, c, r, &change);
@@ -201,15 +171,8 @@ static void shuffle(dls_sweep *s) {
     s->random = generator.state;
 }
 
-static int chunks_of(const dls_sweep_range *range) {
-    return range->parallel ? (range->end - range->first + CHUNK - 1) / CHUNK : 1;
-}
-
-/* Chunk i of a parallel range: chunks do not depend on threads. */
-static dls_sweep_change visit_chunk(dls_sweep *s, const dls_sweep_range *range, int i, double *r,
-                                    bool backward) {
-    int first = range->first + i * CHUNK, end = first + CHUNK < range->end ? first + CHUNK : range->end;
-    return visit_range(s, first, end, r, backward);
+static void visit_piece(dls_sweep *s, int k, double *r, bool backward) {
+    s->parts[k] = visit_range(s, s->piece[k], s->piece[k + 1], r, backward);
 }
 
 static const dls_sweep_range *range_at(const dls_sweep *s, int k, bool backward) {
@@ -217,32 +180,23 @@ static const dls_sweep_range *range_at(const dls_sweep *s, int k, bool backward)
 }
 
 static void run_alone(dls_sweep *s, double *r, bool backward) {
-    for (int k = 0, part = 0; k < s->range_count; k++) {
+    for (int k = 0; k < s->range_count; k++) {
         const dls_sweep_range *range = range_at(s, k, backward);
-        int chunks = chunks_of(range);
-        for (int i = 0; i < chunks; i++)
-            s->parts[part + i] = range->parallel ? visit_chunk(s, range, i, r, backward)
-                                                 : visit_range(s, range->first, range->end, r, backward);
-        part += chunks;
+        for (int i = range->first; i < range->end; i++) visit_piece(s, i, r, backward);
     }
 }
 
 /* All threads walk the ranges together and meet after each. */
 static void run_together(dls_sweep *s, double *r, bool backward) {
 #pragma omp parallel num_threads(s->threads)
-    {
-        int part = 0;
-        for (int k = 0; k < s->range_count; k++) {
-            const dls_sweep_range *range = range_at(s, k, backward);
-            int chunks = chunks_of(range);
-            if (range->parallel) {
+    for (int k = 0; k < s->range_count; k++) {
+        const dls_sweep_range *range = range_at(s, k, backward);
+        if (range->parallel) {
 #pragma omp for schedule(static)
-                for (int i = 0; i < chunks; i++) s->parts[part + i] = visit_chunk(s, range, i, r, backward);
-            } else {
+            for (int i = range->first; i < range->end; i++) visit_piece(s, i, r, backward);
+        } else {
 #pragma omp single
-                s->parts[part] = visit_range(s, range->first, range->end, r, backward);
-            }
-            part += chunks;
+            for (int i = range->first; i < range->end; i++) visit_piece(s, i, r, backward);
         }
     }
 }
@@ -254,9 +208,7 @@ dls_sweep_change dls_sweep_run(dls_sweep *s, double *r, bool backward) {
         run_together(s, r, backward);
     else
         run_alone(s, r, backward);
-    int parts = 0;
-    for (int k = 0; k < s->range_count; k++) parts += chunks_of(&s->ranges[k]);
-    for (int k = 0; k < parts; k++) add_change(&sum, &s->parts[k]);
+    for (int k = 0; k < s->piece_count; k++) add_change(&sum, &s->parts[k]);
     sum.tangent = sqrt(sum.tangent);
     return sum;
 }
@@ -267,44 +219,71 @@ void dls_sweep_start(dls_sweep *s, const double *r) {
 
 /* ---- preparation ---- */
 
-/* Sorts blocks by colour, in natural order within each; blocks without a colour and colours too small to be
- * worth a barrier form one serial range at the end. */
-static bool order_by_colour(dls_sweep *s, dls_workspace *w) {
-    const dls_problem *p = s->problem;
-    int n = p->block_count, count[256] = {0}, place[256], next = 0;
-    uint8_t *colour = DLS_TAKE(w, uint8_t, n);
-    uint64_t *scratch = DLS_TAKE(w, uint64_t, p->body_count);
-    if (!colour || !scratch) return false;
-    p->op->colour(p, colour, scratch);
+/* Sorts blocks by colour, in natural order within each, and counts the colours. */
+static void sort_by_colour(dls_sweep *s, uint8_t *colour) {
+    int n = s->problem->block_count, count[256] = {0}, place[256], next = 0;
     for (int c = 0; c < n; c++) count[colour[c]]++;
-    for (int c = 0; c < n; c++)
-        if (colour[c] != DLS_NO_COLOUR && count[colour[c]] < LEAST_COLOUR) colour[c] = DLS_NO_COLOUR;
+    for (int c = 0; c < n; c++) /* colours too small to be worth a barrier join the blocks that have none */
+        if (count[colour[c]] < LEAST_COLOUR) colour[c] = DLS_NO_COLOUR;
     memset(count, 0, sizeof count);
     for (int c = 0; c < n; c++) count[colour[c]]++;
     for (int k = 0; k < 256; k++) {
         place[k] = next;
-        if (count[k])
-            s->ranges[s->range_count++] = (dls_sweep_range){next, next + count[k], k != DLS_NO_COLOUR};
         next += count[k];
         s->colours += count[k] && k != DLS_NO_COLOUR;
     }
     s->serial_blocks = count[DLS_NO_COLOUR];
     for (int c = 0; c < n; c++) s->order[place[colour[c]]++] = c;
+}
+
+/* A piece is what one chunk has of one colour; a range is a colour. What has none is one piece, at the end.
+ */
+static void cut_pieces(dls_sweep *s, const uint8_t *colour, int chunk) {
+    int n = s->problem->block_count;
+    for (int place = 0; place < n; place++) {
+        int c = s->order[place], before = place ? s->order[place - 1] : -1;
+        bool new_colour = !place || colour[c] != colour[before], parallel = colour[c] != DLS_NO_COLOUR;
+        if (new_colour) {
+            if (s->range_count) s->ranges[s->range_count - 1].end = s->piece_count;
+            s->ranges[s->range_count++] = (dls_sweep_range){s->piece_count, 0, parallel};
+        }
+        if (new_colour || (parallel && c / chunk != before / chunk)) s->piece[s->piece_count++] = place;
+    }
+    if (s->range_count) s->ranges[s->range_count - 1].end = s->piece_count;
+    s->piece[s->piece_count] = n;
+}
+
+static bool order_by_colour(dls_sweep *s, int chunk, dls_workspace *w) {
+    const dls_problem *p = s->problem;
+    uint8_t *colour = DLS_TAKE(w, uint8_t, p->block_count);
+    uint64_t *scratch = DLS_TAKE(w, uint64_t, p->body_count);
+    if (!colour || !scratch) return false;
+    p->op->colour(p, chunk, colour, scratch);
+    sort_by_colour(s, colour);
+    cut_pieces(s, colour, chunk);
     return true;
 }
 
+/* Long enough for caches, short enough for every thread to have some of each colour. */
+static int chunk_size(int n) {
+    int size = n / CHUNKS_WANTED;
+    return size < 1 ? 1 : size > LONGEST_CHUNK ? LONGEST_CHUNK : size;
+}
+
 static bool prepare_order(dls_sweep *s, const dls_nlgs_options *o, dls_workspace *w) {
-    int n = s->problem->block_count;
+    int n = s->problem->block_count, chunk = chunk_size(n), pieces = n / chunk + 2;
     dls_order order = o->order;
     if (order == DLS_ORDER_AUTO) order = n < AUTO_COLOUR_BLOCKS ? DLS_ORDER_NATURAL : DLS_ORDER_COLOURED;
     s->ranges = DLS_TAKE(w, dls_sweep_range, DLS_MAX_COLOURS + 2);
-    s->parts = DLS_TAKE(w, dls_sweep_change, n / CHUNK + DLS_MAX_COLOURS + 2);
+    s->piece = DLS_TAKE(w, int, pieces + 1);
+    s->parts = DLS_TAKE(w, dls_sweep_change, pieces);
     s->order = order == DLS_ORDER_NATURAL ? NULL : DLS_TAKE(w, int, n);
-    if (!s->ranges || !s->parts || (order != DLS_ORDER_NATURAL && !s->order)) return false;
-    s->range_count = s->colours = s->serial_blocks = 0;
-    s->random = 0;
-    if (order == DLS_ORDER_COLOURED) return order_by_colour(s, w);
-    s->ranges[s->range_count++] = (dls_sweep_range){0, n, false};
+    if (!s->ranges || !s->piece || !s->parts || (order != DLS_ORDER_NATURAL && !s->order)) return false;
+    if (order == DLS_ORDER_COLOURED) return order_by_colour(s, chunk, w);
+    s->piece_count = s->range_count = 1;
+    s->piece[0] = 0;
+    s->piece[1] = n;
+    s->ranges[0] = (dls_sweep_range){0, 1, false};
     if (order == DLS_ORDER_RANDOM) {
         for (int c = 0; c < n; c++) s->order[c] = c;
         s->random = (uint64_t)o->seed + 1;
@@ -348,65 +327,6 @@ static bool prepare_law(dls_sweep *s, dls_workspace *w) {
     return true;
 }
 
-/* Blocks of one size, 2 or 3, and matrix-free rigid bodies; the rest is visited where it lies. */
-static bool can_stream(const dls_problem *p) {
-    bool stored = p->op == &dls_operator_stored, bodies = p->op == &dls_operator_bodies;
-    return (p->uniform == 2 && (stored || (bodies && p->bodies.dof == 3))) ||
-           (p->uniform == 3 && (stored || (bodies && p->bodies.dof == 6)));
-}
-
-/* Doubles of block c behind the head. */
-static int64_t tail_size(const dls_problem *p, int c) {
-    int64_t d = p->uniform;
-    if (p->op == &dls_operator_bodies) return 2 * d * p->bodies.dof;
-    int64_t count = p->blocks.start[c + 1] - p->blocks.start[c];
-    return count * d * d + (count + 1) / 2;
-}
-
-static void fill_stream(const dls_sweep *s, int c, double *at) {
-    const dls_problem *p = s->problem;
-    size_t d = (size_t)p->uniform, area = d * d, number = sizeof(double);
-    memcpy(at, dls_diagonal(p, c), area * number);
-    memcpy(at + area, law_data(s, c), (size_t)s->data_stride * number);
-    at += area + (size_t)s->data_stride;
-    memcpy(at, p->b + (size_t)c * d, d * number);
-    at[d] = p->mu[c];
-    at[d + 1] = p->scale[c];
-    at += d + 2;
-    if (p->op == &dls_operator_bodies) {
-        size_t sides = 2 * d * (size_t)p->bodies.dof;
-        memcpy(at, p->bodies.G + (size_t)c * sides, sides * number);
-        return;
-    }
-    size_t first = (size_t)p->blocks.start[c], count = (size_t)p->blocks.start[c + 1] - first;
-    memcpy(at, p->blocks.value + first * area, count * area * number);
-    memcpy(at + count * area, p->blocks.column + first, count * sizeof(int));
-}
-
-static double stream_range(void *self, int first, int end) {
-    const dls_sweep *s = self;
-    for (int place = first; place < end; place++)
-        fill_stream(s, s->order[place], s->stream + s->stream_start[place]);
-    return 0;
-}
-
-/* Copies what visits read into their order; out of it every row would be a cache miss of its own. */
-static bool prepare_stream(dls_sweep *s, dls_workspace *w) {
-    const dls_problem *p = s->problem;
-    int64_t total = 0;
-    if (s->colours == 0 || !can_stream(p)) return true;
-    s->stream_start = DLS_TAKE(w, int64_t, p->block_count + 1);
-    if (!s->stream_start) return false;
-    for (int place = 0; place < p->block_count; place++) {
-        s->stream_start[place] = total;
-        total += head_size(s, p->uniform) + tail_size(p, s->order[place]);
-    }
-    s->stream = DLS_TAKE(w, double, total + DLS_SIMD_PAD);
-    if (!s->stream) return false;
-    dls_parallel_for(p->block_count, s->threads, stream_range, s);
-    return true;
-}
-
 dls_status dls_sweep_prepare(dls_sweep *s, const dls_problem *p, const dls_nlgs_options *o, dls_workspace *w,
                              dls_error *error) {
     *s = (dls_sweep){.problem = p,
@@ -416,7 +336,6 @@ dls_status dls_sweep_prepare(dls_sweep *s, const dls_problem *p, const dls_nlgs_
                      .relaxation = o->relaxation};
     if (!s->law) return dls_fail(error, DLS_ERROR_ARGUMENT, "no law '%s'", o->law ? o->law : "");
     s->state = DLS_TAKE(w, double, p->op->state_size(p));
-    if (!s->state || !prepare_order(s, o, w) || !prepare_law(s, w) || !prepare_stream(s, w))
-        return dls_fail_memory(error);
+    if (!s->state || !prepare_order(s, o, w) || !prepare_law(s, w)) return dls_fail_memory(error);
     return DLS_OK;
 }

@@ -13,8 +13,8 @@ typedef struct dls_sweep_change {
 } dls_sweep_change;
 
 typedef struct dls_sweep_range {
-    int first, end; /* in the order */
-    bool parallel;  /* blocks of the range are not coupled with each other */
+    int first, end; /* pieces */
+    bool parallel;  /* blocks of different pieces are not coupled */
 } dls_sweep_range;
 
 typedef struct dls_sweep {
@@ -26,14 +26,14 @@ typedef struct dls_sweep {
     double *data;        /* what the law prepared */
     int64_t *data_start; /* of each block; NULL where all blocks have data_stride */
     int data_stride;
-    int64_t *stream_start; /* of each place in the order; NULL without a stream */
-    double *stream;        /* of a coloured order: what visits read, in their order */
-    double *state;         /* of the operator */
-    int *order;            /* NULL for the natural order */
-    uint64_t random;       /* state of the generator that shuffles the order before every sweep; 0: never */
+    double *state;   /* of the operator */
+    int *order;      /* NULL for the natural order */
+    uint64_t random; /* state of the generator that shuffles the order before every sweep; 0: never */
     int range_count, colours, serial_blocks;
     dls_sweep_range *ranges;
-    dls_sweep_change *parts; /* one per chunk of the order */
+    int piece_count;
+    int *piece;              /* first place of each piece in the order, and the end of the last */
+    dls_sweep_change *parts; /* what each piece changed */
 } dls_sweep;
 
 /* Takes all memory from the workspace. */

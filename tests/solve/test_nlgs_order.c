@@ -45,7 +45,7 @@ static int check_colours(const dls_problem *p) {
     int n = p->block_count, without = 0;
     uint8_t *colour = malloc((size_t)n + 1);
     uint64_t *scratch = malloc(sizeof(uint64_t) * (size_t)(p->body_count + 1));
-    p->op->colour(p, colour, scratch);
+    p->op->colour(p, 1, colour, scratch);
     for (int c = 0; c < n; c++) {
         assert_true(colour[c] < DLS_MAX_COLOURS || colour[c] == DLS_NO_COLOUR);
         without += colour[c] == DLS_NO_COLOUR;
