@@ -296,12 +296,24 @@ dls_status dls_h5_read_text(const dls_h5 *h5, const char *where, char **text) {
 
 /* ---- writing ---- */
 
+/* Takes the name away and leaves the object: to free its room HDF5 would read attributes that nobody checked.
+ */
+static dls_status unlink_object(const dls_h5 *h5, const char *where) {
+    hid_t object = H5Oopen(h5->file, where, H5P_DEFAULT);
+    bool done = object >= 0 && H5Oincr_refcount(object) >= 0 && H5Ldelete(h5->file, where, H5P_DEFAULT) >= 0;
+    if (object >= 0) H5Oclose(object);
+    return done ? DLS_OK : fail_inside(h5, "replace an object");
+}
+
 dls_status dls_h5_make_group(const dls_h5 *h5, const char *where) {
-    if (dls_h5_has(h5, where)) return DLS_OK;
-    hid_t group = H5Gcreate2(h5->file, where, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
-    if (group < 0) return fail_inside(h5, "make a group");
-    H5Gclose(group);
-    return DLS_OK;
+    dls_status status = DLS_OK;
+    bool exists = dls_h5_has(h5, where);
+    hid_t group = exists ? H5Gopen2(h5->file, where, H5P_DEFAULT) : H5I_INVALID_HID;
+    if (exists && group < 0) status = unlink_object(h5, where);
+    if (!status && group < 0) group = H5Gcreate2(h5->file, where, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+    if (!status && group < 0) return fail_inside(h5, "make a group");
+    if (group >= 0) H5Gclose(group);
+    return status;
 }
 
 /* Without times of creation, the same content gives the same bytes. */
@@ -343,21 +355,12 @@ static bool overwrite(const dls_h5 *h5, const char *where, int64_t count, const 
     return done;
 }
 
-/* Takes the name away and leaves the object: to free its room HDF5 would read attributes that nobody checked.
- */
-static bool unlink_dataset(const dls_h5 *h5, const char *where) {
-    hid_t dataset = H5Dopen2(h5->file, where, H5P_DEFAULT);
-    bool done =
-        dataset >= 0 && H5Oincr_refcount(dataset) >= 0 && H5Ldelete(h5->file, where, H5P_DEFAULT) >= 0;
-    if (dataset >= 0) H5Dclose(dataset);
-    return done;
-}
-
 dls_status dls_h5_write_reals(const dls_h5 *h5, const char *where, int64_t count, const double *values) {
     if (dls_h5_has(h5, where)) {
         if (overwrite(h5, where, count, values)) return DLS_OK;
         dls_error_clear(h5->error);
-        if (!unlink_dataset(h5, where)) return fail_inside(h5, "replace a dataset");
+        dls_status status = unlink_object(h5, where);
+        if (status) return status;
     }
     return make_row(h5, where, H5T_NATIVE_DOUBLE, count, values);
 }

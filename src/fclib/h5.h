@@ -53,7 +53,8 @@ dls_status dls_h5_read_text(const dls_h5 *h5, const char *where, char **text);
 
 /* ---- writing: as FCLib's own writer does it ---- */
 
-dls_status dls_h5_make_group(const dls_h5 *h5, const char *where); /* fine where it exists */
+/* A group that exists stays, anything else of its name goes. */
+dls_status dls_h5_make_group(const dls_h5 *h5, const char *where);
 dls_status dls_h5_write_int(const dls_h5 *h5, const char *where, int value);
 dls_status dls_h5_write_ints(const dls_h5 *h5, const char *where, int64_t count, const int *values);
 /* Replaces what is there. */

@@ -532,23 +532,29 @@ static void rewriting_keeps_everything_else(void **state) {
     remove(out);
 }
 
-/* A solution in single precision is replaced, not rounded. */
+/* A solution in single precision is replaced, not rounded; so is whatever else has the place of a solution.
+ */
 static void rewriting_replaces_other_types(void **state) {
     (void)state;
     fclib_sample s = sample_of_shape(0);
     file_bytes plain = make_fclib_file(&s, STORE_ROWS, H5F_LIBVER_EARLIEST);
-    file_edit edit = edit_begin(plain);
     double r[6] = {1.0 / 3, 0.1, 0.2, 0.7, 0.3, 0.6};
-    edit_reals(&edit, "/solution/r", H5T_IEEE_F32LE, 6, r);
-    file_bytes bytes = edit_end(&edit);
-    dls_fclib *file = read_bytes(bytes);
-    assert_int_equal(dls_fclib_rewrite(out, file, r, NULL, NULL), DLS_OK);
-    dls_fclib *back = read_path(out);
-    assert_same_bits(dls_fclib_solution(back), r, 6);
-    dls_fclib_destroy(file);
-    dls_fclib_destroy(back);
+    for (int kind = 0; kind < 3; kind++) {
+        file_edit edit = edit_begin(plain);
+        if (kind == 0) edit_reals(&edit, "/solution/r", H5T_IEEE_F32LE, 6, r);
+        if (kind > 0) edit_remove(&edit, kind == 1 ? "/solution/u" : "/solution");
+        if (kind == 1) edit_group(&edit, "/solution/u");
+        if (kind == 2) edit_int(&edit, "/solution", 42);
+        file_bytes bytes = edit_end(&edit);
+        dls_fclib *file = read_bytes(bytes);
+        assert_int_equal(dls_fclib_rewrite(out, file, r, NULL, NULL), DLS_OK);
+        dls_fclib *back = read_path(out);
+        assert_same_bits(dls_fclib_solution(back), r, 6);
+        dls_fclib_destroy(file);
+        dls_fclib_destroy(back);
+        free_bytes(&bytes);
+    }
     free_bytes(&plain);
-    free_bytes(&bytes);
     remove(out);
 }
 
