@@ -11,7 +11,7 @@
 
 #include <math.h>
 
-enum { LEAST_COLOUR = 64, AUTO_COLOUR_BLOCKS = 4096, CHUNKS_WANTED = 256, LONGEST_CHUNK = 512 };
+enum { LEAST_COLOUR = 64, AUTO_COLOUR_BLOCKS = 4096, CHUNKS_WANTED = 256, LONGEST_CHUNK = 1024 };
 
 /* ---- bilateral blocks: u_c = 0, so r_c = −W_cc⁻¹ v ---- */
 
