@@ -141,7 +141,8 @@ typedef struct dls_generate_def {
 } dls_generate_def;
 
 DLS_API dls_generate_def dls_default_generate_def(void);
-/* packing: spheres under gravity on a floor; stack: boxes with four contacts each (hyperstatic); discs: planar.
+/* packing: spheres under gravity on a floor; stack: boxes with four contacts each (hyperstatic); discs:
+ * planar.
  */
 DLS_API dls_status dls_problem_generate(const dls_generate_def *def, dls_problem **problem, dls_error *error);
 
