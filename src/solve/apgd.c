@@ -152,9 +152,9 @@ static void step(dls_apgd *s) {
 /* Anti-relaxation moves the target while momentum builds up: where the residual grows well beyond its least
  * since the last restart, momentum starts anew. */
 static void restart_if_worse(dls_apgd *s, double value) {
-    if (s->options->relaxed || s->options->restart_growth == 0) return;
+    if (s->growth == 0) return;
     s->least = fmin(s->least, value);
-    if (value <= s->options->restart_growth * s->least) return;
+    if (value <= s->growth * s->least) return;
     memcpy(s->y, s->x, sizeof(double) * (size_t)s->problem->row_count);
     memcpy(s->Ny, s->Nx, sizeof(double) * (size_t)s->problem->row_count);
     s->theta = 1;
@@ -178,7 +178,10 @@ dls_outcome dls_apgd_advance(dls_apgd *s, int until) {
             milestone = s->monitor->best_value;
             since = s->iterations;
         }
-        if (s->iterations - since > STALL_STEPS) return DLS_STALLED;
+        if (s->iterations - since <= STALL_STEPS) continue;
+        if (s->growth == 0) return DLS_STALLED;
+        s->growth = 0; /* a residual that must rise before it falls needs long momentum */
+        since = s->iterations;
     }
     return DLS_ITERATION_LIMIT;
 }
@@ -205,6 +208,7 @@ static void start(dls_apgd *s, const double *r) {
     s->theta = 1;
     s->beta = 0;
     s->least = INFINITY;
+    s->growth = s->options->relaxed ? 0 : s->options->restart_growth;
     sum(s, move_range);
 }
 

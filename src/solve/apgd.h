@@ -12,6 +12,7 @@ typedef struct dls_apgd {
     int64_t products;
     double L, least_L, theta, beta;
     double least;            /* residual since the last restart */
+    double growth;           /* of it that asks for the next; 0: none does */
     double *S;               /* r = S x, one number per block */
     double *x, *y, *Nx, *Ny; /* iterate and extrapolated point, with their products */
     double *next, *Nnext;
