@@ -1,6 +1,7 @@
 /* The global solvers (newton, ipm, apgd, pqn, auto) on generated and mixed problems: what they reach, and
  * that they agree. */
 #include "support/multibody.h"
+#include "support/permute.h"
 #include "support/sample.h"
 #include "support/scale.h"
 #include "support/test.h"
@@ -160,53 +161,24 @@ static void solvers_agree_in_velocity(void **state) {
     }
 }
 
-/* The same problem with block c in place order[c]. */
-static dls_problem *permuted(const dls_problem *p, const int *order) {
-    int n = dls_problem_row_count(p), blocks = dls_problem_block_count(p), d = dls_problem_block_size(p, 0);
-    int64_t *start = calloc((size_t)n + 1, sizeof(int64_t)),
-            entries = dls_problem_export(p, NULL, NULL, NULL);
-    int *column = calloc((size_t)entries, sizeof(int)), *place = calloc((size_t)n, sizeof(int));
-    double *value = doubles((int)entries), *W = doubles(n * n), *b = doubles(n), *mu = doubles(blocks);
-    dls_problem_export(p, start, column, value);
-    for (int c = 0; c < blocks; c++) {
-        mu[order[c]] = dls_problem_mu(p, c);
-        for (int i = 0; i < d; i++) {
-            place[d * c + i] = d * order[c] + i;
-            b[place[d * c + i]] = dls_problem_b(p)[d * c + i];
-        }
-    }
-    for (int i = 0; i < n; i++)
-        for (int64_t k = start[i]; k < start[i + 1]; k++) W[place[i] + n * place[column[k]]] = value[k];
-    dls_problem_def def = {.block_count = blocks, .dimension = d, .mu = mu, .b = b};
-    dls_problem *other = dense_problem(&def, n, W);
-    free(start), free(column), free(place), free(value), free(W), free(b), free(mu);
-    return other;
-}
-
 static void order_of_contacts_does_not_matter(void **state) {
     (void)state;
     static const char *const methods[] = {"newton", "ipm", "apgd", "pqn", "auto"};
     dls_random g = {92};
     dls_problem *p = generated(DLS_GENERATE_STACK, 50, 0.3, false);
-    int n = dls_problem_row_count(p), blocks = dls_problem_block_count(p), d = dls_problem_block_size(p, 0);
-    int *order = calloc((size_t)blocks, sizeof(int));
-    for (int c = 0; c < blocks; c++) order[c] = c;
-    for (int c = blocks - 1; c > 0; c--) {
-        int other = (int)dls_random_below(&g, (uint64_t)c + 1), swap = order[c];
-        order[c] = order[other];
-        order[other] = swap;
-    }
-    dls_problem *q = permuted(p, order);
+    int n = dls_problem_row_count(p), d = dls_problem_block_size(p, 0);
+    int *place = random_places(&g, dls_problem_block_count(p));
+    dls_problem *q = permuted_problem(p, place);
     double *r = doubles(n), *u = doubles(n), *v = doubles(n), size = 0;
     for (int i = 0; i < n; i++) size = fmax(size, fabs(dls_problem_b(p)[i]));
     for (size_t k = 0; k < sizeof methods / sizeof *methods; k++) {
         variant_reach(methods[k], p, 1e-11, r, u);
         variant_reach(methods[k], q, 1e-11, r, v);
         for (int i = 0; i < n; i++)
-            if (!(fabs(u[i] - v[d * order[i / d] + i % d]) < 1e-7 * size))
-                fail_msg("%s: u[%d] = %g, permuted %g", methods[k], i, u[i], v[d * order[i / d] + i % d]);
+            if (!(fabs(u[i] - v[d * place[i / d] + i % d]) < 1e-7 * size))
+                fail_msg("%s: u[%d] = %g, permuted %g", methods[k], i, u[i], v[d * place[i / d] + i % d]);
     }
-    free(r), free(u), free(v), free(order);
+    free(r), free(u), free(v), free(place);
     dls_problem_destroy(p);
     dls_problem_destroy(q);
 }
