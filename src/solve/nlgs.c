@@ -12,7 +12,7 @@ static const double RESTART_GROWTH = 1.5; /* a step that lets the estimate grow 
 static const double STALL_GAIN = 0.9;     /* progress that counts */
 static const double CAUTIOUS_RELAXATION = 0.7;
 
-enum { CHECK_EVERY = 50, CHECK_NEAR = 10, ANDERSON_PATIENCE = 150, LARGE = 4096 };
+enum { CHECK_EVERY = 50, CHECK_NEAR = 10, ANDERSON_PATIENCE = 100, LARGE = 4096 };
 
 /* ---- acceleration ---- */
 
