@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-static const double ROUNDING = 1e-14; /* relative size below which a number is none */
+static const double ROUNDING = 1e-14, LEAST_PIVOT = 1e-10; /* relative sizes below which a number is none */
 
 bool dls_gmres_prepare(dls_gmres *g, int n, int restart, int threads, dls_workspace *w) {
     size_t size = (size_t)n, m = (size_t)restart;
@@ -84,15 +84,15 @@ static double rotate(dls_gmres *g, int k) {
     return fabs(g->right[k + 1]);
 }
 
-/* x += P⁻¹ V y with the triangular solution y of the first k columns; those that a singular A leaves without
- * a pivot have no part in it. */
+/* x += P⁻¹ V y with the triangular solution y of the first k columns. A singular A leaves the last ones
+ * without a pivot: the step before them was as good. */
 static void update(dls_gmres *g, int k, dls_gmres_operator precondition, void *self, double *x) {
     double largest = 0;
     for (int i = 0; i < k; i++) largest = fmax(largest, fabs(*entry(g, i, i)));
+    while (k > 0 && !(fabs(*entry(g, k - 1, k - 1)) > LEAST_PIVOT * largest)) k--;
     for (int i = k - 1; i >= 0; i--) {
         for (int j = i + 1; j < k; j++) g->right[i] -= *entry(g, i, j) * g->right[j];
-        double pivot = *entry(g, i, i);
-        g->right[i] = fabs(pivot) > ROUNDING * largest ? g->right[i] / pivot : 0;
+        g->right[i] = *entry(g, i, i) != 0 ? g->right[i] / *entry(g, i, i) : 0;
     }
     memset(g->w, 0, sizeof(double) * (size_t)g->n);
     for (int i = 0; i < k; i++) add(g, g->right[i], vector(g, i), g->w);
