@@ -180,7 +180,10 @@ static dls_status check_text_heap(check_state *check, uint64_t address, uint64_t
     for (uint64_t at = 16; size - at >= 16;) {
         uint64_t number = check_number(heap + at, 2), bytes = check_number(heap + at + 8, 8);
         uint64_t room = size - at;
-        if (number == 0) break; /* the rest is free */
+        if (number == 0 &&
+            bytes != room) /* the rest is free; HDF5 would go on from there, or stay for ever */
+            return check_damaged(check, address + at, "collection of texts");
+        if (number == 0) break;
         if (bytes > room - 16 || ((bytes + 7) & ~(uint64_t)7) > room - 16)
             return check_damaged(check, address + at, "collection of texts");
         if (number == index) found = bytes + 1;
@@ -306,7 +309,8 @@ static dls_status read_continuation(check_state *check, const message *m, block_
 
 static dls_status read_message(check_state *check, unsigned kind, unsigned flags, const message *m,
                                block_list *list, check_object *object) {
-    bool is_shared = flags & 2;
+    bool is_shared = flags & 2, is_never_shared = flags & 4;
+    if (flags > 7 || (is_shared && is_never_shared)) return malformed(check, m, "header message");
     switch (kind) {
     case MESSAGE_SPACE:
         return is_shared ? check_unsupported(check, "a shared extent") : read_space(check, m, object);

@@ -371,6 +371,27 @@ static void random_bytes(void **state) {
     }
 }
 
+/* Free room of no size at the end of a heap, on which HDF5 itself works for ever. */
+static void a_heap_without_end(void **state) {
+    (void)state;
+    fclib_sample s = make_fclib_sample(DLS_FCLIB_LOCAL, 3, 1, 0, 22);
+    file_bytes good = make_fclib_file(&s, STORE_ROWS, H5F_LIBVER_EARLIEST);
+    file_edit edit = edit_begin(good);
+    edit_long_text(&edit, "/fclib_local/info/title", "title");
+    file_bytes bytes = edit_end(&edit);
+    unsigned char *heap = bytes.data;
+    while (memcmp(heap, "GCOL", 4)) heap++;
+    unsigned char *free_room = heap + 16 + 16 + 8; /* behind the heap's head and a text of 8 bytes at most */
+    assert_memory_equal(free_room, "\0\0\0\0\0\0\0\0", 8);
+    memset(free_room + 8, 0, 8);
+    dls_fclib *file;
+    dls_error error = {0};
+    assert_int_equal(dls_fclib_read_memory(bytes.data, bytes.size, &file, &error), DLS_ERROR_FILE);
+    assert_non_null(strstr(error.message, "/fclib_local/info/title: damaged HDF5 file: collection of texts"));
+    free_bytes(&good);
+    free_bytes(&bytes);
+}
+
 /* ---- files that cannot be opened ---- */
 
 static void expect_unreadable(const char *path, const char *message) {
@@ -553,14 +574,23 @@ static void problems_that_do_not_fit(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(bad_local_files),           cmocka_unit_test(bad_global_files),
-        cmocka_unit_test(singular_masses),           cmocka_unit_test(both_forms_in_one_file),
-        cmocka_unit_test(a_table_instead_of_a_row),  cmocka_unit_test(other_storage_is_refused),
-        cmocka_unit_test(truncated_files),           cmocka_unit_test(files_with_one_bad_byte),
-        cmocka_unit_test(files_with_many_bad_bytes), cmocka_unit_test(random_bytes),
-        cmocka_unit_test(unreadable_paths),          cmocka_unit_test(long_paths),
-        cmocka_unit_test(unwritable_paths),          cmocka_unit_test(full_disk),
-        cmocka_unit_test(solutions_must_be_finite),  cmocka_unit_test(links_and_permissions_stay),
+        cmocka_unit_test(bad_local_files),
+        cmocka_unit_test(bad_global_files),
+        cmocka_unit_test(singular_masses),
+        cmocka_unit_test(both_forms_in_one_file),
+        cmocka_unit_test(a_table_instead_of_a_row),
+        cmocka_unit_test(other_storage_is_refused),
+        cmocka_unit_test(truncated_files),
+        cmocka_unit_test(files_with_one_bad_byte),
+        cmocka_unit_test(files_with_many_bad_bytes),
+        cmocka_unit_test(random_bytes),
+        cmocka_unit_test(a_heap_without_end),
+        cmocka_unit_test(unreadable_paths),
+        cmocka_unit_test(long_paths),
+        cmocka_unit_test(unwritable_paths),
+        cmocka_unit_test(full_disk),
+        cmocka_unit_test(solutions_must_be_finite),
+        cmocka_unit_test(links_and_permissions_stay),
         cmocka_unit_test(problems_that_do_not_fit),
     };
     return cmocka_run_group_tests_name("fclib: bad files", tests, NULL, NULL);
