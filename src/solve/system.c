@@ -11,6 +11,10 @@ void dgetrf_(const int *m, const int *n, double *A, const int *lead, int *pivot,
 void dgetrs_(const char *transposed, const int *n, const int *columns, const double *A, const int *lead,
              const int *pivot, double *B, const int *lead_b, int *info, size_t);
 
+/* OpenBLAS has these, other libraries do not. */
+int openblas_get_num_threads(void) __attribute__((weak));
+void openblas_set_num_threads(int) __attribute__((weak));
+
 /* One flop of KLU costs about so many of LAPACK's. */
 static const double SPARSE_COST = 12;
 /* What else one iteration around a factorisation costs, in flops of a sweep (measured on the shared
@@ -180,10 +184,29 @@ static bool factor_sparse(dls_system *s) {
     return s->numeric && s->common.status == KLU_OK;
 }
 
+/* Left alone, OpenBLAS shares a factorisation among all cores: other bits on other machines, and at these
+ * sizes more waiting than work. Returns how many threads it had. */
+static int quiet_blas(void) {
+    int threads = openblas_get_num_threads ? openblas_get_num_threads() : 1;
+    if (threads > 1) openblas_set_num_threads(1);
+    return threads;
+}
+
+static void restore_blas(int threads) {
+    if (threads > 1) openblas_set_num_threads(threads);
+}
+
 static bool factor_dense(dls_system *s) {
-    int info;
+    int info, threads = quiet_blas();
     dgetrf_(&s->size, &s->size, s->matrix, &s->size, s->pivot, &info);
+    restore_blas(threads);
     return info == 0;
+}
+
+static void solve_dense(dls_system *s) {
+    int info, one = 1, threads = quiet_blas();
+    dgetrs_("N", &s->size, &one, s->matrix, &s->size, s->pivot, s->right, &s->size, &info, 1);
+    restore_blas(threads);
 }
 
 bool dls_system_factor(dls_system *s, const double *A, const double *B, double alpha, const bool *left_out) {
@@ -229,8 +252,7 @@ bool dls_system_solve(dls_system *s, double *x) {
         move_given(s, c, x, s->right + at);
     }
     if (s->dense || s->size <= ALWAYS_DENSE) {
-        int info, one = 1;
-        dgetrs_("N", &s->size, &one, s->matrix, &s->size, s->pivot, s->right, &s->size, &info, 1);
+        solve_dense(s);
     } else if (!klu_tsolve(s->symbolic, s->numeric, s->size, 1, s->right, &s->common)) {
         return false;
     }
