@@ -52,9 +52,9 @@ static void add(const dls_gmres *g, double factor, const double *x, double *y) {
 static double *vector(const dls_gmres *g, int k) { return g->basis + (size_t)k * (size_t)g->n; }
 static double *entry(const dls_gmres *g, int i, int j) { return &g->hessenberg[i + j * (g->restart + 1)]; }
 
-/* Makes basis vector k + 1 orthogonal to the others (modified Gram–Schmidt) and fills column k. False when
- * nothing but rounding is left of it: the Krylov space is exhausted. */
-static bool orthogonalize(dls_gmres *g, int k) {
+/* Makes basis vector k + 1 orthogonal to the others (modified Gram–Schmidt) and fills column k. Where nothing
+ * but rounding is left of it the Krylov space is exhausted: a zero below the diagonal ends the iteration. */
+static void orthogonalize(dls_gmres *g, int k) {
     double size2 = 0;
     for (int i = 0; i <= k; i++) {
         double h = *entry(g, i, k) = dot(g, vector(g, i), g->w);
@@ -65,7 +65,6 @@ static bool orthogonalize(dls_gmres *g, int k) {
     bool fresh = norm > ROUNDING * sqrt(size2);
     *entry(g, k + 1, k) = fresh ? norm : 0;
     for (int i = 0; i < g->n; i++) vector(g, k + 1)[i] = fresh ? g->w[i] / norm : 0;
-    return fresh;
 }
 
 /* Turns column k into upper triangular form; returns the norm of the residual that is left. */
@@ -109,17 +108,16 @@ int dls_gmres_solve(dls_gmres *g, dls_gmres_operator apply, dls_gmres_operator p
     while (norm > tolerance * first && norm > 0 && products < max_products) {
         for (int i = 0; i < g->n; i++) vector(g, 0)[i] = g->w[i] / norm;
         g->right[0] = norm;
-        bool fresh = true;
         int k = 0;
-        while (k < g->restart && products < max_products && fresh && norm > tolerance * first) {
+        while (k < g->restart && products < max_products && norm > tolerance * first) {
             precondition(self, vector(g, k), g->z);
             apply(self, g->z, g->w);
             products++;
-            fresh = orthogonalize(g, k);
+            orthogonalize(g, k);
             norm = rotate(g, k++);
         }
         update(g, k, precondition, self, x);
-        if (norm <= tolerance * first || products >= max_products || !fresh) break;
+        if (norm <= tolerance * first || products >= max_products) break;
         apply(self, x, g->w); /* the true residual starts the next cycle */
         products++;
         for (int i = 0; i < g->n; i++) g->w[i] = y[i] - g->w[i];

@@ -288,7 +288,7 @@ static void threads_of_the_blas_do_not_matter(void **state) {
         skip();
     }
     dls_random g = {88};
-    sample_shape shape = {.blocks = 150, .bodies = 10, .dof = 6, .dimension = 3, .coupling = 0.4};
+    sample_shape shape = {.blocks = 250, .bodies = 2, .dof = 6, .dimension = 3, .coupling = 0.4};
     system_case x = case_create(&g, &shape);
     case_draw(&g, &x, 0);
     int before = openblas_get_num_threads();
