@@ -3,9 +3,15 @@
 #define DELASSUS_H
 
 #include <delassus/base.h>
+#include <delassus/collide.h>
 #include <delassus/fclib.h>
+#include <delassus/integrate.h>
 #include <delassus/law.h>
+#include <delassus/output.h>
 #include <delassus/problem.h>
+#include <delassus/run.h>
+#include <delassus/scene.h>
 #include <delassus/solve.h>
+#include <delassus/world.h>
 
 #endif

@@ -1,0 +1,147 @@
+/* Time stepping of a world. One step, whatever the scheme:
+ *
+ *     place bodies → contacts → u = W r + b → solve, judge → v⁺ = v_free + M⁻¹ Hᵀ r → move
+ *
+ * Every step's contact solution is certified by the one judge (problem.h); a step that misses its tolerance
+ * says so. The same world, options and number of steps give the same bits, on any number of threads. */
+#ifndef DELASSUS_INTEGRATE_H
+#define DELASSUS_INTEGRATE_H
+
+#include <delassus/collide.h>
+#include <delassus/solve.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum dls_scheme {
+    DLS_MOREAU_JEAN = 0, /* contacts and forces at the half step, q + h/2 v */
+    DLS_THETA,           /* θ-method on forces and places; contacts at q + h/2 v */
+    DLS_DVI              /* semi-implicit, paper 001: contacts at q, gap/h for all of them, q + h v⁺ */
+} dls_scheme;
+
+/* Which pairs become contacts of a step. */
+typedef enum dls_entering {
+    DLS_ENTER_MARGIN = 0, /* all that may close within the step; b_n += gap/h where open: no penetration */
+    DLS_ENTER_CLOSED      /* those with gap ≤ 0, as papers 002 and 003 */
+} dls_entering;
+
+typedef enum dls_operator_choice {
+    DLS_OPERATOR_AUTO = 0,
+    DLS_OPERATOR_STORED,
+    DLS_OPERATOR_BODIES
+} dls_operator_choice;
+
+typedef struct dls_simulation_options {
+    dls_scheme scheme;
+    double step; /* h, s */
+    double theta;
+    double margin; /* detection margin, m; 0: a hundredth of the smallest moving shape */
+    dls_entering entering;
+    double stabilisation; /* share of a penetration that a step takes back, 0 … 1 (dvi always takes all) */
+    double stabilisation_speed; /* at most, m/s; 0: |g| h */
+    double rest_speed;          /* slower approaches do not bounce, m/s; 0: |g| h */
+    double reference_velocity;  /* floor of the velocity scale of the residual, m/s; 0: |g| h */
+    dls_operator_choice op;     /* auto: stored W for few contacts, matrix-free for many */
+    bool warm_start;
+    int threads;
+} dls_simulation_options;
+
+DLS_API dls_simulation_options dls_default_simulation_options(void);
+DLS_API const dls_field *dls_simulation_fields(int *count);
+
+typedef struct dls_energy {
+    double kinetic, potential;
+    double friction, impact; /* dissipated so far */
+    double work;             /* of drives and applied forces so far */
+    double unaccounted; /* kinetic + potential + friction + impact − work − what it was at the start */
+} dls_energy;
+
+typedef struct dls_step_report {
+    int64_t step; /* number of the step that ended, from 1 */
+    double t;     /* at its end */
+    int bodies, contacts, active;
+    dls_outcome outcome;
+    bool certified; /* the judge's residual is within the solver's tolerance */
+    double residual, max_error;
+    int iterations;
+    double penetration; /* largest −gap of the step's contacts, m */
+    dls_energy energy;
+    double seconds_collide, seconds_assemble, seconds_solve, seconds;
+} dls_step_report;
+
+/* What a run adds up to. */
+typedef struct dls_run_summary {
+    int64_t steps, certified;
+    double worst_residual, worst_error; /* over all steps */
+    double penetration;
+    int64_t contacts, iterations; /* sums */
+    double seconds_collide, seconds_assemble, seconds_solve, seconds;
+} dls_run_summary;
+
+typedef struct dls_simulation dls_simulation;
+
+/* The world is borrowed: it must outlive the simulation, and bodies may be added and removed between steps.
+ */
+DLS_API dls_status dls_simulation_create(dls_world *world, const dls_simulation_options *options,
+                                         dls_simulation **simulation, dls_error *error);
+DLS_API void dls_simulation_destroy(dls_simulation *simulation);
+
+/* auto at tolerance 1e-6 until told otherwise. The options are copied, strings in them are not. */
+DLS_API dls_status dls_simulation_set_solver(dls_simulation *simulation, const dls_solver *solver,
+                                             const void *options, dls_error *error);
+DLS_API dls_status dls_simulation_set_step(dls_simulation *simulation, double h, dls_error *error);
+
+DLS_API dls_status dls_simulation_step(dls_simulation *simulation, dls_step_report *report, dls_error *error);
+DLS_API double dls_simulation_time(const dls_simulation *simulation);
+DLS_API int64_t dls_simulation_steps(const dls_simulation *simulation);
+DLS_API dls_run_summary dls_simulation_summary(const dls_simulation *simulation);
+DLS_API dls_energy dls_simulation_energy(const dls_simulation *simulation);
+/* Of every body's state bits, in the order of rows: equal hashes, equal runs. */
+DLS_API uint64_t dls_simulation_hash(const dls_simulation *simulation);
+DLS_API size_t dls_simulation_memory(const dls_simulation *simulation); /* bytes held, world aside */
+
+/* ---- contacts of the last step ---------------------------------------------------------------------------
+ */
+
+typedef struct dls_contact_record {
+    dls_body_id body_a, body_b;
+    int shape_a, shape_b; /* in their bodies */
+    int8_t image[3];      /* B stands moved by image · period */
+    uint64_t feature;
+    double point[3]; /* in the middle of the gap */
+    double frame[9]; /* columns n, t₁, t₂: n from A to B */
+    double gap;
+    double mu;
+    double impulse[3];  /* r on B in the frame, N s */
+    double velocity[3]; /* u after the step in the frame (with the shift and restitution terms of b) */
+    double b[3];        /* of u = W r + b */
+} dls_contact_record;
+
+DLS_API int dls_simulation_contact_count(const dls_simulation *simulation);
+DLS_API void dls_simulation_contact(const dls_simulation *simulation, int index, dls_contact_record *record);
+/* The contact problem of the last step and its solution, blocks in the order of contacts; valid until the
+ * next. */
+DLS_API const dls_problem *dls_simulation_problem(const dls_simulation *simulation);
+DLS_API const double *dls_simulation_impulses(const dls_simulation *simulation);
+/* Where bodies stood when that problem was made. */
+DLS_API dls_status dls_simulation_contact_pose(const dls_simulation *simulation, dls_body_id id,
+                                               dls_pose *pose, dls_error *error);
+/* The contact problem of recorded contacts: bodies stand at poses (by id, as dls_simulation_contact_pose gave
+ * them), b and μ are those of the records. */
+DLS_API dls_status dls_contact_records_problem(const dls_world *world, const dls_pose *poses, int count,
+                                               const dls_contact_record *records, double reference_velocity,
+                                               dls_problem **problem, dls_error *error);
+
+/* ---- state as bytes ---------------------------------------------------------------------------------------
+ * All that later steps depend on: a simulation of the same world definition that reads it goes on with the
+ * same bits. It has no checksum of its own (output.h adds one). */
+DLS_API size_t dls_simulation_state_size(const dls_simulation *simulation);
+DLS_API void dls_simulation_state_write(const dls_simulation *simulation, void *bytes);
+DLS_API dls_status dls_simulation_state_read(dls_simulation *simulation, const void *bytes, size_t size,
+                                             dls_error *error);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

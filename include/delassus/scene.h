@@ -1,0 +1,73 @@
+/* Scenes: a world, how it is stepped and what is recorded, as one text file (YAML, so JSON too; SI units).
+ *
+ * Messages say file:line, what was found and what was expected: "drum.yaml:14: unknown key 'raduis' in a
+ * disc, did you mean 'radius'?". */
+#ifndef DELASSUS_SCENE_H
+#define DELASSUS_SCENE_H
+
+#include <delassus/integrate.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* What a run does beside stepping. */
+typedef struct dls_run_options {
+    double until;               /* s */
+    double output_interval;     /* s between recorded states; 0: every step */
+    bool output_contacts;       /* record contacts with them */
+    double checkpoint_interval; /* s of wall time; 0: only at the end and when interrupted */
+    bool strict;                /* stop at the first step that is not certified */
+} dls_run_options;
+
+DLS_API dls_run_options dls_default_run_options(void);
+DLS_API const dls_field *dls_run_fields(int *count);
+
+typedef struct dls_scene dls_scene;
+
+/* settings: count texts "key=value" that override values of the file, keys as paths ("time.step=1e-4",
+ * "solver.tolerance=1e-6", "variables.rpm=20"). */
+DLS_API dls_status dls_scene_read(const char *path, int setting_count, const char *const *settings,
+                                  dls_scene **scene, dls_error *error);
+/* The same from memory; name stands for the file in messages, folder is where mesh files are looked for. */
+DLS_API dls_status dls_scene_read_text(const char *text, size_t size, const char *name, const char *folder,
+                                       int setting_count, const char *const *settings, dls_scene **scene,
+                                       dls_error *error);
+DLS_API void dls_scene_destroy(dls_scene *scene);
+
+/* The file's text with the settings that were applied as a comment at its end: enough to read it again. */
+DLS_API const char *dls_scene_text(const dls_scene *scene);
+DLS_API int dls_scene_setting_count(const dls_scene *scene);
+DLS_API const char *dls_scene_setting(const dls_scene *scene, int index);
+DLS_API const char *dls_scene_title(const dls_scene *scene); /* "" for none */
+DLS_API dls_world *dls_scene_world(dls_scene *scene);        /* owned by the scene */
+DLS_API const dls_simulation_options *dls_scene_simulation_options(const dls_scene *scene);
+DLS_API const dls_run_options *dls_scene_run_options(const dls_scene *scene);
+DLS_API const dls_solver *dls_scene_solver(const dls_scene *scene);
+DLS_API const void *dls_scene_solver_options(const dls_scene *scene);
+
+/* Looks for what is likely a mistake: bodies that overlap at the start, walls thinner than speed × h, pairs
+ * of materials that meet and are not stated, steps too long for the sizes. Calls warn with one line each. */
+DLS_API dls_status dls_scene_check(dls_scene *scene, void (*warn)(const char *line, void *user), void *user,
+                                   int *warnings, dls_error *error);
+
+/* ---- templates and reference ------------------------------------------------------------------------------
+ */
+
+DLS_API int dls_scene_template_count(void);
+DLS_API const char *dls_scene_template_name(int index);
+DLS_API const char *dls_scene_template_summary(int index);
+DLS_API const char *dls_scene_template_text(int index); /* a commented scene that runs */
+
+/* Everything a scene may say, group by group, from the tables that the reader itself uses. */
+typedef struct dls_scene_key {
+    const char *group; /* "bodies", "bodies.shapes", "time", … */
+    const char *key, *type, *unit, *preset, *help;
+} dls_scene_key;
+DLS_API int dls_scene_key_count(void);
+DLS_API dls_scene_key dls_scene_key_at(int index);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,214 @@
+/* The world: rigid bodies with shapes and materials, in the plane or in space, under gravity.
+ *
+ * Units are SI. A body's frame is the one its shapes are given in; its state belongs to the mass centre:
+ *
+ *     x  mass centre, m        q  orientation (w, x, y, z): world = R(q) · body
+ *     v  its velocity, m/s     w  angular velocity, rad/s, in world axes
+ *
+ * A planar world uses the same state with z = 0, rotation about z and no other; planar shapes live in it and
+ * only there. Objects are named by ids that never come back; a definition starts from dls_default_*(). */
+#ifndef DELASSUS_WORLD_H
+#define DELASSUS_WORLD_H
+
+#include <delassus/base.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct dls_world dls_world;
+
+typedef int dls_body_id;     /* 0, 1, … in the order of dls_world_add_body; −1 for none */
+typedef int dls_material_id; /* 0 is the material that shapes have unless told otherwise */
+
+typedef struct dls_pose {
+    double x[3], q[4];
+} dls_pose;
+
+/* ---- functions of time --------------------------------------------------------------------------------- */
+
+typedef struct dls_function dls_function; /* t ↦ number */
+
+DLS_API dls_status dls_function_constant(double value, dls_function **function, dls_error *error);
+/* Piecewise linear through (t, value), constant beyond its ends; times strictly ascending. */
+DLS_API dls_status dls_function_table(int count, const double *t, const double *value,
+                                      dls_function **function, dls_error *error);
+/* An expression in t and in named constants ("2*pi*rpm/60 * min(t, 1)"); names may be NULL where count is 0.
+ * Operators + - * / ^ comparison, && ||, c ? a : b; sin cos tan asin acos atan atan2 sinh cosh tanh exp ln
+ * log10 sqrt abs sign min max rint; constants pi, e. */
+DLS_API dls_status dls_function_expression(const char *text, int constant_count, const char *const *names,
+                                           const double *values, dls_function **function, dls_error *error);
+DLS_API double dls_function_value(const dls_function *function, double t);
+DLS_API void dls_function_destroy(dls_function *function); /* NULL is fine */
+
+/* ---- world ----------------------------------------------------------------------------------------------
+ */
+
+typedef struct dls_world_def {
+    int dimension; /* 2 or 3 */
+    double gravity[3];
+    double period_low[3], period_size[3]; /* a periodic box where size > 0; positions are never wrapped */
+} dls_world_def;
+
+DLS_API dls_world_def dls_default_world_def(void);
+DLS_API dls_status dls_world_create(const dls_world_def *def, dls_world **world, dls_error *error);
+DLS_API void dls_world_destroy(dls_world *world);
+DLS_API int dls_world_dimension(const dls_world *world);
+DLS_API void dls_world_gravity(const dls_world *world, double *gravity);
+DLS_API void dls_world_period(const dls_world *world, double *low, double *size);
+
+/* ---- materials ------------------------------------------------------------------------------------------
+ */
+
+typedef struct dls_material_def {
+    const char *name; /* copied */
+    double density;   /* kg/m³, kg/m² in the plane */
+    double mu, e_n, e_t;
+    double cohesion; /* N, attraction of a closed contact */
+} dls_material_def;
+
+/* What a contact obeys. Pairs that are not stated mix: μ and cohesion the smaller, e_n and e_t the larger. */
+typedef struct dls_pair_def {
+    double mu, e_n, e_t;
+    double cohesion;
+} dls_pair_def;
+
+DLS_API dls_material_def dls_default_material_def(void);
+DLS_API dls_status dls_world_add_material(dls_world *world, const dls_material_def *def, dls_material_id *id,
+                                          dls_error *error);
+DLS_API int dls_world_material_count(const dls_world *world);
+DLS_API dls_status dls_world_material(const dls_world *world, dls_material_id id, dls_material_def *def,
+                                      dls_error *error);
+DLS_API dls_status dls_world_set_pair(dls_world *world, dls_material_id a, dls_material_id b,
+                                      const dls_pair_def *def, dls_error *error);
+/* stated (may be NULL): whether the pair was set and not mixed. */
+DLS_API dls_status dls_world_pair(const dls_world *world, dls_material_id a, dls_material_id b,
+                                  dls_pair_def *def, bool *stated, dls_error *error);
+
+/* ---- shapes ---------------------------------------------------------------------------------------------
+ */
+
+typedef enum dls_shape_kind {
+    /* planar */
+    DLS_DISC = 0,   /* radius */
+    DLS_HALF_PLANE, /* y ≤ 0 is solid in the shape's frame */
+    DLS_CHAIN,      /* segments between consecutive points; solid on the right when walking along it */
+    DLS_POLYGON,    /* convex hull of points */
+    DLS_DRUM,       /* inside of a circle: solid beyond radius */
+    /* spatial */
+    DLS_SPHERE,          /* radius */
+    DLS_HALF_SPACE,      /* z ≤ 0 is solid in the shape's frame */
+    DLS_BOX,             /* size: full edge lengths */
+    DLS_CAPSULE,         /* radius and length of its axis, along z */
+    DLS_ELLIPSOID,       /* size: semi-axes */
+    DLS_POLYHEDRON,      /* convex hull of points */
+    DLS_CYLINDER,        /* radius and length along z */
+    DLS_CYLINDER_INSIDE, /* solid beyond radius and beyond the ends of length along z (0: open, endless) */
+    DLS_BOX_INSIDE,      /* solid outside of a box of size */
+    DLS_MESH, /* triangles, obstacle only: bodies stay on the side of the counter-clockwise normals */
+    DLS_SHAPE_KINDS
+} dls_shape_kind;
+
+DLS_API const char *dls_shape_kind_name(dls_shape_kind kind); /* "disc", "half-plane", "cylinder-inside", … */
+DLS_API bool dls_shape_kind_is_planar(dls_shape_kind kind);
+/* Half-planes, half-spaces, chains, drums, insides and meshes have no mass: static and driven bodies only. */
+DLS_API bool dls_shape_kind_is_obstacle(dls_shape_kind kind);
+
+/* One shape of a body; members that the kind does not use are ignored. Arrays are copied. */
+typedef struct dls_shape_def {
+    dls_shape_kind kind;
+    dls_pose pose; /* in the body's frame */
+    double radius, length, size[3];
+    int point_count;
+    const double *points; /* three numbers each, z = 0 in the plane */
+    bool closed;          /* chain: last point joins the first */
+    int triangle_count;
+    const int *triangles; /* three point indices each */
+    dls_material_id material;
+    uint32_t group, collides; /* bits: shapes collide where each one's group meets the other's mask */
+} dls_shape_def;
+
+DLS_API dls_shape_def dls_default_shape_def(dls_shape_kind kind);
+
+/* ---- bodies ---------------------------------------------------------------------------------------------
+ */
+
+typedef enum dls_motion {
+    DLS_DYNAMIC = 0,
+    DLS_STATIC,
+    DLS_DRIVEN /* moves as told, whatever pushes it */
+} dls_motion;
+
+/* A freedom of a driven body: its place, its speed, or a servo; all NULL and 0: at rest. Freedoms are the
+ * coordinates x, y, z of the mass centre and rotations about the world axes through it. For a rotation,
+ * position is the angle turned since the start, and at most one axis turns at a time unless all three have a
+ * velocity. Functions are owned by the world from then on, also when the call fails. */
+typedef struct dls_drive {
+    dls_function *position; /* m or rad */
+    dls_function *velocity; /* m/s or rad/s */
+    /* servo (translations only): speed = gain · (wanted + force of the contacts along the axis), at most
+     * max_speed: it yields until contacts push back with the wanted force */
+    dls_function *force; /* N, along the axis, that the body is to press with */
+    double gain;         /* m/(s N) */
+    double max_speed;    /* m/s */
+} dls_drive;
+
+typedef struct dls_body_def {
+    const char *name; /* copied; NULL: none */
+    dls_motion motion;
+    dls_pose pose;     /* of the body's frame */
+    double v[3], w[3]; /* of the mass centre; angular velocity in world axes */
+    int shape_count;
+    const dls_shape_def *shapes; /* several make a compound: their masses add up, overlaps count twice */
+    double mass; /* 0: from shapes and densities. Given alone, it scales the inertia of the shapes */
+    const double *inertia; /* NULL: from shapes; else 3 × 3 about the mass centre, in the body's frame, kg m²;
+                             with it mass is needed, and centre is the mass centre */
+    double centre[3];
+    bool locked[6]; /* translations along x, y, z, then rotations about x, y, z of the world */
+    dls_function *force[3],
+        *torque[3];      /* applied at the mass centre, world axes; NULL: none; owned as above */
+    dls_drive drive[6];  /* of a driven body */
+    double birth, death; /* takes part in [birth, death); infinite by default */
+} dls_body_def;
+
+DLS_API dls_body_def dls_default_body_def(void);
+/* Shapes with the masses that they make are checked here; bodies take part from the next step on. */
+DLS_API dls_status dls_world_add_body(dls_world *world, const dls_body_def *def, dls_body_id *id,
+                                      dls_error *error);
+/* Leaves at the beginning of the next step; its id is never used again. */
+DLS_API dls_status dls_world_remove_body(dls_world *world, dls_body_id id, dls_error *error);
+
+DLS_API int dls_world_body_count(const dls_world *world); /* ids given so far, removed ones included */
+typedef enum dls_presence { DLS_WAITING = 0, DLS_PRESENT, DLS_GONE } dls_presence;
+DLS_API dls_presence dls_body_presence(const dls_world *world, dls_body_id id);
+DLS_API const char *dls_body_name(const dls_world *world, dls_body_id id);         /* "" for none */
+DLS_API dls_body_id dls_world_find_body(const dls_world *world, const char *name); /* −1 when there is none */
+DLS_API dls_motion dls_body_motion(const dls_world *world, dls_body_id id);
+
+typedef struct dls_body_state {
+    double x[3], q[4], v[3], w[3];
+} dls_body_state;
+
+DLS_API dls_status dls_body_state_get(const dls_world *world, dls_body_id id, dls_body_state *state,
+                                      dls_error *error);
+DLS_API dls_status dls_body_state_set(dls_world *world, dls_body_id id, const dls_body_state *state,
+                                      dls_error *error);
+
+typedef struct dls_body_mass {
+    double mass;
+    double inertia[9]; /* about the mass centre, body axes, column-major */
+    double centre[3];  /* of mass, in the body's frame */
+} dls_body_mass;
+
+DLS_API dls_status dls_body_mass_get(const dls_world *world, dls_body_id id, dls_body_mass *mass,
+                                     dls_error *error);
+DLS_API int dls_body_shape_count(const dls_world *world, dls_body_id id);
+/* A shape as it lies about the mass centre, in body axes: world = x + R(q)·pose. Points and triangles belong
+ * to the world; those of a polygon or polyhedron are the vertices of its hull. */
+DLS_API dls_status dls_body_shape(const dls_world *world, dls_body_id id, int index, dls_shape_def *def,
+                                  dls_error *error);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,104 @@
+/* From bodies to contacts: broad phase, one function per pair of kinds, identity from step to step. */
+#ifndef COLLIDE_COLLIDE_H
+#define COLLIDE_COLLIDE_H
+
+#include "world/world.h"
+
+#include <delassus/collide.h>
+
+/* ---- narrow phase: one file per family, one row of the table in pairs.c per pair ---- */
+
+/* A shape where it stands: its frame in the world. */
+typedef struct dls_placed {
+    const dls_shape *shape;
+    double x[3], R[9]; /* R column-major */
+} dls_placed;
+
+/* What a pair remembers from step to step so that its answer does not flicker and starts warm. All zero at
+ * first. Part of a checkpoint: same memory, same bits. */
+typedef struct dls_pair_memory {
+    double n[3];        /* last normal or separating direction */
+    int32_t feature[5]; /* of the pair function's own choosing */
+    int32_t used;       /* 0 until the function has written to it */
+} dls_pair_memory;
+
+/* Where a pair function puts its contacts; grows on demand. */
+typedef struct dls_manifold {
+    dls_contact_point *point;
+    int count, capacity;
+    bool out_of_memory;
+} dls_manifold;
+
+void dls_manifold_add(dls_manifold *manifold, const double *point_a, const double *point_b,
+                      const double *normal, double gap, uint64_t feature);
+
+/* Adds every contact of a and b with gap ≤ margin. memory is never NULL. last (may be NULL) are the
+ * last_count contacts that the pair had in the step before. Kinds come in the order of the table. */
+typedef void (*dls_pair_function)(const dls_placed *a, const dls_placed *b, double margin,
+                                  dls_pair_memory *memory, const dls_contact_point *last, int last_count,
+                                  dls_manifold *manifold);
+
+typedef struct dls_pair_row {
+    dls_shape_kind a, b;
+    dls_pair_function collide;
+    bool exact;         /* gap and normal are those of the true distance to rounding */
+    bool remembers;     /* uses its memory: it is kept from step to step */
+    const char *method; /* one line */
+} dls_pair_row;
+
+/* The row for two kinds, swapped where it has them in the other order; NULL for two obstacles and for planar
+ * with spatial. */
+const dls_pair_row *dls_pair_find(dls_shape_kind a, dls_shape_kind b, bool *swapped);
+
+/* The families. */
+void dls_collide_disc_disc(const dls_placed *a, const dls_placed *b, double margin, dls_pair_memory *memory,
+                           const dls_contact_point *last, int last_count, dls_manifold *manifold);
+
+/* ---- broad phase ---- */
+
+typedef struct dls_shape_pair {
+    int a, b;        /* shape rows, a < b */
+    int8_t image[3]; /* b stands moved by image · period */
+} dls_shape_pair;
+
+/* ---- all together ---- */
+
+typedef struct dls_contact {
+    int a, b;                 /* shape rows, a < b */
+    int body_a, body_b;       /* rows */
+    int uid_a, uid_b;         /* of the bodies */
+    int16_t local_a, local_b; /* shapes' places in their bodies */
+    int8_t image[3];
+    bool closed; /* gap ≤ 0 in the step before */
+    dls_contact_point at;
+    double impulse[3];    /* of the last solve, on B, world axes, N s: the warm start */
+    double velocity[3];   /* u after the last solve, in the contact's frame */
+    double extra_impulse; /* of a fourth row */
+} dls_contact;
+
+typedef struct dls_collider dls_collider; /* memory of the collisions of one world */
+
+typedef struct dls_collide_options {
+    double margin; /* m; contacts exist where gap ≤ margin + what the pair may close in one step */
+    double h;      /* length of the step, s */
+    int threads;   /* any number gives the same contacts in the same order */
+} dls_collide_options;
+
+dls_collider *dls_collider_create(void); /* NULL when memory is out */
+void dls_collider_destroy(dls_collider *collider);
+
+/* All contacts of the world as its rows stand, in canonical order: by rows of A and B, image and feature.
+ * Each carries over impulse and closed from the contact of the same identity, if there was one. */
+dls_status dls_collider_update(dls_collider *collider, const dls_world *world,
+                               const dls_collide_options *options, dls_error *error);
+
+int dls_collider_count(const dls_collider *collider);
+dls_contact *dls_collider_contacts(dls_collider *collider);
+
+/* Everything that later steps depend on, as bytes for a checkpoint. size: what write needs. */
+size_t dls_collider_memory_size(const dls_collider *collider);
+void dls_collider_memory_write(const dls_collider *collider, void *bytes);
+dls_status dls_collider_memory_read(dls_collider *collider, const dls_world *world, const void *bytes,
+                                    size_t size, dls_error *error);
+
+#endif
