@@ -50,9 +50,14 @@ typedef struct dls_pair_row {
  * with spatial. */
 const dls_pair_row *dls_pair_find(dls_shape_kind a, dls_shape_kind b, bool *swapped);
 
-/* The families. */
-void dls_collide_disc_disc(const dls_placed *a, const dls_placed *b, double margin, dls_pair_memory *memory,
-                           const dls_contact_point *last, int last_count, dls_manifold *manifold);
+/* Rows of one family, defined in the file that is named after it. */
+typedef struct dls_pair_family {
+    const dls_pair_row *rows;
+    int count;
+} dls_pair_family;
+
+extern const dls_pair_family dls_pairs_planar, dls_pairs_round, dls_pairs_ellipsoid, dls_pairs_cylinder,
+    dls_pairs_hull, dls_pairs_mesh;
 
 /* ---- broad phase ---- */
 
