@@ -248,12 +248,12 @@ static void fill_diagonal(dls_problem *p) {
 
 static dls_status list_entries(dls_problem *p, dls_error *error) {
     dls_body_rows *B = &p->bodies;
-    B->start = DLS_NEW_ZERO(int64_t, p->body_count + 2);
+    B->start = dls_problem_take(p, p->body_count + 2, sizeof(int64_t));
     if (!B->start) return dls_fail_memory(error);
     for (int k = 0; k < 2 * p->block_count; k++)
         if (B->body[k] >= 0) B->start[B->body[k] + 2]++;
     for (int body = 0; body < p->body_count; body++) B->start[body + 2] += B->start[body + 1];
-    B->entry = DLS_NEW(int, B->start[p->body_count + 1]);
+    B->entry = dls_problem_take(p, B->start[p->body_count + 1], sizeof(int));
     if (!B->entry) return dls_fail_memory(error);
     for (int k = 0; k < 2 * p->block_count; k++)
         if (B->body[k] >= 0) B->entry[B->start[B->body[k] + 1]++] = k;
@@ -285,7 +285,7 @@ dls_status dls_problem_create_bodies(const dls_problem_def *def, const dls_bodie
     if (!problem) return dls_fail(error, DLS_ERROR_ARGUMENT, "nowhere to put the problem: NULL");
     *problem = NULL;
     dls_problem *p;
-    dls_status status = dls_problem_begin(def, &p, error);
+    dls_status status = dls_problem_begin(def, NULL, &p, error);
     if (status) return status;
     p->op = &dls_operator_bodies;
     status = check_bodies(p, bodies, error);
@@ -300,6 +300,73 @@ dls_status dls_problem_create_bodies(const dls_problem_def *def, const dls_bodie
     else
         *problem = p;
     return status;
+}
+
+/* ---- contacts of one size in a workspace ---- */
+
+dls_status dls_problem_begin_contacts(dls_workspace *workspace, int count, int d, int body_count, int dof,
+                                      double reference_velocity, dls_problem **problem, dls_error *error) {
+    dls_problem *p = *problem = DLS_TAKE_ZERO(workspace, dls_problem, 1);
+    if (!p) return dls_fail_memory(error);
+    int64_t n = count, rows = n * d;
+    p->workspace = workspace;
+    p->op = &dls_operator_bodies;
+    p->block_count = p->contact_count = count;
+    p->row_count = (int)rows;
+    p->body_count = body_count;
+    p->uniform = count ? d : 0;
+    p->reference_velocity = reference_velocity;
+    p->row = DLS_TAKE(workspace, int, n + 1);
+    p->kind = DLS_TAKE_ZERO(workspace, uint8_t, n);
+    p->mu = DLS_TAKE(workspace, double, n);
+    p->scale = DLS_TAKE(workspace, double, n);
+    p->b = DLS_TAKE(workspace, double, rows);
+    p->diagonal = DLS_TAKE_ZERO(workspace, double, rows *d + DLS_MAX_BLOCK);
+    p->bodies.dof = dof;
+    p->bodies.body = DLS_TAKE(workspace, int, 2 * n);
+    p->bodies.G = DLS_TAKE(workspace, double, 2 * rows * dof);
+    if (!count) { /* what is not uniform has these */
+        p->diagonal_start = DLS_TAKE_ZERO(workspace, int64_t, 1);
+        p->bodies.row_start = DLS_TAKE_ZERO(workspace, int64_t, 1);
+        if (!p->diagonal_start || !p->bodies.row_start) return dls_fail_memory(error);
+    }
+    if (!p->row || !p->kind || !p->mu || !p->scale || !p->b || !p->diagonal || !p->bodies.body ||
+        !p->bodies.G)
+        return dls_fail_memory(error);
+    for (int c = 0; c <= count; c++) p->row[c] = c * d;
+    return DLS_OK;
+}
+
+/* Diagonal blocks G_c G_cᵀ: positive semidefinite as they come. */
+static double end_range(void *self, int first, int end) {
+    dls_problem *p = self;
+    int d = p->uniform;
+    double sum = 0;
+    for (int c = first; c < end; c++) {
+        double *W = p->diagonal + (int64_t)c * d * d;
+        for (int side = 0; side < 2; side++) {
+            const double *G = side_of(p, c, side);
+            if (p->bodies.body[2 * c + side] < 0) continue;
+            if (d == 3 && p->bodies.dof == 6)
+                add_outer(3, 3, 6, G, G, W);
+            else
+                add_outer(d, d, p->bodies.dof, G, G, W);
+        }
+        p->scale[c] = small_trace(d, W) / d;
+        sum += p->scale[c];
+    }
+    return sum;
+}
+
+dls_status dls_problem_end_contacts(dls_problem *p, int threads, dls_error *error) {
+    double sum = dls_parallel_sum(p->block_count, threads, end_range, p);
+    p->mean_scale = p->block_count ? sum / p->block_count : 1;
+    for (int c = 0; c < p->block_count; c++)
+        if (!(p->scale[c] > 0) || isinf(p->scale[c]))
+            return dls_fail(error, DLS_ERROR_INPUT,
+                            "contact %d: nothing that it touches can move (trace of its block %g)", c,
+                            p->scale[c]);
+    return list_entries(p, error);
 }
 
 /* ---- assembly of stored W ---- */
@@ -338,11 +405,11 @@ static void assemble_block(const dls_problem *p, int c, int j, double *W) {
 static dls_status assemble_rows(const dls_problem *p, dls_problem *s, dls_error *error) {
     int n = p->block_count;
     dls_block_rows *W = &s->blocks;
-    W->start = DLS_NEW_ZERO(int64_t, n + 1);
+    W->start = dls_problem_take(s, n + 1, sizeof(int64_t));
     if (!W->start) return dls_fail_memory(error);
     for (int c = 0; c < n; c++) W->start[c + 1] = W->start[c] + coupled_columns(p, c, NULL);
-    W->column = DLS_NEW(int, W->start[n]);
-    if (!p->uniform) W->value_start = DLS_NEW(int64_t, W->start[n] + 1);
+    W->column = dls_problem_take(s, W->start[n], sizeof(int));
+    if (!p->uniform) W->value_start = dls_problem_take(s, W->start[n] + 1, sizeof(int64_t));
     if (!W->column || (!p->uniform && !W->value_start)) return dls_fail_memory(error);
     int64_t values = 0;
     for (int c = 0; c < n; c++) {
@@ -353,7 +420,7 @@ static dls_status assemble_rows(const dls_problem *p, dls_problem *s, dls_error 
         }
     }
     if (W->value_start) W->value_start[W->start[n]] = values;
-    W->value = DLS_NEW_ZERO(double, values + DLS_SIMD_PAD);
+    W->value = dls_problem_take(s, values + DLS_SIMD_PAD, sizeof(double));
     if (!W->value) return dls_fail_memory(error);
     for (int c = 0; c < n; c++)
         for (int64_t k = W->start[c]; k < W->start[c + 1]; k++)
@@ -376,10 +443,11 @@ static dls_status copy_rows(const dls_problem *p, dls_problem *s, dls_error *err
                                                                                    : dls_fail_memory(error);
 }
 
-/* A definition that describes p again; sizes holds block sizes. */
+/* A definition that describes p again; sizes holds block sizes where they differ. */
 static dls_problem_def describe(const dls_problem *p, int *sizes) {
-    for (int c = 0; c < p->block_count; c++) sizes[c] = dls_size(p, c);
+    for (int c = 0; sizes && c < p->block_count; c++) sizes[c] = dls_size(p, c);
     return (dls_problem_def){.block_count = p->block_count,
+                             .dimension = p->uniform,
                              .block_size = sizes,
                              .block_kind = p->kind,
                              .mu = p->mu,
@@ -387,12 +455,13 @@ static dls_problem_def describe(const dls_problem *p, int *sizes) {
                              .reference_velocity = p->reference_velocity};
 }
 
-static dls_status assemble_stored(const dls_problem *p, dls_problem **stored, dls_error *error) {
-    int *sizes = DLS_NEW(int, p->block_count);
-    if (!sizes) return dls_fail_memory(error);
+static dls_status assemble_stored(const dls_problem *p, dls_workspace *workspace, dls_problem **stored,
+                                  dls_error *error) {
+    int *sizes = p->uniform ? NULL : DLS_NEW(int, p->block_count);
+    if (!sizes && !p->uniform) return dls_fail_memory(error);
     dls_problem_def def = describe(p, sizes);
     dls_problem *s;
-    dls_status status = dls_problem_begin(&def, &s, error);
+    dls_status status = dls_problem_begin(&def, workspace, &s, error);
     dls_free(sizes);
     if (status) return status;
     s->op = &dls_operator_stored;
@@ -416,5 +485,11 @@ dls_status dls_problem_assemble(const dls_problem *p, dls_problem **stored, dls_
     if (!p || !stored)
         return dls_fail(error, DLS_ERROR_ARGUMENT, "a problem and a place for the result are needed");
     *stored = NULL;
-    return assemble_stored(p, stored, error);
+    return assemble_stored(p, NULL, stored, error);
+}
+
+dls_status dls_problem_assemble_in(const dls_problem *p, dls_workspace *workspace, dls_problem **stored,
+                                   dls_error *error) {
+    *stored = NULL;
+    return assemble_stored(p, workspace, stored, error);
 }

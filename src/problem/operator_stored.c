@@ -261,7 +261,7 @@ dls_status dls_problem_create(const dls_problem_def *def, const dls_csr *W, dls_
     if (!problem) return dls_fail(error, DLS_ERROR_ARGUMENT, "nowhere to put the problem: NULL");
     *problem = NULL;
     dls_problem *p;
-    dls_status status = dls_problem_begin(def, &p, error);
+    dls_status status = dls_problem_begin(def, NULL, &p, error);
     if (status) return status;
     p->op = &dls_operator_stored;
     status = check_matrix(W, p->row_count, error);

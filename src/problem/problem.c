@@ -50,12 +50,17 @@ static dls_status check_blocks(const dls_problem_def *def, int64_t *rows, dls_er
     return DLS_OK;
 }
 
+void *dls_problem_take(dls_problem *p, int64_t count, size_t size) {
+    return p->workspace ? dls_workspace_take_zero(p->workspace, (size_t)count, size)
+                        : dls_alloc_zero((size_t)count, size);
+}
+
 static bool allocate(dls_problem *p, int n, int64_t rows) {
-    p->row = DLS_NEW(int, n + 1);
-    p->kind = DLS_NEW(uint8_t, n);
-    p->mu = DLS_NEW(double, n);
-    p->scale = DLS_NEW(double, n);
-    p->b = DLS_NEW(double, rows);
+    p->row = dls_problem_take(p, n + 1, sizeof(int));
+    p->kind = dls_problem_take(p, n, sizeof(uint8_t));
+    p->mu = dls_problem_take(p, n, sizeof(double));
+    p->scale = dls_problem_take(p, n, sizeof(double));
+    p->b = dls_problem_take(p, rows, sizeof(double));
     return p->row && p->kind && p->mu && p->scale && p->b;
 }
 
@@ -77,10 +82,10 @@ static dls_status lay_out(dls_problem *p, const dls_problem_def *def, dls_error 
     }
     p->row[n] = row;
     p->uniform = n > 0 && uniform ? first : 0;
-    p->diagonal = DLS_NEW_ZERO(double, entries + DLS_MAX_BLOCK);
+    p->diagonal = dls_problem_take(p, entries + DLS_MAX_BLOCK, sizeof(double));
     if (!p->diagonal) return dls_fail_memory(error);
     if (p->uniform) return DLS_OK;
-    p->diagonal_start = DLS_NEW(int64_t, n + 1);
+    p->diagonal_start = dls_problem_take(p, n + 1, sizeof(int64_t));
     if (!p->diagonal_start) return dls_fail_memory(error);
     p->diagonal_start[0] = 0;
     for (int c = 0; c < n; c++) {
@@ -90,14 +95,16 @@ static dls_status lay_out(dls_problem *p, const dls_problem_def *def, dls_error 
     return DLS_OK;
 }
 
-dls_status dls_problem_begin(const dls_problem_def *def, dls_problem **problem, dls_error *error) {
+dls_status dls_problem_begin(const dls_problem_def *def, dls_workspace *workspace, dls_problem **problem,
+                             dls_error *error) {
     int64_t rows = 0;
     *problem = NULL;
     if (!def) return dls_fail(error, DLS_ERROR_ARGUMENT, "a problem definition is needed, got NULL");
     dls_status status = check_blocks(def, &rows, error);
     if (status) return status;
-    dls_problem *p = DLS_NEW_ZERO(dls_problem, 1);
+    dls_problem *p = workspace ? DLS_TAKE_ZERO(workspace, dls_problem, 1) : DLS_NEW_ZERO(dls_problem, 1);
     if (!p) return dls_fail_memory(error);
+    p->workspace = workspace;
     p->block_count = def->block_count;
     p->row_count = (int)rows;
     p->reference_velocity = def->reference_velocity;
@@ -154,7 +161,7 @@ dls_status dls_problem_finish(dls_problem *p, dls_error *error) {
 }
 
 void dls_problem_destroy(dls_problem *p) {
-    if (!p) return;
+    if (!p || p->workspace) return;
     if (p->op) p->op->release(p);
     dls_free(p->row);
     dls_free(p->kind);

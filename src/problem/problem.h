@@ -33,10 +33,11 @@ struct dls_problem {
     uint8_t *kind;
     double *mu, *b;
     double reference_velocity;
-    int64_t *diagonal_start; /* NULL where uniform */
-    double *diagonal;        /* W_cc, column-major */
-    double *scale;           /* tr(W_cc)/d of each block: 1/ρ_c of the judge, 1/kg */
-    double mean_scale;       /* W̄: its mean over contacts, or over bilateral blocks where there are none */
+    int64_t *diagonal_start;  /* NULL where uniform */
+    double *diagonal;         /* W_cc, column-major */
+    double *scale;            /* tr(W_cc)/d of each block: 1/ρ_c of the judge, 1/kg */
+    double mean_scale;        /* W̄: its mean over contacts, or over bilateral blocks where there are none */
+    dls_workspace *workspace; /* where its arrays are, and it itself; NULL: in blocks of their own */
     const dls_operator *op;
     dls_block_rows blocks; /* used by the stored operator */
     dls_body_rows bodies;  /* used by the matrix-free operator */
@@ -74,10 +75,23 @@ static inline const double *dls_diagonal(const dls_problem *p, int c) {
     return p->diagonal + (p->uniform ? (int64_t)c * p->uniform * p->uniform : p->diagonal_start[c]);
 }
 
-/* Checks def and makes a problem without an operator. */
-dls_status dls_problem_begin(const dls_problem_def *def, dls_problem **problem, dls_error *error);
+/* Checks def and makes a problem without an operator. With a workspace everything lies there: destroying the
+ * problem does nothing, and a problem made anew in each step does not allocate. */
+dls_status dls_problem_begin(const dls_problem_def *def, dls_workspace *workspace, dls_problem **problem,
+                             dls_error *error);
+/* Room for one of its arrays, cleared; NULL when memory is out. */
+void *dls_problem_take(dls_problem *p, int64_t count, size_t size);
 /* Checks the diagonal blocks and computes what follows from them. */
 dls_status dls_problem_finish(dls_problem *p, dls_error *error);
+
+/* A matrix-free problem of contacts of one size in a workspace. Whoever begins it fills mu, b, bodies.body
+ * and bodies.G (already H L) before ending it. */
+dls_status dls_problem_begin_contacts(dls_workspace *workspace, int count, int d, int body_count, int dof,
+                                      double reference_velocity, dls_problem **problem, dls_error *error);
+dls_status dls_problem_end_contacts(dls_problem *p, int threads, dls_error *error);
+/* The same with W stored, in the workspace. */
+dls_status dls_problem_assemble_in(const dls_problem *p, dls_workspace *workspace, dls_problem **stored,
+                                   dls_error *error);
 
 /* u = W r + b with scratch for the operator's state. */
 void dls_velocity(const dls_problem *p, const double *r, double *u, double *state, int threads);
