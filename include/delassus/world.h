@@ -38,6 +38,7 @@ DLS_API dls_status dls_function_table(int count, const double *t, const double *
  * log10 sqrt abs sign min max rint; constants pi, e. */
 DLS_API dls_status dls_function_expression(const char *text, int constant_count, const char *const *names,
                                            const double *values, dls_function **function, dls_error *error);
+/* May be infinite or NaN where the expression is. One function is not for two threads at once. */
 DLS_API double dls_function_value(const dls_function *function, double t);
 DLS_API void dls_function_destroy(dls_function *function); /* NULL is fine */
 
@@ -75,6 +76,9 @@ typedef struct dls_pair_def {
 
 DLS_API dls_material_def dls_default_material_def(void);
 DLS_API dls_status dls_world_add_material(dls_world *world, const dls_material_def *def, dls_material_id *id,
+                                          dls_error *error);
+/* Bodies that are there keep their masses; stated pairs stay as stated. */
+DLS_API dls_status dls_world_set_material(dls_world *world, dls_material_id id, const dls_material_def *def,
                                           dls_error *error);
 DLS_API int dls_world_material_count(const dls_world *world);
 DLS_API dls_status dls_world_material(const dls_world *world, dls_material_id id, dls_material_def *def,
@@ -139,13 +143,14 @@ typedef enum dls_motion {
     DLS_DRIVEN /* moves as told, whatever pushes it */
 } dls_motion;
 
-/* A freedom of a driven body: its place, its speed, or a servo; all NULL and 0: at rest. Freedoms are the
- * coordinates x, y, z of the mass centre and rotations about the world axes through it. For a rotation,
- * position is the angle turned since the start, and at most one axis turns at a time unless all three have a
- * velocity. Functions are owned by the world from then on, also when the call fails. */
+/* A freedom of a driven body: its way, its speed, or a servo; all NULL and 0: at rest. Freedoms are the
+ * coordinates x, y, z of the mass centre and rotations about the world axes through it. A position is what
+ * the coordinate has moved, or the angle it has turned, since birth. One axis may turn by position or
+ * velocity, or all three by velocity. Functions are owned by the world from then on, also when the call
+ * fails; no two places may share one. */
 typedef struct dls_drive {
-    dls_function *position; /* m or rad */
-    dls_function *velocity; /* m/s or rad/s */
+    dls_function *position; /* m or rad, met at the end of every step */
+    dls_function *velocity; /* m/s or rad/s, taken in the middle of every step */
     /* servo (translations only): speed = gain · (wanted + force of the contacts along the axis), at most
      * max_speed: it yields until contacts push back with the wanted force */
     dls_function *force; /* N, along the axis, that the body is to press with */
@@ -163,8 +168,8 @@ typedef struct dls_body_def {
     double mass; /* 0: from shapes and densities. Given alone, it scales the inertia of the shapes */
     const double *inertia; /* NULL: from shapes; else 3 × 3 about the mass centre, in the body's frame, kg m²;
                              with it mass is needed, and centre is the mass centre */
-    double centre[3];
-    bool locked[6]; /* translations along x, y, z, then rotations about x, y, z of the world */
+    double centre[3];      /* static and driven bodies have no mass: this is the point that they turn about */
+    bool locked[6];        /* translations along x, y, z, then rotations about x, y, z of the world */
     dls_function *force[3],
         *torque[3];      /* applied at the mass centre, world axes; NULL: none; owned as above */
     dls_drive drive[6];  /* of a driven body */
@@ -191,12 +196,16 @@ typedef struct dls_body_state {
 
 DLS_API dls_status dls_body_state_get(const dls_world *world, dls_body_id id, dls_body_state *state,
                                       dls_error *error);
+/* A driven position goes on from where this puts the body. */
 DLS_API dls_status dls_body_state_set(dls_world *world, dls_body_id id, const dls_body_state *state,
                                       dls_error *error);
+/* Of the body's frame, as in its definition. */
+DLS_API dls_status dls_body_pose_get(const dls_world *world, dls_body_id id, dls_pose *pose,
+                                     dls_error *error);
 
 typedef struct dls_body_mass {
-    double mass;
-    double inertia[9]; /* about the mass centre, body axes, column-major */
+    double mass;       /* infinite for static and driven bodies, and so is their inertia */
+    double inertia[9]; /* about the mass centre, body axes, column-major; in the plane only inertia[8] */
     double centre[3];  /* of mass, in the body's frame */
 } dls_body_mass;
 

@@ -1,10 +1,13 @@
 /* Inside the world: rows of arrays that the other rooms read, in an order that does not depend on the order
  * in which bodies were added.
  *
- * A body waits in `entries` until its birth; at the beginning of a step dls_world_settle() takes those that
- * are due into the rows, sorted along a Morton curve of their places, behind the rows that are there; rows of
- * bodies that leave close up. So rows are canonical, neighbours in space are neighbours in memory, and the
- * order of rows never changes between two that stay. */
+ * A body waits until its birth; at the beginning of a step dls_world_settle() takes those that are due into
+ * the rows, sorted along a Morton curve of their places, behind the rows that are there; rows of bodies that
+ * leave close up. So rows are canonical, neighbours in space are neighbours in memory, and the order of rows
+ * never changes between two that stay.
+ *
+ * Where a body is: in its row; staged behind the rows in the same arrays, when the next step may take it in;
+ * or in a block of its own, when it waits for long or is gone. */
 #ifndef WORLD_WORLD_H
 #define WORLD_WORLD_H
 
@@ -26,22 +29,34 @@ typedef struct dls_body {
     double radius; /* of the ball about the mass centre that holds all shapes, INFINITY without bound */
 } dls_body;
 
-/* What a body was told, by id. */
-typedef struct dls_body_entry {
-    char *name;
-    dls_presence presence;
-    int row; /* −1 unless present */
-    bool leaving;
-    dls_body body;        /* as it will stand in its row */
-    dls_body_state state; /* before it has a row, and after it had one */
-    dls_shape *shapes;    /* copied into rows, geometry owned here */
-    double centre[3], frame[4];
-    double birth, death;
+/* What few bodies have: forces and drives. */
+typedef struct dls_body_told {
     dls_function *force[3], *torque[3];
     dls_drive drive[6];
-    dls_pose start;        /* mass centre and orientation at birth: what driven positions count from */
-    double servo_force[3]; /* of contacts on the body in the last step, N */
-    bool has_forces;
+    bool has_forces, has_servo;
+    dls_pose start;          /* mass centre and orientation at birth: what driven positions count from */
+    double moved[6];         /* driven positions reached so far */
+    double contact_force[3]; /* of contacts on the body in the last step, N: what a servo feels */
+} dls_body_told;
+
+/* A body without a row. */
+typedef struct dls_body_kept {
+    dls_body body;
+    dls_body_state state;
+    dls_shape shapes[];
+} dls_body_kept;
+
+/* One per id. */
+typedef struct dls_body_entry {
+    char *name;
+    dls_body_told *told; /* NULL where neither forces nor drives are */
+    dls_body_kept *kept; /* NULL while the body stands in the arrays */
+    dls_presence presence;
+    int row;  /* −1 unless present */
+    int slot; /* in bodies and states: the row, or where it is staged; −1 when kept */
+    bool leaving;
+    double centre[3]; /* of mass, in the body's frame */
+    double birth, death;
 } dls_body_entry;
 
 typedef struct dls_material {
@@ -54,16 +69,22 @@ struct dls_world {
     int entry_count, entry_capacity;
     dls_body_entry *entries;
     int body_count, body_capacity; /* rows */
+    int staged_count;              /* bodies behind them */
     dls_body *bodies;
     dls_body_state *states;
     int shape_count, shape_capacity;
+    int staged_shapes;
     dls_shape *shapes; /* rows, those of one body together, in the order of bodies */
     int next_uid;
     int material_count;
     dls_material *materials;
     dls_pair_def *pairs; /* material_count², symmetric, mixed where not stated */
     uint8_t *pair_stated;
-    bool unsettled; /* an entry is waiting, leaving or may die */
+    int *names; /* ids by hash of name, open addressing, −1 free */
+    int name_count, name_capacity;
+    bool unsettled;     /* an entry is staged or leaving */
+    double next_change; /* first birth or death to come */
+    double settled;     /* last t of dls_world_settle, −INFINITY before */
 };
 
 /* Bodies that are born at or before t and those that leave or die change rows. changed tells whether any did.
@@ -71,10 +92,29 @@ struct dls_world {
 dls_status dls_world_settle(dls_world *world, double t, bool *changed, dls_error *error);
 
 /* v and w of driven rows for a step from t to t + h: constant over it, and such that a driven position is met
- * at its end. */
-void dls_world_drive(dls_world *world, double t, double h);
+ * at its end. Fails where a function gives no finite number. */
+dls_status dls_world_drive(dls_world *world, double t, double h, dls_error *error);
+/* After the step has moved driven rows by v and w: puts them at their driven positions to the last bit. */
+void dls_world_drive_finish(dls_world *world, double t, double h);
 
-/* Force and torque about the mass centre on a dynamic row at time t: gravity and what is applied. */
-void dls_world_force(const dls_world *world, int row, double t, double *force, double *torque);
+/* Force and torque about the mass centre on a dynamic row at time t: gravity and what is applied. Rows may be
+ * asked on several threads at once, one row only on one. Fails where a function gives no finite number. */
+dls_status dls_world_force(const dls_world *world, int row, double t, double *force, double *torque,
+                           dls_error *error);
+
+/* Whether a row is a servo, which wants to know the force of the contacts on it in the step that ended. */
+bool dls_world_wants_contact_force(const dls_world *world, int row);
+void dls_world_contact_force(dls_world *world, int row, const double *force);
+
+/* A body, its state and its shapes wherever it is; NULL for a wrong id. */
+const dls_body *dls_world_body(const dls_world *world, dls_body_id id);
+dls_body_state *dls_world_state(const dls_world *world, dls_body_id id);
+const dls_shape *dls_world_shapes(const dls_world *world, dls_body_id id);
+
+/* Everything about rows, states, drives and presence that later steps depend on, as bytes for a checkpoint; a
+ * world of the same definition reads it. */
+size_t dls_world_memory_size(const dls_world *world);
+void dls_world_memory_write(const dls_world *world, void *bytes);
+dls_status dls_world_memory_read(dls_world *world, const void *bytes, size_t size, dls_error *error);
 
 #endif
