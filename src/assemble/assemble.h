@@ -1,0 +1,78 @@
+/* From contacts to the contact problem: masses and free velocities where the bodies stand, G = H L, μ and b.
+ */
+#ifndef ASSEMBLE_ASSEMBLE_H
+#define ASSEMBLE_ASSEMBLE_H
+
+#include "collide/collide.h"
+#include "problem/problem.h"
+
+/* How contacts enter and what is added to the velocity without impulses. Lengths and speeds in SI. */
+typedef struct dls_assemble_options {
+    double t, h;
+    bool closed_only;  /* contacts with gap ≤ 0 alone */
+    bool whole_gap;    /* b_n += gap/h for gaps of both signs */
+    double share;      /* of a penetration that is taken back */
+    double most_speed; /* at which it is */
+    double rest_speed; /* slower approaches do not bounce */
+    double reference_velocity;
+    bool stored; /* W by rows instead of matrix-free */
+    bool warm_start;
+    int threads;
+} dls_assemble_options;
+
+/* Mass of a row where it stands: M⁻¹ = L Lᵀ with L = diag(root, S). All zero where it is not dynamic. */
+typedef struct dls_row_mass {
+    double root[3]; /* 1/√m along each axis, 0 where locked */
+    double S[9];    /* S Sᵀ is the inverse inertia in world axes, column-major */
+} dls_row_mass;
+
+/* Velocity of a row: of its mass centre, and angular in world axes. */
+typedef struct dls_twist {
+    double v[3], w[3];
+} dls_twist;
+
+/* All of one step, in its workspace: valid until the next one begins. */
+typedef struct dls_assembly {
+    dls_workspace *space;
+    int dimension, row_count;
+    dls_row_mass *mass; /* per row */
+    dls_twist *before;  /* without forces and impulses */
+    dls_twist *free;    /* with forces, without impulses */
+    int block_count;
+    int *contact_of;      /* the contact that each block is */
+    dls_problem *rows;    /* matrix-free */
+    dls_problem *problem; /* the same, or the same with W stored */
+    double *r;            /* in: warm start; out: solution */
+    double *u;            /* W r + b */
+    double *u_before;     /* velocity before the step in the contact's frame */
+    double *added;        /* what b has beside the free velocity: restitution and gaps */
+    double *cohesion;     /* impulse of attraction per block, N s; NULL where no pair has any */
+    int inert;            /* contacts left out because nothing that they touch can move */
+} dls_assembly;
+
+/* Begins a step: masses and velocities of all rows as the world stands. forces: a share θ is taken at t + h,
+ * the rest at t; θ < 0 takes them at t + h/2. */
+dls_status dls_assemble_bodies(dls_assembly *a, const dls_world *world, double theta,
+                               const dls_assemble_options *options, dls_error *error);
+/* The contact problem of these contacts. */
+dls_status dls_assemble_contacts(dls_assembly *a, const dls_world *world, const dls_contact *contacts,
+                                 int count, const dls_assemble_options *options, dls_error *error);
+/* Where a block acts. */
+typedef struct dls_block_place {
+    int row_a, row_b;
+    double point[3], shift[3]; /* B stands moved by shift */
+    double frame[9];           /* columns n, t₁, t₂ */
+} dls_block_place;
+
+/* The problem, with blocks of their own memory, of places whose μ and b are given; masses are those of a. */
+dls_status dls_assemble_given(const dls_assembly *a, const dls_world *world, int count,
+                              const dls_block_place *places, const double *mu, const double *b,
+                              double reference_velocity, dls_problem **problem, dls_error *error);
+
+/* Columns n, t₁, t₂ of a contact. */
+void dls_contact_frame(const double *normal, double *frame);
+
+/* v⁺ = v_free + L Gᵀ r, written to the world's rows. */
+dls_status dls_assemble_apply(const dls_assembly *a, dls_world *world, int threads, dls_error *error);
+
+#endif

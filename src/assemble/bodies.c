@@ -1,0 +1,143 @@
+/* Masses and velocities of the bodies where they stand, before contacts act. */
+#include "assemble/assemble.h"
+#include "base/error.h"
+#include "base/memory.h"
+#include "base/parallel.h"
+#include "base/vector.h"
+
+#include <string.h>
+
+/* J = Q diag(I) Qᵀ in world axes, with Q = R · principal axes. */
+static void world_axes(const dls_body *body, const double *q, double *Q) {
+    double R[9];
+    quat_matrix(q, R);
+    mat_multiply(Q, R, body->axes);
+}
+
+static double inertia_entry(const dls_body *body, const double *Q, int i, int j) {
+    double sum = 0;
+    for (int k = 0; k < 3; k++) sum += Q[i + 3 * k] * body->inertia[k] * Q[j + 3 * k];
+    return sum;
+}
+
+/* S with S Sᵀ = the inverse of J's block of one or two free axes. */
+static void root_of_free_axes(const dls_body *body, const double *Q, const int *axis, int count, double *S) {
+    int i = axis[0], j = axis[1];
+    double a = inertia_entry(body, Q, i, i);
+    if (count == 1) {
+        S[i + 3 * i] = 1 / sqrt(a);
+        return;
+    }
+    double b = inertia_entry(body, Q, i, j), c = inertia_entry(body, Q, j, j), det = a * c - b * b;
+    S[i + 3 * i] = sqrt(c / det);
+    S[j + 3 * i] = -b / (det * S[i + 3 * i]);
+    S[j + 3 * j] = 1 / sqrt(c);
+}
+
+static void row_mass(const dls_body *body, const double *q, int dimension, dls_row_mass *mass) {
+    memset(mass, 0, sizeof *mass);
+    if (body->motion != DLS_DYNAMIC) return;
+    int axis[3] = {0}, free_axes = 0;
+    for (int k = 0; k < dimension; k++)
+        if (!(body->locked >> k & 1)) mass->root[k] = sqrt(body->inverse_mass);
+    for (int k = dimension == 2 ? 2 : 0; k < 3; k++)
+        if (!(body->locked >> (3 + k) & 1)) axis[free_axes++] = k;
+    if (free_axes == 0) return;
+    double Q[9];
+    world_axes(body, q, Q);
+    if (free_axes < 3) {
+        root_of_free_axes(body, Q, axis, free_axes, mass->S);
+        return;
+    }
+    for (int k = 0; k < 3; k++) vec_scale(mass->S + 3 * k, body->inertia_root[k], Q + 3 * k);
+}
+
+/* h times the force, and the torque; a body whose rotation is partly locked cannot use the free rotation of
+ * the integrator, so that its gyroscopic torque −ω × Jω stands here. */
+static dls_status row_impulse(const dls_world *world, int row, double theta, const dls_assemble_options *o,
+                              double *linear, double *angular, dls_error *error) {
+    double force[2][3], torque[2][3], late = theta < 0 ? 0 : theta;
+    dls_status status =
+        dls_world_force(world, row, theta < 0 ? o->t + o->h / 2 : o->t, force[0], torque[0], error);
+    if (!status && late > 0) status = dls_world_force(world, row, o->t + o->h, force[1], torque[1], error);
+    if (status) return status;
+    for (int k = 0; k < 3; k++) {
+        linear[k] = o->h * (late > 0 ? (1 - late) * force[0][k] + late * force[1][k] : force[0][k]);
+        angular[k] = o->h * (late > 0 ? (1 - late) * torque[0][k] + late * torque[1][k] : torque[0][k]);
+    }
+    const dls_body *body = &world->bodies[row];
+    if (world->def.dimension == 3 && body->locked >> 3) {
+        const double *w = world->states[row].w;
+        double Q[9], momentum[3], gyroscopic[3];
+        world_axes(body, world->states[row].q, Q);
+        mat_apply_transposed(momentum, Q, w);
+        for (int k = 0; k < 3; k++) momentum[k] *= body->inertia[k];
+        mat_apply(momentum, Q, momentum);
+        vec_cross(gyroscopic, w, momentum);
+        vec_along(angular, angular, -o->h, gyroscopic);
+    }
+    return DLS_OK;
+}
+
+typedef struct bodies_work {
+    dls_assembly *assembly;
+    const dls_world *world;
+    const dls_assemble_options *options;
+    double theta;
+} bodies_work;
+
+/* Returns how many rows have a force that is no number. */
+static double bodies_range(void *self, int first, int end) {
+    const bodies_work *work = self;
+    const dls_world *world = work->world;
+    double failures = 0;
+    for (int row = first; row < end; row++) {
+        const dls_body *body = &world->bodies[row];
+        const dls_body_state *state = &world->states[row];
+        dls_row_mass *mass = &work->assembly->mass[row];
+        dls_twist *before = &work->assembly->before[row], *without = &work->assembly->free[row];
+        double linear[3], angular[3];
+        row_mass(body, state->q, world->def.dimension, mass);
+        vec_copy(before->v, state->v);
+        vec_copy(before->w, state->w);
+        *without = *before;
+        if (body->motion != DLS_DYNAMIC) continue;
+        if (row_impulse(world, row, work->theta, work->options, linear, angular, NULL)) {
+            failures++;
+            continue;
+        }
+        mat_apply_transposed(angular, mass->S, angular);
+        mat_apply(angular, mass->S, angular);
+        for (int k = 0; k < 3; k++) {
+            bool held = body->locked >> k & 1, held_turn = body->locked >> (3 + k) & 1;
+            without->v[k] = held ? 0 : before->v[k] + mass->root[k] * mass->root[k] * linear[k];
+            without->w[k] = held_turn ? 0 : before->w[k] + angular[k];
+        }
+    }
+    return failures;
+}
+
+/* The message of the first row that fails. */
+static dls_status find_failure(const bodies_work *work, dls_error *error) {
+    double linear[3], angular[3];
+    dls_status status = DLS_OK;
+    for (int row = 0; row < work->world->body_count && !status; row++)
+        if (work->world->bodies[row].motion == DLS_DYNAMIC)
+            status = row_impulse(work->world, row, work->theta, work->options, linear, angular, error);
+    return status;
+}
+
+dls_status dls_assemble_bodies(dls_assembly *a, const dls_world *world, double theta,
+                               const dls_assemble_options *options, dls_error *error) {
+    dls_workspace *space = a->space;
+    int n = world->body_count;
+    *a = (dls_assembly){.space = space, .dimension = world->def.dimension, .row_count = n};
+    dls_workspace_release(space, (dls_workspace_mark){0, 0});
+    a->mass = DLS_TAKE(space, dls_row_mass, n);
+    a->before = DLS_TAKE(space, dls_twist, n);
+    a->free = DLS_TAKE(space, dls_twist, n);
+    if (!a->mass || !a->before || !a->free) return dls_fail_memory(error);
+    bodies_work work = {a, world, options, theta};
+    return dls_parallel_sum(n, options->threads, bodies_range, &work) > 0 ? find_failure(&work, error)
+                                                                          : DLS_OK;
+}

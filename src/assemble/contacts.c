@@ -1,0 +1,321 @@
+/* Contacts become blocks of u = W r + b:
+ *
+ *     row k of contact c:  u_k = d_k · (v_B + ω_B × r_B − v_A − ω_A × r_A),   d = n, t₁, t₂
+ *     b = u_free + (e_n u_n⁻, e_t u_t⁻) where it bounces, b_n += gap/h where it is open */
+#include "assemble/assemble.h"
+#include "base/error.h"
+#include "base/memory.h"
+#include "base/parallel.h"
+#include "base/small.h"
+#include "base/vector.h"
+
+#include <math.h>
+#include <string.h>
+
+void dls_contact_frame(const double *normal, double *frame) {
+    vec_copy(frame, normal);
+    vec_tangents(normal, frame + 3, frame + 6);
+}
+
+/* ---- places ---- */
+
+static void place_of(const dls_world *world, const dls_contact *c, dls_block_place *place) {
+    place->row_a = c->body_a;
+    place->row_b = c->body_b;
+    for (int k = 0; k < 3; k++) {
+        place->point[k] = 0.5 * (c->at.point_a[k] + c->at.point_b[k]);
+        place->shift[k] = c->image[k] * world->def.period_size[k];
+    }
+    dls_contact_frame(c->at.normal, place->frame);
+}
+
+static void arm_of(const dls_world *world, const dls_block_place *p, int side, double *arm) {
+    vec_sub(arm, p->point, world->states[side ? p->row_b : p->row_a].x);
+    if (side) vec_sub(arm, arm, p->shift);
+}
+
+/* u_k of the contact's frame from the twists of all rows. */
+static void relative_velocity(const dls_world *world, const dls_block_place *p, const dls_twist *twist, int d,
+                              double *u) {
+    double arm[3], turn[3], relative[3];
+    const dls_twist *a = &twist[p->row_a], *b = &twist[p->row_b];
+    arm_of(world, p, 1, arm);
+    vec_cross(turn, b->w, arm);
+    vec_add(relative, b->v, turn);
+    arm_of(world, p, 0, arm);
+    vec_cross(turn, a->w, arm);
+    vec_sub(relative, relative, a->v);
+    vec_sub(relative, relative, turn);
+    for (int k = 0; k < d; k++) u[k] = vec_dot(p->frame + 3 * k, relative);
+}
+
+static bool can_move(const dls_row_mass *mass) {
+    for (int k = 0; k < 3; k++)
+        if (mass->root[k] > 0 || mass->S[4 * k] > 0 || mass->S[k] != 0 || mass->S[3 + k] != 0 ||
+            mass->S[6 + k] != 0)
+            return true;
+    return false;
+}
+
+/* Rows of G for one side: ± dᵀ(translation, rotation) L, row after row. */
+static void fill_side(const dls_assembly *a, const dls_world *world, const dls_block_place *p, int side,
+                      int d, double *G) {
+    const dls_row_mass *mass = &a->mass[side ? p->row_b : p->row_a];
+    double arm[3], turn[3], sign = side ? 1 : -1;
+    arm_of(world, p, side, arm);
+    for (int k = 0; k < d; k++) {
+        const double *direction = p->frame + 3 * k;
+        vec_cross(turn, arm, direction);
+        if (a->dimension == 2) {
+            double *row = G + 3 * k;
+            row[0] = sign * mass->root[0] * direction[0];
+            row[1] = sign * mass->root[1] * direction[1];
+            row[2] = sign * mass->S[8] * turn[2];
+            continue;
+        }
+        double *row = G + 6 * k;
+        for (int i = 0; i < 3; i++) row[i] = sign * mass->root[i] * direction[i];
+        mat_apply_transposed(row + 3, mass->S, turn);
+        if (!side) vec_scale(row + 3, -1, row + 3);
+    }
+}
+
+static void fill_block(const dls_assembly *a, const dls_world *world, const dls_block_place *p,
+                       dls_problem *problem, int c) {
+    int d = a->dimension, dof = d == 2 ? 3 : 6;
+    double *G = problem->bodies.G + (int64_t)c * 2 * d * dof;
+    for (int side = 0; side < 2; side++) {
+        int row = side ? p->row_b : p->row_a;
+        bool moves = can_move(&a->mass[row]);
+        problem->bodies.body[2 * c + side] = moves ? row : -1;
+        if (moves)
+            fill_side(a, world, p, side, d, G + side * d * dof);
+        else
+            memset(G + side * d * dof, 0, sizeof(double) * (size_t)(d * dof));
+    }
+    if (p->row_a == p->row_b && problem->bodies.body[2 * c] >= 0) { /* a body that meets its own image */
+        for (int k = 0; k < d * dof; k++) G[k] += G[d * dof + k], G[d * dof + k] = 0;
+        problem->bodies.body[2 * c + 1] = -1;
+    }
+}
+
+/* ---- which contacts enter ---- */
+
+typedef struct contact_work {
+    dls_assembly *assembly;
+    const dls_world *world;
+    const dls_contact *contacts;
+    const dls_assemble_options *options;
+    uint8_t *verdict;
+} contact_work;
+
+typedef enum verdict { STAYS_OUT, ENTERS, BOUNCES, INERT } verdict;
+
+static const dls_pair_def *pair_of(const dls_world *world, const dls_contact *c) {
+    int a = world->shapes[c->a].material, b = world->shapes[c->b].material;
+    return &world->pairs[a * world->material_count + b];
+}
+
+/* Nothing that the contact touches can move along any of its directions. */
+static bool is_inert(const dls_assembly *a, const dls_world *world, const dls_block_place *p) {
+    double G[18], sum = 0;
+    bool locked = false;
+    for (int side = 0; side < 2; side++) {
+        const dls_body *body = &world->bodies[side ? p->row_b : p->row_a];
+        if (body->motion != DLS_DYNAMIC) continue;
+        if (!body->locked) return p->row_a == p->row_b;
+        locked = true;
+    }
+    if (!locked) return true;
+    int values = a->dimension == 2 ? 6 : 18;
+    for (int side = 0; side < 2; side++) {
+        int row = side ? p->row_b : p->row_a;
+        fill_side(a, world, p, side, a->dimension, G);
+        double size = vec_dot(a->mass[row].root, a->mass[row].root);
+        for (int k = 0; k < 9; k++) size += a->mass[row].S[k] * a->mass[row].S[k];
+        if (size > 0) sum += small_dot(values, G, G) / size;
+    }
+    return !(sum > 1e-20);
+}
+
+static verdict judge(const contact_work *work, const dls_contact *c) {
+    const dls_assemble_options *o = work->options;
+    dls_block_place place;
+    place_of(work->world, c, &place);
+    if (is_inert(work->assembly, work->world, &place)) return INERT;
+    const dls_pair_def *pair = pair_of(work->world, c);
+    bool closed = c->at.gap <= 0;
+    if (o->closed_only && !closed) return STAYS_OUT;
+    if (pair->e_n == 0 && (pair->e_t == 0 || !closed)) return ENTERS;
+    double u[3];
+    relative_velocity(work->world, &place, work->assembly->before, work->assembly->dimension, u);
+    if (closed) return u[0] < -o->rest_speed ? BOUNCES : ENTERS;
+    /* what will bounce must keep its speed until it has closed */
+    return -pair->e_n * u[0] > o->rest_speed && !o->whole_gap ? STAYS_OUT : ENTERS;
+}
+
+static double judge_range(void *self, int first, int end) {
+    const contact_work *work = self;
+    for (int c = first; c < end; c++) work->verdict[c] = (uint8_t)judge(work, &work->contacts[c]);
+    return 0;
+}
+
+/* ---- filling ---- */
+
+/* What stands in b beside the free velocity. */
+static void added_velocity(const dls_assemble_options *o, const dls_pair_def *pair, double gap, bool bounces,
+                           const double *before, int d, double *added) {
+    for (int k = 0; k < d; k++) added[k] = bounces ? (k ? pair->e_t : pair->e_n) * before[k] : 0;
+    if (gap > 0 || o->whole_gap)
+        added[0] += gap / o->h;
+    else if (!bounces)
+        added[0] += fmax(o->share * gap / o->h, -o->most_speed);
+}
+
+static double fill_range(void *self, int first, int end) {
+    const contact_work *work = self;
+    const dls_assemble_options *o = work->options;
+    dls_assembly *a = work->assembly;
+    int d = a->dimension;
+    double sum = 0;
+    for (int i = first; i < end; i++) {
+        const dls_contact *c = &work->contacts[a->contact_of[i]];
+        const dls_pair_def *pair = pair_of(work->world, c);
+        double *before = a->u_before + (int64_t)d * i, *added = a->added + (int64_t)d * i;
+        double *b = a->rows->b + (int64_t)d * i, *r = a->r + (int64_t)d * i;
+        dls_block_place place;
+        place_of(work->world, c, &place);
+        fill_block(a, work->world, &place, a->rows, i);
+        a->rows->mu[i] = pair->mu;
+        relative_velocity(work->world, &place, a->before, d, before);
+        relative_velocity(work->world, &place, a->free, d, b);
+        added_velocity(o, pair, c->at.gap, work->verdict[a->contact_of[i]] == BOUNCES, before, d, added);
+        for (int k = 0; k < d; k++) {
+            b[k] += added[k];
+            r[k] = o->warm_start ? vec_dot(place.frame + 3 * k, c->impulse) : 0;
+            sum += b[k];
+        }
+    }
+    return sum;
+}
+
+/* Attraction acts on the free velocities: −c h n on B of every contact that is closed, or was loaded. */
+static bool add_cohesion(contact_work *work) {
+    dls_assembly *a = work->assembly;
+    const dls_world *world = work->world;
+    double strongest = 0;
+    for (int k = 0; k < world->material_count * world->material_count; k++)
+        strongest = fmax(strongest, world->pairs[k].cohesion);
+    if (strongest == 0) return true;
+    a->cohesion = DLS_TAKE_ZERO(a->space, double, a->block_count);
+    if (!a->cohesion) return false;
+    for (int i = 0; i < a->block_count; i++) {
+        const dls_contact *c = &work->contacts[a->contact_of[i]];
+        if (c->at.gap > 0 && !c->closed) continue;
+        double arm[3], impulse[3], turn[3];
+        dls_block_place place;
+        place_of(world, c, &place);
+        a->cohesion[i] = pair_of(world, c)->cohesion * work->options->h;
+        for (int side = 0; side < 2; side++) {
+            int row = side ? c->body_b : c->body_a;
+            const dls_row_mass *mass = &a->mass[row];
+            vec_scale(impulse, side ? -a->cohesion[i] : a->cohesion[i], c->at.normal);
+            arm_of(world, &place, side, arm);
+            vec_cross(turn, arm, impulse);
+            mat_apply_transposed(turn, mass->S, turn);
+            mat_apply(turn, mass->S, turn);
+            vec_add(a->free[row].w, a->free[row].w, turn);
+            for (int k = 0; k < 3; k++) a->free[row].v[k] += mass->root[k] * mass->root[k] * impulse[k];
+        }
+    }
+    return true;
+}
+
+static bool take_blocks(dls_assembly *a, const uint8_t *verdicts, int count) {
+    a->contact_of = DLS_TAKE(a->space, int, count);
+    if (!a->contact_of) return false;
+    for (int c = 0; c < count; c++) {
+        a->inert += verdicts[c] == INERT;
+        if (verdicts[c] == ENTERS || verdicts[c] == BOUNCES) a->contact_of[a->block_count++] = c;
+    }
+    int64_t rows = (int64_t)a->block_count * a->dimension;
+    a->r = DLS_TAKE(a->space, double, rows);
+    a->u = DLS_TAKE_ZERO(a->space, double, rows);
+    a->u_before = DLS_TAKE(a->space, double, rows);
+    a->added = DLS_TAKE(a->space, double, rows);
+    return a->r && a->u && a->u_before && a->added;
+}
+
+dls_status dls_assemble_contacts(dls_assembly *a, const dls_world *world, const dls_contact *contacts,
+                                 int count, const dls_assemble_options *o, dls_error *error) {
+    int d = a->dimension;
+    contact_work work = {a, world, contacts, o, DLS_TAKE(a->space, uint8_t, count)};
+    if (!work.verdict) return dls_fail_memory(error);
+    dls_parallel_for(count, o->threads, judge_range, &work);
+    if (!take_blocks(a, work.verdict, count) || !add_cohesion(&work)) return dls_fail_memory(error);
+    dls_status status = dls_problem_begin_contacts(a->space, a->block_count, d, world->body_count,
+                                                   d == 2 ? 3 : 6, o->reference_velocity, &a->rows, error);
+    if (status) return status;
+    double sum = dls_parallel_sum(a->block_count, o->threads, fill_range, &work);
+    if (!isfinite(sum))
+        return dls_fail(error, DLS_ERROR_NUMERIC, "velocities at the contacts are not finite at t = %g",
+                        o->t);
+    status = dls_problem_end_contacts(a->rows, o->threads, error);
+    a->problem = a->rows;
+    if (!status && o->stored && a->block_count)
+        status = dls_problem_assemble_in(a->rows, a->space, &a->problem, error);
+    return status;
+}
+
+/* ---- impulses to velocities ---- */
+
+typedef struct apply_work {
+    const dls_assembly *assembly;
+    dls_world *world;
+    const double *y; /* Gᵀ r */
+} apply_work;
+
+static double apply_range(void *self, int first, int end) {
+    const apply_work *work = self;
+    const dls_assembly *a = work->assembly;
+    int dof = a->dimension == 2 ? 3 : 6;
+    for (int row = first; row < end; row++) {
+        if (work->world->bodies[row].motion != DLS_DYNAMIC) continue;
+        const double *y = work->y + (int64_t)row * dof;
+        dls_body_state *state = &work->world->states[row];
+        double turn[3] = {0, 0, 0};
+        for (int k = 0; k < a->dimension; k++) state->v[k] = a->free[row].v[k] + a->mass[row].root[k] * y[k];
+        if (dof == 3)
+            turn[2] = a->mass[row].S[8] * y[2];
+        else
+            mat_apply(turn, a->mass[row].S, y + 3);
+        vec_add(state->w, a->free[row].w, turn);
+    }
+    return 0;
+}
+
+dls_status dls_assemble_apply(const dls_assembly *a, dls_world *world, int threads, dls_error *error) {
+    double *y = DLS_TAKE(a->space, double, a->rows->op->state_size(a->rows));
+    if (!y) return dls_fail_memory(error);
+    a->rows->op->start(a->rows, a->r, y, threads);
+    dls_parallel_for(world->body_count, threads, apply_range, &(apply_work){a, world, y});
+    return DLS_OK;
+}
+
+/* ---- a problem of given blocks ---- */
+
+dls_status dls_assemble_given(const dls_assembly *a, const dls_world *world, int count,
+                              const dls_block_place *places, const double *mu, const double *b,
+                              double reference_velocity, dls_problem **problem, dls_error *error) {
+    int d = a->dimension;
+    dls_problem *p;
+    *problem = NULL;
+    dls_status status = dls_problem_begin_contacts(a->space, count, d, world->body_count, d == 2 ? 3 : 6,
+                                                   reference_velocity, &p, error);
+    if (status) return status;
+    for (int c = 0; c < count; c++) fill_block(a, world, &places[c], p, c);
+    memcpy(p->mu, mu, sizeof(double) * (size_t)count);
+    memcpy(p->b, b, sizeof(double) * (size_t)(count * d));
+    status = dls_problem_end_contacts(p, 1, error);
+    return status ? status : dls_problem_assemble(p, problem, error);
+}
