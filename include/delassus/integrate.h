@@ -107,7 +107,7 @@ DLS_API size_t dls_simulation_memory(const dls_simulation *simulation); /* bytes
 typedef struct dls_contact_record {
     dls_body_id body_a, body_b;
     int shape_a, shape_b; /* in their bodies */
-    int8_t image[3];      /* B stands moved by image · period */
+    int16_t image[3];     /* B stands moved by image · period */
     uint64_t feature;
     double point[3]; /* in the middle of the gap */
     double frame[9]; /* columns n, t₁, t₂: n from A to B */

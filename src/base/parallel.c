@@ -30,3 +30,12 @@ void dls_parallel_for(int count, int threads, dls_range_function work, void *sel
     for (int k = 0; k < threads; k++)
         work(self, (int)((long long)count * k / threads), (int)((long long)count * (k + 1) / threads));
 }
+
+void dls_parallel_each(int count, int threads, dls_range_function work, void *self) {
+    if (threads <= 1 || count <= 1) {
+        for (int k = 0; k < count; k++) work(self, k, k + 1);
+        return;
+    }
+#pragma omp parallel for num_threads(threads) schedule(dynamic, 1)
+    for (int k = 0; k < count; k++) work(self, k, k + 1);
+}

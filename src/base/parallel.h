@@ -13,4 +13,8 @@ double dls_parallel_sum(int count, int threads, dls_range_function work, void *s
 /* For items that do not touch each other; what work returns is ignored. */
 void dls_parallel_for(int count, int threads, dls_range_function work, void *self);
 
+/* One item at a time on whichever thread is free: for few items of much work, such as chunks with a buffer
+ * each. */
+void dls_parallel_each(int count, int threads, dls_range_function work, void *self);
+
 #endif

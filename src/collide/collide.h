@@ -15,7 +15,8 @@ typedef struct dls_placed {
 } dls_placed;
 
 /* What a pair remembers from step to step so that its answer does not flicker and starts warm. All zero at
- * first. Part of a checkpoint: same memory, same bits. */
+ * first. Part of a checkpoint: same memory, same bits. It may come from a damaged file: n is finite, but a
+ * pair function checks every index in feature before it follows it. */
 typedef struct dls_pair_memory {
     double n[3];        /* last normal or separating direction */
     int32_t feature[5]; /* of the pair function's own choosing */
@@ -33,7 +34,8 @@ void dls_manifold_add(dls_manifold *manifold, const double *point_a, const doubl
                       const double *normal, double gap, uint64_t feature);
 
 /* Adds every contact of a and b with gap ≤ margin. memory is never NULL. last (may be NULL) are the
- * last_count contacts that the pair had in the step before. Kinds come in the order of the table. */
+ * last_count contacts that the pair had in the step before, as they were then, for rows that remember; like
+ * memory they may come from a file. Kinds come in the order of the table. */
 typedef void (*dls_pair_function)(const dls_placed *a, const dls_placed *b, double margin,
                                   dls_pair_memory *memory, const dls_contact_point *last, int last_count,
                                   dls_manifold *manifold);
@@ -42,7 +44,7 @@ typedef struct dls_pair_row {
     dls_shape_kind a, b;
     dls_pair_function collide;
     bool exact;         /* gap and normal are those of the true distance to rounding */
-    bool remembers;     /* uses its memory: it is kept from step to step */
+    bool remembers;     /* uses memory or last: they are kept from step to step */
     const char *method; /* one line */
 } dls_pair_row;
 
@@ -61,19 +63,22 @@ extern const dls_pair_family dls_pairs_planar, dls_pairs_round, dls_pairs_ellips
 
 /* ---- broad phase ---- */
 
+/* In a periodic box b stands moved by image · period, an image of shapes where they are, however often they
+ * went round. a < b, or a ≤ b for shapes of one body, which meets its own images where the box is small: then
+ * image is not zero, and for a = b its first component that is not zero is positive. */
 typedef struct dls_shape_pair {
-    int a, b;        /* shape rows, a < b */
-    int8_t image[3]; /* b stands moved by image · period */
+    int a, b; /* shape rows */
+    int16_t image[3];
 } dls_shape_pair;
 
 /* ---- all together ---- */
 
 typedef struct dls_contact {
-    int a, b;                 /* shape rows, a < b */
+    int a, b;                 /* shape rows, a ≤ b as in dls_shape_pair */
     int body_a, body_b;       /* rows */
     int uid_a, uid_b;         /* of the bodies */
     int16_t local_a, local_b; /* shapes' places in their bodies */
-    int8_t image[3];
+    int16_t image[3];
     bool closed; /* gap ≤ 0 in the step before */
     dls_contact_point at;
     double impulse[3];    /* of the last solve, on B, world axes, N s: the warm start */
