@@ -1,0 +1,190 @@
+/* A simulation: making one, its options, what it can be asked, and its state as bytes. */
+#include "integrate/simulation.h"
+
+#include "base/error.h"
+#include "base/field.h"
+#include "base/memory.h"
+#include "base/vector.h"
+#include "solve/fields.h"
+
+#include <math.h>
+#include <string.h>
+
+static const double DEFAULT_TOLERANCE = 1e-6;
+
+/* ---- options ---- */
+
+dls_simulation_options dls_default_simulation_options(void) {
+    return (dls_simulation_options){
+        .step = 1e-3, .theta = 0.5, .stabilisation = 0.1, .warm_start = true, .threads = 1};
+}
+
+#define REAL(member, low, high, unit, help) DLS_REAL(dls_simulation_options, , member, low, high, unit, help)
+
+static const dls_field fields[] = {
+    DLS_CHOICE(dls_simulation_options, , scheme, 3, "moreau-jean|theta|dvi",
+               "moreau-jean (half step), theta, or dvi (semi-implicit with gap/h)"),
+    REAL(step, 1e-300, 1e300, "s", "length of a step, h"),
+    REAL(theta, 0.5, 1, "1", "of the theta scheme: 1/2 is second order, 1 is implicit Euler"),
+    REAL(margin, 0, 1e300, "m",
+         "contacts exist up to this gap, and further where a step may close it; 0: auto"),
+    DLS_CHOICE(dls_simulation_options, , entering, 2, "margin|closed",
+               "contacts of a step: all that may close within it, or those with gap ≤ 0"),
+    REAL(stabilisation, 0, 1, "1", "share of a penetration that one step takes back"),
+    REAL(stabilisation_speed, 0, 1e300, "m/s", "and at most this fast; 0: |g| h"),
+    REAL(rest_speed, 0, 1e300, "m/s", "approaches that are slower do not bounce; 0: |g| h"),
+    REAL(reference_velocity, 0, 1e300, "m/s", "least velocity scale of the residual; 0: |g| h"),
+    {"operator", DLS_FIELD_CHOICE, offsetof(dls_simulation_options, op), 0, 2, "auto|stored|matrix-free", "1",
+     "whether W is stored"},
+    DLS_BOOL(dls_simulation_options, , warm_start, "start from the impulses of the step before"),
+    DLS_INT(dls_simulation_options, , threads, 1, 1024, "results have the same bits for any number"),
+};
+
+enum { FIELD_COUNT = sizeof fields / sizeof *fields };
+
+const dls_field *dls_simulation_fields(int *count) {
+    if (count) *count = FIELD_COUNT;
+    return fields;
+}
+
+/* ---- making one ---- */
+
+dls_status dls_simulation_set_solver(dls_simulation *s, const dls_solver *solver, const void *options,
+                                     dls_error *error) {
+    dls_error_clear(error);
+    if (!s || !solver)
+        return dls_fail(error, DLS_ERROR_ARGUMENT, "a simulation and a solver are needed, got NULL");
+    alignas(16) unsigned char copy[DLS_MAX_OPTIONS_SIZE];
+    if (options)
+        memcpy(copy, options, solver->options_size);
+    else
+        solver->defaults(copy);
+    dls_status status = dls_field_check(solver->fields, solver->field_count, copy, error);
+    if (status) return status;
+    s->solver = solver;
+    memcpy(s->solver_options, copy, solver->options_size);
+    ((dls_stop_options *)s->solver_options)->threads = s->options.threads;
+    return DLS_OK;
+}
+
+static dls_status set_default_solver(dls_simulation *s, dls_error *error) {
+    dls_auto_options options = dls_default_auto_options();
+    options.stop.tolerance = DEFAULT_TOLERANCE;
+    return dls_simulation_set_solver(s, dls_solver_find("auto"), &options, error);
+}
+
+dls_status dls_simulation_create(dls_world *world, const dls_simulation_options *options,
+                                 dls_simulation **simulation, dls_error *error) {
+    dls_error_clear(error);
+    if (!simulation) return dls_fail(error, DLS_ERROR_ARGUMENT, "nowhere to put the simulation: NULL");
+    *simulation = NULL;
+    if (!world) return dls_fail(error, DLS_ERROR_ARGUMENT, "a world is needed, got NULL");
+    dls_simulation_options defaults = dls_default_simulation_options();
+    if (!options) options = &defaults;
+    dls_status status = dls_field_check(fields, FIELD_COUNT, options, error);
+    if (status) return status;
+    dls_simulation *s = DLS_NEW_ZERO(dls_simulation, 1);
+    if (!s) return dls_fail_memory(error);
+    s->world = world;
+    s->options = *options;
+    s->collider = dls_collider_create();
+    s->assembly.space = dls_workspace_create();
+    s->solve_space = dls_workspace_create();
+    status = s->collider && s->assembly.space && s->solve_space ? set_default_solver(s, error)
+                                                                : dls_fail_memory(error);
+    if (status)
+        dls_simulation_destroy(s);
+    else
+        *simulation = s;
+    return status;
+}
+
+void dls_simulation_destroy(dls_simulation *s) {
+    if (!s) return;
+    dls_collider_destroy(s->collider);
+    dls_workspace_destroy(s->assembly.space);
+    dls_workspace_destroy(s->solve_space);
+    dls_free(s->kept);
+    dls_free(s->found);
+    dls_free(s);
+}
+
+/* Impulses are proportional to h: the warm start follows it. */
+dls_status dls_simulation_set_step(dls_simulation *s, double h, dls_error *error) {
+    dls_error_clear(error);
+    if (!s) return dls_fail(error, DLS_ERROR_ARGUMENT, "a simulation is needed, got NULL");
+    if (!(h > 0) || !isfinite(h))
+        return dls_fail(error, DLS_ERROR_INPUT, "the step is %g s, expected a positive number", h);
+    dls_contact *contacts = dls_collider_contacts(s->collider);
+    for (int i = 0; i < dls_collider_count(s->collider); i++)
+        vec_scale(contacts[i].impulse, h / s->options.step, contacts[i].impulse);
+    s->options.step = h;
+    s->rebased_t = s->t;
+    s->rebased_step = s->step;
+    return DLS_OK;
+}
+
+/* ---- questions ---- */
+
+double dls_simulation_time(const dls_simulation *s) { return s->t; }
+int64_t dls_simulation_steps(const dls_simulation *s) { return s->step; }
+dls_run_summary dls_simulation_summary(const dls_simulation *s) { return s->summary; }
+dls_energy dls_simulation_energy(const dls_simulation *s) { return s->energy; }
+const dls_problem *dls_simulation_problem(const dls_simulation *s) { return s->assembly.problem; }
+const double *dls_simulation_impulses(const dls_simulation *s) { return s->assembly.r; }
+
+/* FNV-1a over 64-bit words. */
+uint64_t dls_simulation_hash(const dls_simulation *s) {
+    uint64_t hash = 0xCBF29CE484222325u;
+    for (int row = 0; row < s->world->body_count; row++) {
+        uint64_t word[sizeof(dls_body_state) / sizeof(uint64_t)];
+        memcpy(word, &s->world->states[row], sizeof word);
+        for (size_t k = 0; k < sizeof word / sizeof *word; k++) {
+            hash = (hash ^ word[k]) * 0x100000001B3u;
+            hash ^= hash >> 29;
+        }
+    }
+    return hash;
+}
+
+int dls_simulation_contact_count(const dls_simulation *s) {
+    return s->assembly.problem ? s->assembly.block_count : 0;
+}
+
+void dls_simulation_contact(const dls_simulation *s, int index, dls_contact_record *record) {
+    const dls_assembly *a = &s->assembly;
+    const dls_contact *c = &dls_collider_contacts(s->collider)[a->contact_of[index]];
+    memset(record, 0, sizeof *record);
+    record->body_a = s->world->bodies[c->body_a].id;
+    record->body_b = s->world->bodies[c->body_b].id;
+    record->shape_a = c->local_a;
+    record->shape_b = c->local_b;
+    for (int k = 0; k < 3; k++) record->image[k] = c->image[k];
+    record->feature = c->at.feature;
+    record->gap = c->at.gap;
+    record->mu = a->rows->mu[index];
+    for (int k = 0; k < 3; k++) record->point[k] = 0.5 * (c->at.point_a[k] + c->at.point_b[k]);
+    dls_contact_frame(c->at.normal, record->frame);
+    for (int k = 0; k < a->dimension; k++) {
+        int64_t i = (int64_t)index * a->dimension + k;
+        record->impulse[k] = a->r[i];
+        record->velocity[k] = a->u[i];
+        record->b[k] = a->rows->b[i];
+    }
+}
+
+dls_status dls_simulation_contact_pose(const dls_simulation *s, dls_body_id id, dls_pose *pose,
+                                       dls_error *error) {
+    dls_error_clear(error);
+    if (!s || !pose || id < 0 || id >= s->world->entry_count)
+        return dls_fail(error, DLS_ERROR_ARGUMENT, "no body %d", id);
+    int row = s->world->entries[id].row;
+    const dls_body_state *state = dls_world_state(s->world, id);
+    if (row >= 0 && row < s->found_count) {
+        *pose = s->found[row];
+        return DLS_OK;
+    }
+    memcpy(pose->x, state->x, sizeof pose->x);
+    memcpy(pose->q, state->q, sizeof pose->q);
+    return DLS_OK;
+}

@@ -1,0 +1,51 @@
+/* Inside a simulation: a world, its collisions, the assembly of the step and what was added up so far. */
+#ifndef INTEGRATE_SIMULATION_H
+#define INTEGRATE_SIMULATION_H
+
+#include "assemble/assemble.h"
+
+#include <delassus/integrate.h>
+
+#include <stdalign.h>
+
+struct dls_simulation {
+    dls_world *world;
+    dls_simulation_options options;
+    const dls_solver *solver;
+    alignas(16) unsigned char solver_options[DLS_MAX_OPTIONS_SIZE];
+    dls_collider *collider;
+    dls_assembly assembly; /* of the last step */
+    dls_workspace *solve_space;
+    dls_body_state *kept; /* states at the beginning of the step */
+    dls_pose *found;      /* where rows stood when the contacts were found */
+    int row_capacity;
+    int found_count; /* rows in found: 0 before the first step */
+    double t, margin;
+    int64_t step;
+    double rebased_t; /* when the length of the step was last set: t = rebased_t + h (step − rebased_step) */
+    int64_t rebased_step;
+    bool started;
+    double base_energy; /* kinetic and potential energy at the start, and of bodies that came and went */
+    dls_energy energy;
+    dls_run_summary summary;
+};
+
+/* Room for all rows, and the detection margin; what they depend on has changed. */
+dls_status dls_simulation_ready(dls_simulation *simulation, bool started, dls_error *error);
+
+/* ---- flight: bodies move on their own ---- */
+
+/* x += dt v and a free rotation over dt, for all rows; ω follows the angular momentum, which stays. */
+void dls_fly(dls_world *world, double dt, int threads);
+/* From the states kept at the beginning of the step: x = x₀ + h(θ v + (1 − θ) v₀), and the rotation likewise.
+ */
+void dls_fly_theta(dls_world *world, const dls_body_state *kept, double h, double theta, int threads);
+
+/* ---- energy ---- */
+
+/* Kinetic and potential energy of the dynamic rows. */
+void dls_energy_now(const dls_world *world, int threads, double *kinetic, double *potential);
+/* Adds what the step that ended dissipated and what was done from outside. */
+void dls_energy_step(dls_simulation *simulation);
+
+#endif

@@ -1,0 +1,249 @@
+/* One step:  place bodies → contacts → u = W r + b → solve, judge → v⁺ = v_free + M⁻¹ Hᵀ r → move. */
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/memory.h"
+#include "base/vector.h"
+#include "integrate/simulation.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { STORED_BELOW = 0 }; /* contacts up to which W is stored when the choice is ours */
+
+/* ---- before ---- */
+
+static double smallest_radius(const dls_world *world) {
+    double least = INFINITY;
+    for (int row = 0; row < world->body_count; row++)
+        if (world->bodies[row].motion == DLS_DYNAMIC) least = fmin(least, world->bodies[row].radius);
+    return least;
+}
+
+static dls_status make_room(dls_simulation *s, dls_error *error) {
+    int rows = s->world->body_count;
+    if (rows <= s->row_capacity) return DLS_OK;
+    int capacity = rows + rows / 2;
+    dls_body_state *kept = DLS_NEW(dls_body_state, capacity);
+    dls_pose *found = DLS_NEW(dls_pose, capacity);
+    if (!kept || !found) {
+        dls_free(kept);
+        dls_free(found);
+        return dls_fail_memory(error);
+    }
+    dls_free(s->kept);
+    dls_free(s->found);
+    s->kept = kept;
+    s->found = found;
+    s->row_capacity = capacity;
+    return DLS_OK;
+}
+
+dls_status dls_simulation_ready(dls_simulation *s, bool started, dls_error *error) {
+    double radius = smallest_radius(s->world);
+    s->margin = s->options.margin > 0 ? s->options.margin : isfinite(radius) ? 0.01 * radius : 1e-3;
+    s->started = started;
+    return make_room(s, error);
+}
+
+/* Bodies come and go; their energy is no one's gain or loss. */
+static dls_status settle(dls_simulation *s, dls_error *error) {
+    double kinetic, potential;
+    bool changed;
+    dls_status status = dls_world_settle(s->world, s->t, &changed, error);
+    if (status || (s->started && !changed)) return status;
+    status = dls_simulation_ready(s, true, error);
+    if (status) return status;
+    dls_energy_now(s->world, s->options.threads, &kinetic, &potential);
+    s->base_energy += kinetic + potential - s->energy.kinetic - s->energy.potential;
+    s->energy.kinetic = kinetic;
+    s->energy.potential = potential;
+    return DLS_OK;
+}
+
+static double gravity_step(const dls_simulation *s) {
+    return vec_norm(s->world->def.gravity) * s->options.step;
+}
+
+static dls_assemble_options assemble_options(const dls_simulation *s) {
+    const dls_simulation_options *o = &s->options;
+    double fall = gravity_step(s);
+    return (dls_assemble_options){
+        .t = s->t,
+        .h = o->step,
+        .closed_only = o->entering == DLS_ENTER_CLOSED,
+        .whole_gap = o->scheme == DLS_DVI,
+        .share = o->stabilisation,
+        .most_speed = o->stabilisation_speed > 0 ? o->stabilisation_speed : fall,
+        .rest_speed = o->rest_speed > 0 ? o->rest_speed : fall,
+        .reference_velocity = o->reference_velocity > 0 ? o->reference_velocity : fall,
+        .stored = o->op == DLS_OPERATOR_STORED ||
+                  (o->op == DLS_OPERATOR_AUTO && dls_collider_count(s->collider) <= STORED_BELOW),
+        .warm_start = o->warm_start,
+        .threads = o->threads};
+}
+
+/* ---- the stations of a step ---- */
+
+static dls_status find_contacts(dls_simulation *s, dls_error *error) {
+    dls_collide_options options = {s->margin, s->options.step, s->options.threads};
+    s->found_count = s->world->body_count;
+    for (int row = 0; row < s->found_count; row++) {
+        memcpy(s->found[row].x, s->world->states[row].x, sizeof s->found[row].x);
+        memcpy(s->found[row].q, s->world->states[row].q, sizeof s->found[row].q);
+    }
+    return dls_collider_update(s->collider, s->world, &options, error);
+}
+
+static dls_status assemble(dls_simulation *s, dls_error *error) {
+    dls_assemble_options options = assemble_options(s);
+    double theta = s->options.scheme == DLS_THETA ? s->options.theta : s->options.scheme == DLS_DVI ? 0 : -1;
+    dls_status status = dls_assemble_bodies(&s->assembly, s->world, theta, &options, error);
+    if (status) return status;
+    return dls_assemble_contacts(&s->assembly, s->world, dls_collider_contacts(s->collider),
+                                 dls_collider_count(s->collider), &options, error);
+}
+
+static dls_status solve(dls_simulation *s, dls_step_report *report, dls_error *error) {
+    dls_assembly *a = &s->assembly;
+    const dls_stop_options *stop = (const dls_stop_options *)s->solver_options;
+    report->outcome = DLS_CONVERGED;
+    report->certified = true;
+    if (a->block_count == 0) return DLS_OK;
+    dls_solve_info info;
+    dls_status status =
+        dls_solve(a->problem, s->solver, s->solver_options, a->r, a->u, s->solve_space, &info, error);
+    if (status) return status;
+    report->outcome = info.outcome;
+    report->residual = info.measures.residual;
+    report->max_error = info.measures.max_error;
+    report->iterations = info.iterations;
+    report->certified = info.measures.residual <= stop->tolerance;
+    return DLS_OK;
+}
+
+/* Impulses back to the contacts, in world axes: the warm start of the next step. */
+static void remember(dls_simulation *s, dls_step_report *report) {
+    dls_assembly *a = &s->assembly;
+    int d = a->dimension, count = dls_collider_count(s->collider);
+    dls_contact *contacts = dls_collider_contacts(s->collider);
+    for (int i = 0; i < count; i++) {
+        vec_set(contacts[i].impulse, 0, 0, 0);
+        contacts[i].closed = contacts[i].at.gap <= 0;
+        report->penetration = fmax(report->penetration, -contacts[i].at.gap);
+    }
+    for (int block = 0; block < a->block_count; block++) {
+        dls_contact *c = &contacts[a->contact_of[block]];
+        const double *r = a->r + (int64_t)block * d;
+        double frame[9];
+        dls_contact_frame(c->at.normal, frame);
+        for (int k = 0; k < d; k++) vec_along(c->impulse, c->impulse, r[k], frame + 3 * k);
+        c->closed = c->closed || r[0] > 0;
+        report->active += r[0] > 0;
+    }
+    report->contacts = count;
+}
+
+/* What servos feel: the mean force of the contacts on them. */
+static void tell_servos(dls_simulation *s) {
+    const dls_contact *contacts = dls_collider_contacts(s->collider);
+    int count = dls_collider_count(s->collider);
+    for (int row = 0; row < s->world->body_count; row++) {
+        if (s->world->bodies[row].motion != DLS_DRIVEN || !dls_world_wants_contact_force(s->world, row))
+            continue;
+        double force[3] = {0, 0, 0};
+        for (int i = 0; i < count; i++) {
+            if (contacts[i].body_a == row) vec_along(force, force, -1 / s->options.step, contacts[i].impulse);
+            if (contacts[i].body_b == row) vec_along(force, force, 1 / s->options.step, contacts[i].impulse);
+        }
+        dls_world_contact_force(s->world, row, force);
+    }
+}
+
+static void move_on(dls_simulation *s) {
+    const dls_simulation_options *o = &s->options;
+    if (o->scheme == DLS_THETA)
+        dls_fly_theta(s->world, s->kept, o->step, o->theta, o->threads);
+    else
+        dls_fly(s->world, o->scheme == DLS_DVI ? o->step : o->step / 2, o->threads);
+    dls_world_drive_finish(s->world, s->t, o->step);
+}
+
+static dls_status check_finite(const dls_simulation *s, dls_error *error) {
+    for (int row = 0; row < s->world->body_count; row++) {
+        const dls_body_state *state = &s->world->states[row];
+        double sum = 0;
+        for (int k = 0; k < 3; k++) sum += state->x[k] + state->v[k] + state->w[k] + state->q[k];
+        if (!isfinite(sum))
+            return dls_fail(error, DLS_ERROR_NUMERIC, "body %d is nowhere (not a number) after t = %g",
+                            s->world->bodies[row].id, s->t);
+    }
+    return DLS_OK;
+}
+
+/* ---- the step ---- */
+
+static dls_status advance(dls_simulation *s, dls_step_report *report, dls_error *error) {
+    const dls_simulation_options *o = &s->options;
+    double began = dls_clock_wall();
+    dls_status status = dls_world_drive(s->world, s->t, o->step, error);
+    if (status) return status;
+    if (o->scheme != DLS_DVI) dls_fly(s->world, o->step / 2, o->threads);
+    status = find_contacts(s, error);
+    double found = dls_clock_wall();
+    if (!status) status = assemble(s, error);
+    double assembled = dls_clock_wall();
+    if (!status) status = solve(s, report, error);
+    double solved = dls_clock_wall();
+    if (!status) status = dls_assemble_apply(&s->assembly, s->world, o->threads, error);
+    if (status) return status;
+    remember(s, report);
+    tell_servos(s);
+    move_on(s);
+    report->seconds_collide = found - began;
+    report->seconds_assemble = assembled - found;
+    report->seconds_solve = solved - assembled;
+    return check_finite(s, error);
+}
+
+static void add_up(dls_simulation *s, const dls_step_report *report) {
+    dls_run_summary *sum = &s->summary;
+    sum->steps++;
+    sum->certified += report->certified;
+    sum->worst_residual = fmax(sum->worst_residual, report->residual);
+    sum->worst_error = fmax(sum->worst_error, report->max_error);
+    sum->penetration = fmax(sum->penetration, report->penetration);
+    sum->contacts += report->contacts;
+    sum->iterations += report->iterations;
+    sum->seconds_collide += report->seconds_collide;
+    sum->seconds_assemble += report->seconds_assemble;
+    sum->seconds_solve += report->seconds_solve;
+    sum->seconds += report->seconds;
+}
+
+dls_status dls_simulation_step(dls_simulation *s, dls_step_report *report, dls_error *error) {
+    dls_step_report ignored;
+    dls_error_clear(error);
+    if (!s) return dls_fail(error, DLS_ERROR_ARGUMENT, "a simulation is needed, got NULL");
+    if (!report) report = &ignored;
+    *report = (dls_step_report){.step = s->step};
+    double began = dls_clock_wall();
+    dls_status status = settle(s, error);
+    if (status) return status;
+    size_t bytes = sizeof *s->kept * (size_t)s->world->body_count;
+    if (bytes) memcpy(s->kept, s->world->states, bytes);
+    status = advance(s, report, error);
+    if (status) { /* as if the step had not begun */
+        if (bytes) memcpy(s->world->states, s->kept, bytes);
+        return status;
+    }
+    s->step++;
+    s->t = s->rebased_t + s->options.step * (double)(s->step - s->rebased_step);
+    dls_energy_step(s);
+    report->step = s->step;
+    report->t = s->t;
+    report->bodies = s->world->body_count;
+    report->energy = s->energy;
+    report->seconds = dls_clock_wall() - began;
+    add_up(s, report);
+    return DLS_OK;
+}
