@@ -35,6 +35,8 @@ DLS_API dls_status dls_results_add_step(dls_results_writer *writer, const dls_st
 /* States, and contacts where asked for, as they are now. */
 DLS_API dls_status dls_results_add_frame(dls_results_writer *writer, const dls_simulation *simulation,
                                          dls_error *error);
+/* Everything that was added so far is on its way to the disk: what a checkpoint relies on. */
+DLS_API dls_status dls_results_flush(dls_results_writer *writer, dls_error *error);
 /* Finishes the file and the XDMF beside it. Also after an error; NULL is fine. */
 DLS_API dls_status dls_results_close(dls_results_writer *writer, const dls_run_summary *summary,
                                      dls_error *error);

@@ -1,0 +1,66 @@
+/* The contact problem of a recorded frame: the world comes from the scene's text, all else from the frame. */
+#include "base/error.h"
+#include "base/memory.h"
+#include "base/vector.h"
+#include "world/world.h"
+
+#include <delassus/run.h>
+
+#include <string.h>
+
+static dls_status read_scene(const dls_results *results, dls_scene **scene, dls_error *error) {
+    int count = dls_results_setting_count(results);
+    const char **settings = DLS_NEW(const char *, count);
+    if (!settings) return dls_fail_memory(error);
+    for (int i = 0; i < count; i++) settings[i] = dls_results_setting(results, i);
+    const char *text = dls_results_scene_text(results);
+    dls_status status =
+        dls_scene_read_text(text, strlen(text), "scene of the results", ".", count, settings, scene, error);
+    dls_free(settings);
+    return status;
+}
+
+/* Contacts were found in the step that ended at the frame's time: its bodies came at the step's beginning. */
+static dls_status settle(dls_scene *scene, double t, dls_error *error) {
+    bool changed;
+    double h = dls_scene_simulation_options(scene)->step;
+    return dls_world_settle(dls_scene_world(scene), t - h, &changed, error);
+}
+
+static dls_status rebuild(dls_results *results, int frame, dls_scene *scene, dls_problem **problem,
+                          dls_error *error) {
+    int bodies = dls_results_body_count(results), count = dls_results_frame_contact_count(results, frame);
+    dls_world *world = dls_scene_world(scene);
+    if (bodies != dls_world_body_count(world))
+        return dls_fail(error, DLS_ERROR_INPUT, "the scene makes %d bodies, the results have %d",
+                        dls_world_body_count(world), bodies);
+    dls_pose *poses = DLS_NEW_ZERO(dls_pose, bodies);
+    dls_contact_record *contacts = DLS_NEW(dls_contact_record, count);
+    dls_status status = poses && contacts ? DLS_OK : dls_fail_memory(error);
+    if (!status) status = dls_results_frame_poses(results, frame, poses, error);
+    if (!status) status = dls_results_frame_contacts(results, frame, contacts, error);
+    if (!status) status = settle(scene, dls_results_frame_time(results, frame), error);
+    const dls_simulation_options *o = dls_scene_simulation_options(scene);
+    double g = vec_norm(world->def.gravity),
+           v = o->reference_velocity > 0 ? o->reference_velocity : g * o->step;
+    if (!status) status = dls_contact_records_problem(world, poses, count, contacts, v, problem, error);
+    dls_free(poses);
+    dls_free(contacts);
+    return status;
+}
+
+dls_status dls_results_problem(dls_results *results, int frame, dls_problem **problem, dls_error *error) {
+    dls_error_clear(error);
+    if (!results || !problem)
+        return dls_fail(error, DLS_ERROR_ARGUMENT,
+                        "results and a place for the problem are needed, got NULL");
+    *problem = NULL;
+    if (frame < 0 || frame >= dls_results_frame_count(results))
+        return dls_fail(error, DLS_ERROR_ARGUMENT, "no frame %d, expected 0 … %d", frame,
+                        dls_results_frame_count(results) - 1);
+    dls_scene *scene = NULL;
+    dls_status status = read_scene(results, &scene, error);
+    if (!status) status = rebuild(results, frame, scene, problem, error);
+    dls_scene_destroy(scene);
+    return status;
+}
