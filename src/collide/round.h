@@ -34,4 +34,38 @@ static inline void dls_ball_wall_add(const double *p, double a, const double *u,
     dls_manifold_add(manifold, point_a, point_b, n, height - a, feature);
 }
 
+/* round_capsule.c */
+void dls_collide_sphere_capsule(const dls_placed *a, const dls_placed *b, double margin,
+                                dls_pair_memory *memory, const dls_contact_point *last, int last_count,
+                                dls_manifold *manifold);
+void dls_collide_capsule_capsule(const dls_placed *a, const dls_placed *b, double margin,
+                                 dls_pair_memory *memory, const dls_contact_point *last, int last_count,
+                                 dls_manifold *manifold);
+void dls_collide_capsule_half_space(const dls_placed *a, const dls_placed *b, double margin,
+                                    dls_pair_memory *memory, const dls_contact_point *last, int last_count,
+                                    dls_manifold *manifold);
+void dls_collide_capsule_box_inside(const dls_placed *a, const dls_placed *b, double margin,
+                                    dls_pair_memory *memory, const dls_contact_point *last, int last_count,
+                                    dls_manifold *manifold);
+void dls_collide_capsule_cylinder_inside(const dls_placed *a, const dls_placed *b, double margin,
+                                         dls_pair_memory *memory, const dls_contact_point *last,
+                                         int last_count, dls_manifold *manifold);
+/* round_hull.c */
+void dls_collide_sphere_hull(const dls_placed *a, const dls_placed *b, double margin, dls_pair_memory *memory,
+                             const dls_contact_point *last, int last_count, dls_manifold *manifold);
+void dls_collide_capsule_hull(const dls_placed *a, const dls_placed *b, double margin,
+                              dls_pair_memory *memory, const dls_contact_point *last, int last_count,
+                              dls_manifold *manifold);
+
+/* A ball inside a box or a cylinder; features from the given one on, at most six. round.c */
+void dls_ball_box_inside_add(const double *p, double radius, const dls_placed *box, double margin,
+                             uint64_t feature, dls_manifold *manifold);
+void dls_ball_cylinder_inside_add(const double *p, double radius, const dls_placed *cylinder, double margin,
+                                  uint64_t feature, dls_manifold *manifold);
+
+/* Nearest points p + s d and q + t e of two segments, s and t in [0, 1]. Where the nearest points are not
+ * unique they are taken in the middle. */
+void dls_segments_nearest(const double *p, const double *d, const double *q, const double *e, double *s,
+                          double *t);
+
 #endif
