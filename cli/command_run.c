@@ -1,0 +1,196 @@
+/* delassus run: a scene from its first step to its last. */
+#include "commands.h"
+#include "interrupt.h"
+#include "output_file.h"
+#include "report.h"
+#include "run_report.h"
+
+#include <delassus/run.h>
+
+#include <float.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct run_values {
+    const char *output, *solver, *dump;
+    double until, tolerance;
+    int threads;
+    bool resume, json, strict, quiet;
+    text_list settings;
+} run_values;
+
+#define AT(member) offsetof(run_values, member)
+
+static const option options[] = {
+    {"output", 'o', OPTION_TEXT, "FILE", AT(output), 0, 0,
+     "results file; default: the scene's name with .h5"},
+    {"until", 0, OPTION_REAL, "T", AT(until), 0, DBL_MAX,
+     "simulate up to this time, s, instead of the scene's"},
+    {"solver", 0, OPTION_TEXT, "SOLVER", AT(solver), 0, 0,
+     "solver[:law][+key=value…] instead of the scene's, at its tolerance"},
+    {"tol", 0, OPTION_REAL, "R", AT(tolerance), 0, DBL_MAX, "residual that every step is to reach"},
+    {"set", 's', OPTION_LIST, "KEY=VALUE", AT(settings), 0, 0, "change a value of the scene: time.step=1e-4"},
+    {"threads", 't', OPTION_INT, "N", AT(threads), 1, 1024, "threads; the result has the same bits for any"},
+    {"resume", 0, OPTION_FLAG, NULL, AT(resume), 0, 0, "go on from FILE.checkpoint where there is one"},
+    {"strict", 0, OPTION_FLAG, NULL, AT(strict), 0, 0, "stop at the first step that misses its tolerance"},
+    {"dump-failures", 0, OPTION_TEXT, "FOLDER", AT(dump), 0, 0,
+     "write the contact problems of uncertified steps there (FCLib)"},
+    {"quiet", 'q', OPTION_FLAG, NULL, AT(quiet), 0, 0, "no progress"},
+    {"json", 0, OPTION_FLAG, NULL, AT(json), 0, 0, "the summary as JSON on stdout"},
+};
+
+/* ---- settings ---- */
+
+enum { MOST_TEXT = 1024 };
+
+typedef struct setting_list {
+    int count;
+    const char **items;
+    char own[5][MOST_TEXT]; /* those that options stand for */
+    int own_count;
+} setting_list;
+
+static bool add_setting(setting_list *list, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+static bool add_setting(setting_list *list, const char *format, ...) {
+    va_list arguments;
+    char *text = list->own[list->own_count++];
+    va_start(arguments, format);
+    int length = vsnprintf(text, MOST_TEXT, format, arguments);
+    va_end(arguments);
+    list->items[list->count++] = text;
+    if (length >= 0 && length < MOST_TEXT) return true;
+    report_error("run: an option is too long, expected at most %d bytes", (int)MOST_TEXT - 1);
+    return false;
+}
+
+/* "nlgs:eal+relaxation=0.7" as a map of the scene's own format. */
+static bool add_solver(setting_list *list, const char *text, double tolerance) {
+    char map[MOST_TEXT - 64];
+    size_t used = 0;
+    bool law = false, has_tolerance = strstr(text, "+tolerance=") != NULL;
+    for (const char *c = text; *c && used + 16 < sizeof map; c++) {
+        bool exponent = c > text && (c[-1] == 'e' || c[-1] == 'E') && c[1] >= '0' && c[1] <= '9';
+        if (*c == ':' && !law) {
+            used += (size_t)snprintf(map + used, sizeof map - used, ", law: ");
+            law = true;
+        } else if (*c == '+' && !(exponent && strchr(text, '=') && strchr(text, '=') < c)) {
+            used += (size_t)snprintf(map + used, sizeof map - used, ", ");
+            law = true;
+        } else if (*c == '=') {
+            used += (size_t)snprintf(map + used, sizeof map - used, ": ");
+        } else {
+            map[used++] = *c;
+        }
+    }
+    map[used] = '\0';
+    if (has_tolerance) return add_setting(list, "solver={name: %s}", map);
+    return add_setting(list, "solver={name: %s, tolerance: %.17g}", map, tolerance);
+}
+
+static bool scene_tolerance(const char *path, const run_values *v, double *tolerance) {
+    dls_scene *scene;
+    dls_error error;
+    if (dls_scene_read(path, v->settings.count, v->settings.items, &scene, &error)) {
+        report_error("%s", error.message);
+        return false;
+    }
+    *tolerance = ((const dls_stop_options *)dls_scene_solver_options(scene))->tolerance;
+    dls_scene_destroy(scene);
+    return true;
+}
+
+static bool gather_settings(const char *path, const run_values *v, setting_list *list) {
+    list->items = report_allocate((size_t)v->settings.count + 5, sizeof *list->items);
+    for (int i = 0; i < v->settings.count; i++) list->items[list->count++] = v->settings.items[i];
+    double tolerance = v->tolerance;
+    if (v->solver && !(tolerance > 0) && !scene_tolerance(path, v, &tolerance)) return false;
+    if (v->solver && !add_solver(list, v->solver, tolerance)) return false;
+    if (!v->solver && v->tolerance > 0 && !add_setting(list, "solver.tolerance=%.17g", v->tolerance))
+        return false;
+    if (v->until > 0 && !add_setting(list, "time.until=%.17g", v->until)) return false;
+    if (v->threads > 0 && !add_setting(list, "integrator.threads=%d", v->threads)) return false;
+    return !v->strict || add_setting(list, "output.strict=true");
+}
+
+/* ---- running ---- */
+
+/* drum.yaml → drum.h5, in the present folder. */
+static bool default_output(const char *scene, char *text, size_t size) {
+    const char *slash = strrchr(scene, '/'), *base = slash ? slash + 1 : scene, *dot = strrchr(base, '.');
+    int stem = dot && dot > base ? (int)(dot - base) : (int)strlen(base);
+    int length = snprintf(text, size, "%.*s.h5", stem, base);
+    if (length > 0 && (size_t)length < size) return true;
+    report_error("run: the name of the scene is too long");
+    return false;
+}
+
+static int run_scene(dls_scene *scene, const char *output, const run_values *v) {
+    run_report report = run_report_begin(scene, output, v->quiet || v->json);
+    dls_run_def def = {.results = output,
+                       .resume = v->resume,
+                       .dump_folder = v->dump,
+                       .callback = run_report_step,
+                       .user = &report};
+    dls_error error;
+    dls_run_summary summary = {0};
+    dls_status status = dls_run_scene(scene, &def, &report.end, &summary, &report.hash, &error);
+    run_report_end(&report);
+    if (status) return report_error("run: %s", error.message);
+    if (v->json)
+        run_report_json(&report, &summary);
+    else
+        run_report_print(&report, &summary);
+    return report.end == DLS_RUN_FINISHED && summary.certified == summary.steps ? EXIT_DONE
+                                                                                : EXIT_NOT_CONVERGED;
+}
+
+static int run(const text_list *operands, const void *values) {
+    const run_values *v = values;
+    const char *path = operands->items[0];
+    char named[4096];
+    setting_list settings = {.count = 0};
+    dls_scene *scene = NULL;
+    dls_error error;
+    if (!v->output && !default_output(path, named, sizeof named)) return EXIT_BAD_INPUT;
+    const char *output = v->output ? v->output : named;
+    if (!output_path_check(output) || (v->dump && !output_folder_make(v->dump))) return EXIT_BAD_INPUT;
+    int code = EXIT_BAD_INPUT;
+    interrupt_watch();
+    if (gather_settings(path, v, &settings)) {
+        if (dls_scene_read(path, settings.count, settings.items, &scene, &error))
+            report_error("%s", error.message);
+        else
+            code = run_scene(scene, output, v);
+    }
+    dls_scene_destroy(scene);
+    free(settings.items);
+    return code;
+}
+
+static const run_values defaults = {.until = 0};
+
+const command command_run = {
+    .name = "run",
+    .summary = "simulate a scene",
+    .operands = "SCENE",
+    .details = "SCENE is a text file (docs/scene-format.md; 'delassus new' writes one). The results, one "
+               "HDF5 file with an\n"
+               "XDMF beside it for ParaView, can be read while the run goes on. Ctrl-C finishes the step and "
+               "leaves a\n"
+               "checkpoint; --resume goes on from it with the same bits as a run that was never stopped.\n\n"
+               "  delassus run drum.yaml\n"
+               "  delassus run drum.yaml -o fine.h5 --set time.step=1e-4 --solver nlgs:exact --tol 1e-8\n\n"
+               "Exit status: 0 finished with every step certified, 1 interrupted or with uncertified steps "
+               "(they are\n"
+               "counted), 2 bad input.",
+    .least_operands = 1,
+    .most_operands = 1,
+    .options = options,
+    .option_count = sizeof options / sizeof *options,
+    .defaults = &defaults,
+    .values_size = sizeof(run_values),
+    .run = run,
+};

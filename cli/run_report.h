@@ -1,0 +1,32 @@
+/* How a run speaks: a bar on a terminal, plain lines otherwise, a summary at the end. */
+#ifndef DELASSUS_CLI_RUN_REPORT_H
+#define DELASSUS_CLI_RUN_REPORT_H
+
+#include "progress.h"
+
+#include <delassus/run.h>
+
+typedef struct run_report {
+    const char *output;
+    const char *title;
+    double until, tolerance, step;
+    const char *solver;
+    bool quiet;
+    progress line;
+    double began, next_seconds, first_time; /* wall, wall, simulated */
+    int64_t first_step;
+    bool seen; /* a step */
+    dls_step_report last;
+    double most_active, unaccounted;
+    dls_run_end end;
+    uint64_t hash;
+} run_report;
+
+run_report run_report_begin(const dls_scene *scene, const char *output, bool quiet);
+/* A callback for dls_run_scene. */
+bool run_report_step(const dls_step_report *step, const dls_simulation *simulation, void *report);
+void run_report_end(const run_report *report);
+void run_report_print(const run_report *report, const dls_run_summary *summary);
+void run_report_json(const run_report *report, const dls_run_summary *summary);
+
+#endif
