@@ -92,6 +92,7 @@ dls_status dls_simulation_create(dls_world *world, const dls_simulation_options 
     s->solve_space = dls_workspace_create();
     status = s->collider && s->assembly.space && s->solve_space ? set_default_solver(s, error)
                                                                 : dls_fail_memory(error);
+    if (!status) status = dls_simulation_settle(s, error);
     if (status)
         dls_simulation_destroy(s);
     else

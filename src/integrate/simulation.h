@@ -30,6 +30,8 @@ struct dls_simulation {
     dls_run_summary summary;
 };
 
+/* Bodies that are due come in, those that leave go. */
+dls_status dls_simulation_settle(dls_simulation *simulation, dls_error *error);
 /* Room for all rows, and the detection margin; what they depend on has changed. */
 dls_status dls_simulation_ready(dls_simulation *simulation, bool started, dls_error *error);
 

@@ -46,7 +46,7 @@ dls_status dls_simulation_ready(dls_simulation *s, bool started, dls_error *erro
 }
 
 /* Bodies come and go; their energy is no one's gain or loss. */
-static dls_status settle(dls_simulation *s, dls_error *error) {
+dls_status dls_simulation_settle(dls_simulation *s, dls_error *error) {
     double kinetic, potential;
     bool changed;
     dls_status status = dls_world_settle(s->world, s->t, &changed, error);
@@ -227,7 +227,7 @@ dls_status dls_simulation_step(dls_simulation *s, dls_step_report *report, dls_e
     if (!report) report = &ignored;
     *report = (dls_step_report){.step = s->step};
     double began = dls_clock_wall();
-    dls_status status = settle(s, error);
+    dls_status status = dls_simulation_settle(s, error);
     if (status) return status;
     size_t bytes = sizeof *s->kept * (size_t)s->world->body_count;
     if (bytes) memcpy(s->kept, s->world->states, bytes);
