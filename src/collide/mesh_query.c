@@ -184,8 +184,7 @@ static bool edge_is_minimum(const dls_mesh *mesh, int element, int k, const doub
     return points_away(d, t);
 }
 
-/* Edges span the triangles around a vertex, so that they alone decide, except where d is near the plane of a
- * triangle whose two edges it is far from: then it points into that triangle between them. */
+/* A corner of a triangle is the cone of its two edges, so that these decide. */
 static bool vertex_is_minimum(const dls_mesh *mesh, int vertex, const double *d) {
     for (int i = mesh->vertex_start[vertex]; i < mesh->vertex_start[vertex + 1]; i++) {
         int element = mesh->vertex_element[i], k = corner_of(mesh, element, vertex);
