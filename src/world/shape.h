@@ -4,8 +4,11 @@
 
 #include <delassus/world.h>
 
-/* A convex polygon (counter-clockwise) or polyhedron. Vertices in the shape's frame, three numbers each.
- * Faces are counter-clockwise seen from outside, coplanar triangles merged. An edge knows its two faces. */
+/* A convex polygon (counter-clockwise) or polyhedron. Vertices in the shape's frame, three numbers each, with
+ * the bits of the points they come from. Faces are counter-clockwise seen from outside, coplanar triangles
+ * merged. An edge knows its two faces: the first runs from its first vertex to the second, the other back.
+ * Side k of a polygon is its face k, from vertex k to k + 1; a polygon has no edges and no face_edge. One
+ * block: all arrays lie behind the struct. */
 typedef struct dls_hull {
     int vertex_count, face_count, edge_count;
     double *vertex;
@@ -26,8 +29,9 @@ typedef struct dls_mesh {
     int vertex_count, element_count;
     double *vertex;
     int *element;   /* 3 vertices per triangle, 2 per segment */
-    int *neighbour; /* 3 per triangle, across edge k (vertices k, k+1); 2 per segment; −1 for none */
-    double *normal; /* 3 per element, unit */
+    int *neighbour; /* 3 per triangle, across edge k (vertices k, k+1); 2 per segment, at its first and second
+                       vertex; −1 for none and where more than two meet */
+    double *normal; /* 3 per element, unit; of a segment: to the left of its direction, away from the solid */
     int *vertex_start, *vertex_element; /* elements around each vertex */
     struct dls_tree *tree;
 } dls_mesh;

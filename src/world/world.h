@@ -19,7 +19,9 @@ typedef struct dls_body {
     dls_body_id id;
     int uid; /* of the row: ascending, never used again; what contacts are known by */
     dls_motion motion;
-    uint8_t locked; /* bit k: freedom k of dls_body_def.locked */
+    uint8_t
+        locked; /* bit k: freedom k of dls_body_def.locked; in the plane z and rotations about x and y too */
+    bool has_forces; /* functions of time push it */
     int shape_first, shape_count;
     double mass;            /* infinite where not dynamic */
     double inverse_mass;    /* 0 where not dynamic */
@@ -33,7 +35,7 @@ typedef struct dls_body {
 typedef struct dls_body_told {
     dls_function *force[3], *torque[3];
     dls_drive drive[6];
-    bool has_forces, has_servo;
+    bool has_servo;
     dls_pose start;          /* mass centre and orientation at birth: what driven positions count from */
     double moved[6];         /* driven positions reached so far */
     double contact_force[3]; /* of contacts on the body in the last step, N: what a servo feels */
@@ -80,7 +82,9 @@ struct dls_world {
     dls_material *materials;
     dls_pair_def *pairs; /* material_count², symmetric, mixed where not stated */
     uint8_t *pair_stated;
-    int *names; /* ids by hash of name, open addressing, −1 free */
+    int told_count, told_capacity;
+    dls_body_id *told_ids; /* of entries that have forces or drives */
+    int *names;            /* ids by hash of name, open addressing, −1 free */
     int name_count, name_capacity;
     bool unsettled;     /* an entry is staged or leaving */
     double next_change; /* first birth or death to come */

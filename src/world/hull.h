@@ -1,0 +1,18 @@
+/* What the files about convex hulls share. */
+#ifndef WORLD_HULL_H
+#define WORLD_HULL_H
+
+#include "world/parts.h"
+
+/* Relative to the size of a hull: points nearer to a plane or line than this lie on it. */
+static const double HULL_FLAT = 1e-10;
+
+/* A polyhedron from its faces, counter-clockwise seen from outside. NULL when memory is out and when they do
+ * not close. */
+dls_hull *dls_hull_assemble(int vertex_count, const double *vertex, int face_count, const int *face_start,
+                            const int *face_vertex);
+/* The hull of points in space that extend over size. */
+dls_status dls_polyhedron_create(int count, const double *points, double size, dls_hull **hull,
+                                 dls_error *error);
+
+#endif

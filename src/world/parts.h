@@ -1,0 +1,71 @@
+/* What the files of this room share among themselves. */
+#ifndef WORLD_PARTS_H
+#define WORLD_PARTS_H
+
+#include "world/world.h"
+
+char *dls_text_copy(const char *text); /* to be freed; NULL when memory is out */
+
+/* ---- kinds of shapes: one row each in kinds.c ---- */
+
+typedef struct dls_shape_row {
+    const char *name;
+    bool planar, obstacle;
+    unsigned needs; /* which numbers of a definition must be good: SHAPE_* */
+    /* Of a shape whose numbers and geometry are filled in; in its own frame, at density 1. */
+    void (*mass)(const dls_shape *shape, double *mass, double *centre, double *inertia);
+    double (*bound)(const dls_shape *shape);
+    /* Half widths along the world's axes of a shape that is symmetric about x; NULL: by vertices, or none. */
+    void (*reach)(const dls_shape *shape, const double *R, double *reach);
+} dls_shape_row;
+
+enum {
+    SHAPE_RADIUS = 1,
+    SHAPE_LENGTH = 2,      /* > 0 */
+    SHAPE_OPEN_LENGTH = 4, /* ≥ 0 */
+    SHAPE_SIZE = 8,
+    SHAPE_POINTS = 16,    /* at least three in the plane, four in space, whose hull it is */
+    SHAPE_TRIANGLES = 32, /* points and triangles */
+    SHAPE_CHAIN = 64
+};
+
+extern const dls_shape_row dls_shape_rows[DLS_SHAPE_KINDS];
+
+/* ---- masses ---- */
+
+/* Parallel axis: I += m (d·d 1 − d dᵀ). */
+void dls_inertia_move(double *inertia, double mass, const double *d);
+/* I ← R I Rᵀ */
+void dls_inertia_turn(double *inertia, const double *R);
+/* Moments in no order; axes are right-handed columns. */
+void dls_inertia_principal(const double *inertia, double *moments, double *axes);
+/* Mass, inertia and centre of def's shapes (their poses in the body's frame), or as given. */
+dls_status dls_body_weigh(const dls_world *world, const dls_body_def *def, const dls_shape *shapes,
+                          dls_body_mass *mass, dls_error *error);
+
+/* ---- checks ---- */
+
+dls_status dls_pose_check(const char *what, const dls_pose *pose, int dimension, dls_error *error);
+bool dls_vec_is_finite(const double *x, int count);
+
+/* ---- bodies ---- */
+
+dls_status dls_drives_check(const dls_world *world, const dls_body_def *def, dls_error *error);
+/* Takes the functions of def; *told is NULL where there are none. On failure they still belong to def. */
+dls_status dls_told_create(const dls_body_def *def, dls_body_told **told, dls_error *error);
+void dls_told_destroy(dls_body_told *told);
+/* Where driven positions count from: at birth, and after a state was set from outside. */
+void dls_told_begin(dls_body_told *told, const dls_body_state *state);
+void dls_told_restart(dls_body_told *told, const dls_body_state *before, const dls_body_state *now);
+void dls_functions_destroy(const dls_body_def *def); /* all those that a definition names */
+
+/* Room for so many bodies and shapes in the arrays. */
+dls_status dls_world_reserve(dls_world *world, int bodies, int shapes, dls_error *error);
+dls_status dls_world_reserve_entries(dls_world *world, dls_error *error); /* for one more id */
+dls_status dls_world_reserve_names(dls_world *world, dls_error *error);   /* for one more name */
+void dls_world_add_name(dls_world *world, dls_body_id id);
+/* Body and shapes into a block; geometry moves along. */
+dls_body_kept *dls_kept_create(const dls_body *body, const dls_body_state *state, const dls_shape *shapes);
+const char *dls_body_label(const dls_world *world, dls_body_id id, char *text, size_t size);
+
+#endif

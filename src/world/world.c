@@ -1,0 +1,174 @@
+/* The world itself, its names, and the room in its arrays. */
+#include "base/error.h"
+#include "base/memory.h"
+#include "base/vector.h"
+#include "world/parts.h"
+
+#include <math.h>
+#include <string.h>
+
+char *dls_text_copy(const char *text) { return dls_alloc_copy(text, strlen(text) + 1, 1); }
+
+dls_world_def dls_default_world_def(void) {
+    return (dls_world_def){.dimension = 3, .gravity = {0, 0, -9.81}};
+}
+
+static dls_status check_def(const dls_world_def *def, dls_error *error) {
+    if (def->dimension != 2 && def->dimension != 3)
+        return dls_fail(error, DLS_ERROR_INPUT, "dimension is %d, expected 2 or 3", def->dimension);
+    if (!dls_vec_is_finite(def->gravity, 3))
+        return dls_fail(error, DLS_ERROR_INPUT, "gravity is (%g, %g, %g), expected finite numbers",
+                        def->gravity[0], def->gravity[1], def->gravity[2]);
+    if (def->dimension == 2 && def->gravity[2] != 0)
+        return dls_fail(error, DLS_ERROR_INPUT, "gravity along z is %g, expected 0 in the plane",
+                        def->gravity[2]);
+    for (int k = 0; k < 3; k++) {
+        if (!isfinite(def->period_low[k]) || !isfinite(def->period_size[k]) || def->period_size[k] < 0)
+            return dls_fail(
+                error, DLS_ERROR_INPUT,
+                "period along %c starts at %g with size %g, expected finite numbers and a size that "
+                "is not negative",
+                "xyz"[k], def -> period_low[k], def -> period_size[k]);
+        if (def->dimension == 2 && k == 2 && def->period_size[k] != 0)
+            return dls_fail(error, DLS_ERROR_INPUT, "a period along z, expected none in the plane");
+    }
+    return DLS_OK;
+}
+
+dls_status dls_world_create(const dls_world_def *def, dls_world **world, dls_error *error) {
+    dls_error_clear(error);
+    if (!def || !world) return dls_fail(error, DLS_ERROR_ARGUMENT, "a definition and a place are needed");
+    *world = NULL;
+    dls_status status = check_def(def, error);
+    if (status) return status;
+    dls_world *w = DLS_NEW_ZERO(dls_world, 1);
+    if (!w) return dls_fail_memory(error);
+    w->def = *def;
+    w->next_change = INFINITY;
+    w->settled = -INFINITY;
+    dls_material_def material = dls_default_material_def();
+    material.name = "default";
+    status = dls_world_add_material(w, &material, NULL, error);
+    if (status)
+        dls_world_destroy(w);
+    else
+        *world = w;
+    return status;
+}
+
+static void release_kept(dls_body_kept *kept) {
+    if (!kept) return;
+    for (int k = 0; k < kept->body.shape_count; k++) dls_shape_release(&kept->shapes[k]);
+    dls_free(kept);
+}
+
+void dls_world_destroy(dls_world *w) {
+    if (!w) return;
+    for (int k = 0; k < w->shape_count + w->staged_shapes; k++) dls_shape_release(&w->shapes[k]);
+    for (int id = 0; id < w->entry_count; id++) {
+        dls_free(w->entries[id].name);
+        dls_told_destroy(w->entries[id].told);
+        release_kept(w->entries[id].kept);
+    }
+    for (int k = 0; k < w->material_count; k++) dls_free(w->materials[k].name);
+    void *blocks[] = {w->entries, w->bodies,      w->states,   w->shapes, w->materials,
+                      w->pairs,   w->pair_stated, w->told_ids, w->names,  w};
+    for (size_t k = 0; k < sizeof blocks / sizeof *blocks; k++) dls_free(blocks[k]);
+}
+
+int dls_world_dimension(const dls_world *world) { return world ? world->def.dimension : 0; }
+
+void dls_world_gravity(const dls_world *world, double *gravity) { vec_copy(gravity, world->def.gravity); }
+
+void dls_world_period(const dls_world *world, double *low, double *size) {
+    vec_copy(low, world->def.period_low);
+    vec_copy(size, world->def.period_size);
+}
+
+/* ---- room ---- */
+
+static int grown(int capacity, int wanted) {
+    int next = capacity < 16 ? 16 : capacity + capacity / 2;
+    return next > wanted ? next : wanted;
+}
+
+/* A larger block with the first count items; *array is untouched when it fails. */
+static bool grow(void **array, int count, int capacity, size_t size) {
+    void *larger = dls_alloc((size_t)capacity, size);
+    if (!larger) return false;
+    if (count) memcpy(larger, *array, (size_t)count * size);
+    dls_free(*array);
+    *array = larger;
+    return true;
+}
+
+#define GROW(array, count, capacity) grow((void **)&(array), count, capacity, sizeof *(array))
+
+dls_status dls_world_reserve(dls_world *w, int bodies, int shapes, dls_error *error) {
+    if (bodies > w->body_capacity) {
+        int used = w->body_count + w->staged_count, capacity = grown(w->body_capacity, bodies);
+        if (!GROW(w->bodies, used, capacity) || !GROW(w->states, used, capacity))
+            return dls_fail_memory(error);
+        w->body_capacity = capacity;
+    }
+    if (shapes > w->shape_capacity) {
+        int used = w->shape_count + w->staged_shapes, capacity = grown(w->shape_capacity, shapes);
+        if (!GROW(w->shapes, used, capacity)) return dls_fail_memory(error);
+        w->shape_capacity = capacity;
+    }
+    return DLS_OK;
+}
+
+dls_status dls_world_reserve_entries(dls_world *w, dls_error *error) {
+    if (w->entry_count == w->entry_capacity) {
+        int capacity = grown(w->entry_capacity, w->entry_count + 1);
+        if (!GROW(w->entries, w->entry_count, capacity)) return dls_fail_memory(error);
+        w->entry_capacity = capacity;
+    }
+    if (w->told_count == w->told_capacity) {
+        int capacity = grown(w->told_capacity, w->told_count + 1);
+        if (!GROW(w->told_ids, w->told_count, capacity)) return dls_fail_memory(error);
+        w->told_capacity = capacity;
+    }
+    return DLS_OK;
+}
+
+/* ---- names: ids by hash, open addressing, at most half full ---- */
+
+static uint64_t hash_of(const char *name) {
+    uint64_t h = UINT64_C(0xcbf29ce484222325);
+    for (const char *c = name; *c; c++) h = (h ^ (unsigned char)*c) * UINT64_C(0x100000001b3);
+    return h ^ (h >> 32);
+}
+
+/* The place of a name, or the free one where it belongs; the capacity is a power of two. */
+static int name_place(const dls_world *w, const char *name) {
+    int mask = w->name_capacity - 1, place = (int)(hash_of(name) & (uint64_t)mask);
+    while (w->names[place] >= 0 && strcmp(w->entries[w->names[place]].name, name)) place = (place + 1) & mask;
+    return place;
+}
+
+dls_body_id dls_world_find_body(const dls_world *w, const char *name) {
+    if (!w || !name || !name[0] || w->name_capacity == 0) return -1;
+    return w->names[name_place(w, name)];
+}
+
+dls_status dls_world_reserve_names(dls_world *w, dls_error *error) {
+    if (2 * (w->name_count + 1) <= w->name_capacity) return DLS_OK;
+    int capacity = w->name_capacity ? 2 * w->name_capacity : 64, *old = w->names,
+        old_capacity = w->name_capacity;
+    int *names = DLS_NEW(int, capacity);
+    if (!names) return dls_fail_memory(error);
+    for (int k = 0; k < capacity; k++) names[k] = -1;
+    w->names = names;
+    w->name_capacity = capacity;
+    for (int k = 0; k < old_capacity; k++)
+        if (old[k] >= 0) w->names[name_place(w, w->entries[old[k]].name)] = old[k];
+    dls_free(old);
+    return DLS_OK;
+}
+
+void dls_world_add_name(dls_world *w, dls_body_id id) {
+    w->names[name_place(w, w->entries[id].name)] = id;
+    w->name_count++;
+}
