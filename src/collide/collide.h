@@ -104,6 +104,7 @@ dls_status dls_collider_update(dls_collider *collider, const dls_world *world,
 
 int dls_collider_count(const dls_collider *collider);
 dls_contact *dls_collider_contacts(dls_collider *collider);
+size_t dls_collider_bytes(const dls_collider *collider); /* held */
 
 /* Everything that later steps depend on, as bytes for a checkpoint. size: what write needs. */
 size_t dls_collider_memory_size(const dls_collider *collider);

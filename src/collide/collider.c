@@ -1,0 +1,474 @@
+/* All contacts of a world: places shapes, finds pairs, runs their functions on chunks of pairs, and gives
+ * each contact what its forerunner had. Chunks are joined in order, so that threads leave no trace. */
+#include "collide/collider.h"
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "base/parallel.h"
+#include "base/vector.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { CHUNK = 512, SLOTS = 32 };
+
+/* A chunk of pairs and what came of it. */
+typedef struct dls_collide_slot {
+    int first, end;
+    dls_contact_list contacts;
+    dls_kept_list kept; /* first: into the slot's contacts */
+    dls_manifold manifold;
+    const dls_shape_pair *stranger; /* a pair that no row of the table is for */
+    bool out_of_memory;
+} slot;
+
+/* ---- lists ---- */
+
+void *dls_list_grow(void *item, int count, int *capacity, int64_t more, size_t size) {
+    int64_t needed = count + more, wanted = needed + needed / 4 + 16;
+    if (needed > INT32_MAX) return NULL;
+    if (wanted > INT32_MAX) wanted = INT32_MAX;
+    void *block = dls_alloc((size_t)wanted, size);
+    if (!block) return NULL;
+    if (count) memcpy(block, item, (size_t)count * size);
+    dls_free(item);
+    *capacity = (int)wanted;
+    return block;
+}
+
+int dls_pair_key_compare(const dls_pair_key *p, const dls_pair_key *q) {
+    if (p->uid_a != q->uid_a) return p->uid_a < q->uid_a ? -1 : 1;
+    if (p->local_a != q->local_a) return p->local_a < q->local_a ? -1 : 1;
+    if (p->uid_b != q->uid_b) return p->uid_b < q->uid_b ? -1 : 1;
+    if (p->local_b != q->local_b) return p->local_b < q->local_b ? -1 : 1;
+    for (int k = 0; k < 3; k++)
+        if (p->image[k] != q->image[k]) return p->image[k] < q->image[k] ? -1 : 1;
+    return 0;
+}
+
+dls_pair_key dls_contact_key(const dls_contact *c) {
+    return (dls_pair_key){c->uid_a, c->uid_b, c->local_a, c->local_b, {c->image[0], c->image[1], c->image[2]},
+                          0};
+}
+
+bool dls_contact_past(const dls_contact *c, dls_past_contact *past) {
+    bool closed = c->at.gap <= 0;
+    if (!closed && c->impulse[0] == 0 && c->impulse[1] == 0 && c->impulse[2] == 0 && c->extra_impulse == 0)
+        return false;
+    memset(past, 0, sizeof *past);
+    past->key = dls_contact_key(c);
+    past->closed = closed;
+    past->feature = c->at.feature;
+    vec_copy(past->impulse, c->impulse);
+    past->extra_impulse = c->extra_impulse;
+    return true;
+}
+
+dls_contact_point dls_contact_seen(const dls_contact *c, bool swapped) {
+    dls_contact_point at = c->at;
+    if (!swapped) return at;
+    vec_copy(at.point_a, c->at.point_b);
+    vec_copy(at.point_b, c->at.point_a);
+    vec_scale(at.normal, -1, at.normal);
+    return at;
+}
+
+/* ---- life ---- */
+
+dls_collider *dls_collider_create(void) {
+    dls_collider *c = DLS_NEW_ZERO(dls_collider, 1);
+    if (!c) return NULL;
+    c->broadphase = dls_broadphase_create();
+    c->slots = DLS_NEW_ZERO(slot, SLOTS);
+    if (!c->broadphase || !c->slots) {
+        dls_collider_destroy(c);
+        return NULL;
+    }
+    c->slot_count = SLOTS;
+    c->retired = true;
+    for (int a = 0; a < DLS_SHAPE_KINDS; a++)
+        for (int b = 0; b < DLS_SHAPE_KINDS; b++)
+            c->rows[a][b].row = dls_pair_find((dls_shape_kind)a, (dls_shape_kind)b, &c->rows[a][b].swapped);
+    return c;
+}
+
+void dls_collider_destroy(dls_collider *c) {
+    if (!c) return;
+    dls_broadphase_destroy(c->broadphase);
+    for (int k = 0; k < c->slot_count; k++) {
+        dls_free(c->slots[k].contacts.item);
+        dls_free(c->slots[k].kept.item);
+        dls_free(c->slots[k].manifold.point);
+    }
+    dls_free(c->slots);
+    dls_free(c->placed);
+    dls_free(c->contacts.item);
+    dls_free(c->kept.item);
+    dls_free(c->past.item);
+    dls_free(c->past_kept.item);
+    dls_free(c->past_points.item);
+    dls_free(c);
+}
+
+int dls_collider_count(const dls_collider *c) { return c->contacts.count; }
+dls_contact *dls_collider_contacts(dls_collider *c) { return c->contacts.item; }
+
+size_t dls_collider_bytes(const dls_collider *c) {
+    size_t sum = sizeof *c + dls_broadphase_bytes(c->broadphase) + sizeof *c->slots * (size_t)c->slot_count;
+    for (int k = 0; k < c->slot_count; k++)
+        sum += sizeof(dls_contact) * (size_t)c->slots[k].contacts.capacity +
+               sizeof(dls_kept_pair) * (size_t)c->slots[k].kept.capacity +
+               sizeof(dls_contact_point) * (size_t)c->slots[k].manifold.capacity;
+    return sum + sizeof(dls_placed) * (size_t)c->placed_capacity +
+           sizeof(dls_contact) * (size_t)c->contacts.capacity +
+           sizeof(dls_kept_pair) * (size_t)(c->kept.capacity + c->past_kept.capacity) +
+           sizeof(dls_past_contact) * (size_t)c->past.capacity +
+           sizeof(dls_contact_point) * (size_t)c->past_points.capacity;
+}
+
+/* ---- what the step before leaves ---- */
+
+static void retire_points(dls_collider *c) {
+    c->past_points.count = 0;
+    for (int k = 0; k < c->kept.count; k++) {
+        dls_kept_pair *kept = &c->kept.item[k];
+        int first = c->past_points.count;
+        for (int i = 0; i < kept->count; i++)
+            c->past_points.item[c->past_points.count++] =
+                dls_contact_seen(&c->contacts.item[kept->first + i], kept->swapped != 0);
+        kept->first = first;
+    }
+}
+
+/* Contacts become those of the step before. */
+static dls_status retire(dls_collider *c, dls_error *error) {
+    if (c->retired) return DLS_OK;
+    int64_t count = 0, points = 0;
+    dls_past_contact past;
+    for (int k = 0; k < c->contacts.count; k++) count += dls_contact_past(&c->contacts.item[k], &past);
+    for (int k = 0; k < c->kept.count; k++) points += c->kept.item[k].count;
+    c->past.count = c->past_points.count = 0;
+    if (!reserve_past(&c->past, count) || !reserve_points(&c->past_points, points))
+        return dls_fail_memory(error);
+    for (int k = 0; k < c->contacts.count; k++)
+        if (dls_contact_past(&c->contacts.item[k], &past)) c->past.item[c->past.count++] = past;
+    retire_points(c);
+    dls_kept_list kept = c->past_kept;
+    c->past_kept = c->kept;
+    c->kept = kept;
+    c->kept.count = c->contacts.count = 0;
+    c->retired = true;
+    return DLS_OK;
+}
+
+/* ---- shapes where they stand ---- */
+
+typedef struct update {
+    dls_collider *collider;
+    const dls_world *world;
+    const dls_collide_options *options;
+    const dls_shape_pair *pairs;
+    int pair_count;
+} update;
+
+static double place_bodies(void *self, int first, int end) {
+    const update *u = self;
+    for (int row = first; row < end; row++) {
+        const dls_body *body = &u->world->bodies[row];
+        const dls_body_state *state = &u->world->states[row];
+        double R[9];
+        quat_matrix(state->q, R);
+        for (int i = body->shape_first; i < body->shape_first + body->shape_count; i++) {
+            dls_placed *placed = &u->collider->placed[i];
+            placed->shape = &u->world->shapes[i];
+            mat_apply(placed->x, R, placed->shape->x);
+            vec_add(placed->x, placed->x, state->x);
+            mat_multiply(placed->R, R, placed->shape->R);
+        }
+    }
+    return 0;
+}
+
+static dls_status place(update *u, dls_error *error) {
+    dls_collider *c = u->collider;
+    int count = u->world->shape_count;
+    if (count > c->placed_capacity) {
+        dls_free(c->placed);
+        c->placed_capacity = count + count / 4;
+        c->placed = DLS_NEW(dls_placed, c->placed_capacity);
+        if (!c->placed) {
+            c->placed_capacity = 0;
+            return dls_fail_memory(error);
+        }
+    }
+    dls_parallel_for(u->world->body_count, u->options->threads, place_bodies, u);
+    return DLS_OK;
+}
+
+/* ---- one pair ---- */
+
+/* Where the walk through the step before has come to. */
+typedef struct cursor {
+    int past, kept;
+} cursor;
+
+static dls_pair_key key_of(const dls_world *w, const dls_shape_pair *p) {
+    const dls_body *a = &w->bodies[w->shapes[p->a].body], *b = &w->bodies[w->shapes[p->b].body];
+    return (dls_pair_key){a->uid,
+                          b->uid,
+                          (int16_t)(p->a - a->shape_first),
+                          (int16_t)(p->b - b->shape_first),
+                          {p->image[0], p->image[1], p->image[2]},
+                          0};
+}
+
+/* The first places in the lists of the step before that are not before key. */
+static cursor cursor_at(const dls_collider *c, const dls_pair_key *key) {
+    cursor at = {0, 0};
+    for (int end = c->past.count; at.past < end;) {
+        int middle = at.past + (end - at.past) / 2;
+        if (dls_pair_key_compare(&c->past.item[middle].key, key) < 0)
+            at.past = middle + 1;
+        else
+            end = middle;
+    }
+    for (int end = c->past_kept.count; at.kept < end;) {
+        int middle = at.kept + (end - at.kept) / 2;
+        if (dls_pair_key_compare(&c->past_kept.item[middle].key, key) < 0)
+            at.kept = middle + 1;
+        else
+            end = middle;
+    }
+    return at;
+}
+
+static void sort_points(dls_contact_point *p, int n) {
+    for (int i = 1; i < n; i++) {
+        dls_contact_point t = p[i];
+        int j = i;
+        for (; j > 0 && p[j - 1].feature > t.feature; j--) p[j] = p[j - 1];
+        p[j] = t;
+    }
+}
+
+static bool repeats(const dls_contact_point *p, int n) {
+    for (int i = 1; i < n; i++)
+        if (p[i].feature == p[i - 1].feature) return true;
+    return false;
+}
+
+/* Features in order and each of them once: one that comes again is renamed after how often it did, by a
+ * stride that no feature meets by chance; where one does all the same, ranks are the names. */
+static void order_points(dls_contact_point *p, int n) {
+    sort_points(p, n);
+    for (int round = 0; repeats(p, n); round++) {
+        for (int i = n - 1; i > 0; i--) {
+            int times = 0;
+            while (times < i && p[i - times - 1].feature == p[i].feature) times++;
+            p[i].feature += (uint64_t)times * 0x9E3779B97F4A7C15u;
+        }
+        for (int i = 0; round == 8 && i < n; i++) p[i].feature = (uint64_t)i;
+        sort_points(p, n);
+    }
+}
+
+/* Whether the balls around the shapes are within reach. */
+static bool balls_meet(const dls_placed *a, const dls_placed *b, const double *shift, double reach) {
+    double d[3], r = a->shape->bound + b->shape->bound + reach;
+    for (int k = 0; k < 3; k++) d[k] = b->x[k] + shift[k] - a->x[k];
+    return vec_dot(d, d) <= r * r * (1 + 1e-14);
+}
+
+static void make_contact(const update *u, const dls_shape_pair *pair, const dls_pair_key *key,
+                         const dls_contact_point *point, bool swapped, dls_contact *c) {
+    memset(c, 0, sizeof *c);
+    c->a = pair->a, c->b = pair->b;
+    c->body_a = u->world->shapes[pair->a].body, c->body_b = u->world->shapes[pair->b].body;
+    c->uid_a = key->uid_a, c->uid_b = key->uid_b;
+    c->local_a = key->local_a, c->local_b = key->local_b;
+    memcpy(c->image, pair->image, sizeof c->image);
+    c->at = *point;
+    if (swapped) c->at = dls_contact_seen(c, true);
+}
+
+/* Both lists ascend, so the walk goes forward only. */
+static void inherit(const dls_collider *c, const dls_pair_key *key, dls_contact *contact, cursor *at) {
+    for (; at->past < c->past.count; at->past++) {
+        const dls_past_contact *past = &c->past.item[at->past];
+        int order = dls_pair_key_compare(&past->key, key);
+        if (order > 0 || (order == 0 && past->feature > contact->at.feature)) return;
+        if (order < 0 || past->feature < contact->at.feature) continue;
+        vec_copy(contact->impulse, past->impulse);
+        contact->extra_impulse = past->extra_impulse;
+        contact->closed = past->closed != 0;
+        at->past++;
+        return;
+    }
+}
+
+static void emit(const update *u, slot *s, const dls_shape_pair *pair, const dls_pair_key *key, bool swapped,
+                 cursor *at) {
+    dls_manifold *m = &s->manifold;
+    if (m->count > 1) order_points(m->point, m->count);
+    if (!reserve_contacts(&s->contacts, m->count)) {
+        s->out_of_memory = true;
+        return;
+    }
+    for (int k = 0; k < m->count; k++) {
+        dls_contact *contact = &s->contacts.item[s->contacts.count++];
+        make_contact(u, pair, key, &m->point[k], swapped, contact);
+        inherit(u->collider, key, contact, at);
+    }
+}
+
+/* The pair's memory and contacts of the step before, if it had any. */
+static const dls_kept_pair *recall(const dls_collider *c, const dls_pair_key *key, cursor *at) {
+    for (; at->kept < c->past_kept.count; at->kept++) {
+        int order = dls_pair_key_compare(&c->past_kept.item[at->kept].key, key);
+        if (order >= 0) return order == 0 ? &c->past_kept.item[at->kept] : NULL;
+    }
+    return NULL;
+}
+
+static void keep(slot *s, const dls_pair_key *key, const dls_pair_memory *memory, int first, bool swapped) {
+    if (memory->used == 0 && s->manifold.count == 0) return;
+    if (!reserve_kept(&s->kept, 1)) {
+        s->out_of_memory = true;
+        return;
+    }
+    dls_kept_pair *kept = &s->kept.item[s->kept.count++];
+    memset(kept, 0, sizeof *kept);
+    kept->key = *key;
+    kept->first = first, kept->count = s->manifold.count;
+    kept->memory = *memory;
+    kept->swapped = swapped;
+}
+
+static void collide_pair(const update *u, slot *s, const dls_shape_pair *pair, cursor *at) {
+    const dls_collider *c = u->collider;
+    const dls_placed *a = &c->placed[pair->a], *b = &c->placed[pair->b];
+    const dls_pair_row *row = c->rows[a->shape->kind][b->shape->kind].row;
+    bool swapped = c->rows[a->shape->kind][b->shape->kind].swapped;
+    double shift[3];
+    for (int k = 0; k < 3; k++) shift[k] = pair->image[k] * u->world->def.period_size[k];
+    if (!row) {
+        if (!s->stranger) s->stranger = pair;
+        return;
+    }
+    double reach = dls_pair_reach(u->world, c->placed, u->options, pair, shift);
+    if (!balls_meet(a, b, shift, reach)) return;
+    dls_placed moved;
+    if (pair->image[0] || pair->image[1] || pair->image[2]) {
+        moved = *b;
+        vec_add(moved.x, moved.x, shift);
+        b = &moved;
+    }
+    dls_pair_key key = key_of(u->world, pair);
+    const dls_kept_pair *kept = row->remembers ? recall(c, &key, at) : NULL;
+    dls_pair_memory memory = {.used = 0};
+    if (kept) memory = kept->memory;
+    s->manifold.count = 0;
+    row->collide(swapped ? b : a, swapped ? a : b, reach, &memory,
+                 kept && kept->count ? c->past_points.item + kept->first : NULL, kept ? kept->count : 0,
+                 &s->manifold);
+    int first = s->contacts.count;
+    if (s->manifold.count) emit(u, s, pair, &key, swapped, at);
+    if (row->remembers) keep(s, &key, &memory, first, swapped);
+}
+
+/* ---- chunks ---- */
+
+static double collide_slots(void *self, int first, int end) {
+    const update *u = self;
+    for (int k = first; k < end; k++) {
+        slot *s = &u->collider->slots[k];
+        dls_pair_key key = key_of(u->world, &u->pairs[s->first]);
+        cursor at = cursor_at(u->collider, &key);
+        s->contacts.count = s->kept.count = 0;
+        s->stranger = NULL;
+        s->out_of_memory = s->manifold.out_of_memory = false;
+        for (int i = s->first; i < s->end; i++) collide_pair(u, s, &u->pairs[i], &at);
+    }
+    return 0;
+}
+
+static dls_status check_slot(const update *u, const slot *s, dls_error *error) {
+    if (s->out_of_memory || s->manifold.out_of_memory) return dls_fail_memory(error);
+    if (!s->stranger) return DLS_OK;
+    const dls_shape *a = &u->world->shapes[s->stranger->a], *b = &u->world->shapes[s->stranger->b];
+    return dls_fail(error, DLS_ERROR_INPUT, "a %s and a %s do not collide; give them groups that keep apart",
+                    dls_shape_kind_name(a->kind), dls_shape_kind_name(b->kind));
+}
+
+/* What the slots found goes behind what is there, in their order. */
+static dls_status join(update *u, int slots, dls_error *error) {
+    dls_collider *c = u->collider;
+    int64_t contacts = 0, kept = 0;
+    for (int k = 0; k < slots; k++) {
+        dls_status status = check_slot(u, &c->slots[k], error);
+        if (status) return status;
+        contacts += c->slots[k].contacts.count;
+        kept += c->slots[k].kept.count;
+    }
+    if (!reserve_contacts(&c->contacts, contacts) || !reserve_kept(&c->kept, kept))
+        return dls_fail_memory(error);
+    for (int k = 0; k < slots; k++) {
+        const slot *s = &c->slots[k];
+        for (int i = 0; i < s->kept.count; i++) {
+            c->kept.item[c->kept.count] = s->kept.item[i];
+            c->kept.item[c->kept.count++].first += c->contacts.count;
+        }
+        if (s->contacts.count)
+            memcpy(c->contacts.item + c->contacts.count, s->contacts.item,
+                   sizeof(dls_contact) * (size_t)s->contacts.count);
+        c->contacts.count += s->contacts.count;
+    }
+    return DLS_OK;
+}
+
+static dls_status collide_pairs(update *u, dls_error *error) {
+    dls_collider *c = u->collider;
+    dls_status status = DLS_OK;
+    for (int first = 0; first < u->pair_count && !status;) {
+        int slots = 0, most = u->options->threads > 1 ? SLOTS : 1;
+        for (; slots < most && first < u->pair_count; slots++) {
+            int end = u->pair_count - first > CHUNK ? first + CHUNK : u->pair_count;
+            c->slots[slots].first = first, c->slots[slots].end = end;
+            first = end;
+        }
+        dls_parallel_each(slots, u->options->threads, collide_slots, u);
+        status = join(u, slots, error);
+    }
+    return status;
+}
+
+static dls_status check_call(const dls_world *world, const dls_collide_options *o, dls_error *error) {
+    if (!(o->margin >= 0 && isfinite(o->margin)))
+        return dls_fail(error, DLS_ERROR_ARGUMENT, "a margin of %g m; expected a number from 0 on",
+                        o->margin);
+    if (!(o->h >= 0 && isfinite(o->h)))
+        return dls_fail(error, DLS_ERROR_ARGUMENT, "a step of %g s; expected a number from 0 on", o->h);
+    for (int row = 0; row < world->body_count; row++)
+        if (world->bodies[row].shape_count > INT16_MAX)
+            return dls_fail(error, DLS_ERROR_INPUT, "body %d has %d shapes; at most %d can collide",
+                            world->bodies[row].id, world->bodies[row].shape_count, INT16_MAX);
+    return DLS_OK;
+}
+
+dls_status dls_collider_update(dls_collider *c, const dls_world *world, const dls_collide_options *options,
+                               dls_error *error) {
+    update u = {.collider = c, .world = world, .options = options};
+    dls_status status = check_call(world, options, error);
+    if (!status) status = retire(c, error);
+    if (!status) status = place(&u, error);
+    if (!status)
+        status =
+            dls_broadphase_find(c->broadphase, world, c->placed, options, &u.pairs, &u.pair_count, error);
+    if (!status) status = collide_pairs(&u, error);
+    if (status) {
+        c->contacts.count = c->kept.count = 0; /* what was before is still there for another try */
+        return status;
+    }
+    c->retired = false;
+    return DLS_OK;
+}

@@ -1,0 +1,96 @@
+/* Inside the collider: what it holds, for its two files. */
+#ifndef COLLIDE_COLLIDER_H
+#define COLLIDE_COLLIDER_H
+
+#include "collide/broadphase.h"
+
+/* Who touches whom, in words that outlive rows. Ordered as rows are: uids ascend with them. */
+typedef struct dls_pair_key {
+    int32_t uid_a, uid_b;
+    int16_t local_a, local_b, image[3];
+    int16_t spare; /* 0: keys are written as bytes */
+} dls_pair_key;
+
+int dls_pair_key_compare(const dls_pair_key *p, const dls_pair_key *q); /* < 0, 0, > 0 */
+
+/* A contact of the step before, as far as the next one asks for it. */
+typedef struct dls_past_contact {
+    dls_pair_key key;
+    uint8_t closed, spare[3];
+    uint64_t feature;
+    double impulse[3], extra_impulse;
+} dls_past_contact;
+
+/* A pair of a row that remembers, with its contacts: in the collider's own, or in those of the step before.
+ */
+typedef struct dls_kept_pair {
+    dls_pair_key key;
+    int32_t first, count, spare;
+    dls_pair_memory memory;
+    uint64_t swapped; /* the function took b first */
+} dls_kept_pair;
+
+typedef struct dls_past_list {
+    dls_past_contact *item;
+    int count, capacity;
+} dls_past_list;
+
+typedef struct dls_kept_list {
+    dls_kept_pair *item;
+    int count, capacity;
+} dls_kept_list;
+
+typedef struct dls_point_list {
+    dls_contact_point *item;
+    int count, capacity;
+} dls_point_list;
+
+typedef struct dls_contact_list {
+    dls_contact *item;
+    int count, capacity;
+} dls_contact_list;
+
+struct dls_collider {
+    dls_broadphase *broadphase;
+    struct {
+        const dls_pair_row *row;
+        bool swapped;
+    } rows[DLS_SHAPE_KINDS][DLS_SHAPE_KINDS];
+    int placed_capacity;
+    dls_placed *placed;
+    dls_contact_list contacts;
+    dls_kept_list kept; /* first: into contacts */
+
+    /* the step before; `retired` says that contacts and kept have become this already */
+    bool retired;
+    dls_past_list past;
+    dls_kept_list past_kept; /* first: into past_points */
+    dls_point_list past_points;
+
+    struct dls_collide_slot *slots; /* one per chunk of pairs that is under way */
+    int slot_count;
+};
+
+/* A block with room for more items behind count, which are copied; NULL when memory is out: item stays. */
+void *dls_list_grow(void *item, int count, int *capacity, int64_t more, size_t size);
+
+/* reserve_*(list, more): room for more items; false when memory is out. */
+#define DLS_LIST_RESERVE(name, type)                                                                         \
+    static inline bool name(type *list, int64_t more) {                                                      \
+        if (list->count + more <= list->capacity) return true;                                               \
+        void *item = dls_list_grow(list->item, list->count, &list->capacity, more, sizeof *list->item);      \
+        if (item) list->item = item;                                                                         \
+        return item != NULL;                                                                                 \
+    }
+DLS_LIST_RESERVE(reserve_contacts, dls_contact_list)
+DLS_LIST_RESERVE(reserve_past, dls_past_list)
+DLS_LIST_RESERVE(reserve_kept, dls_kept_list)
+DLS_LIST_RESERVE(reserve_points, dls_point_list)
+
+dls_pair_key dls_contact_key(const dls_contact *contact);
+/* What later steps ask of a contact; false where they ask nothing. */
+bool dls_contact_past(const dls_contact *contact, dls_past_contact *past);
+/* The contact point as the pair's function saw it. */
+dls_contact_point dls_contact_seen(const dls_contact *contact, bool swapped);
+
+#endif

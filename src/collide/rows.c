@@ -1,0 +1,385 @@
+#include "collide/rows.h"
+
+#include "base/memory.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { SAMPLES = 512, ROWS_PER_BOX = 4, LEAST_ROOM = 64, TASK_SIZE = 2048 };
+
+/* One level: rows (j, k) across the axes 1 and 2, each cut into bins along axis 0. Outside of low … low +
+ * n·cell the outermost rows go on, so that a few that are far away do not coarsen the rows of all. */
+typedef struct level {
+    int count;
+    double half[3]; /* largest of its boxes, axes in the rows' order */
+    double low[3], cell[3], inverse[3];
+    int n[3];
+    int first_bin;
+} level;
+
+typedef struct task {
+    int level, row_first, row_end;
+} task;
+
+struct dls_rows {
+    int axis[3];          /* the longest first: rows run along it */
+    int level_count, few; /* levels 0 … few−1 are the largest shapes, tested against all */
+    uint8_t level_of_bin[DLS_SIZE_BINS];
+    int histogram[DLS_SIZE_BINS];
+    level levels[DLS_LEVELS];
+    int count, capacity;
+    dls_proxy *sorted;
+    int *bin;
+    int bin_count, bin_capacity;
+    int *start; /* of bins in sorted, and one more */
+    int task_count, task_capacity;
+    task *tasks;
+};
+
+dls_rows *dls_rows_create(void) { return DLS_NEW_ZERO(dls_rows, 1); }
+
+void dls_rows_destroy(dls_rows *rows) {
+    if (!rows) return;
+    dls_free(rows->sorted);
+    dls_free(rows->bin);
+    dls_free(rows->start);
+    dls_free(rows->tasks);
+    dls_free(rows);
+}
+
+size_t dls_rows_bytes(const dls_rows *r) {
+    return sizeof *r + (size_t)r->capacity * (sizeof *r->sorted + sizeof *r->bin) +
+           (size_t)r->bin_capacity * sizeof *r->start + (size_t)r->task_capacity * sizeof *r->tasks;
+}
+
+/* ---- levels ---- */
+
+/* Sixteenths of an octave, from the exponent and the first bits of the fraction. */
+static int size_bin(double size) {
+    uint64_t bits;
+    memcpy(&bits, &size, sizeof bits);
+    return (int)(bits >> 48) & (DLS_SIZE_BINS - 1);
+}
+
+void dls_rows_choose_levels(dls_rows *r, int count, const double *size) {
+    memset(r->histogram, 0, sizeof r->histogram);
+    for (int i = 0; i < count; i++)
+        if (size[i] >= 0) r->histogram[size_bin(size[i])]++;
+    int members = 0, top = -1;
+    r->level_count = r->few = 0;
+    for (int bin = DLS_SIZE_BINS - 1; bin >= 0; bin--) {
+        if (!r->histogram[bin]) continue;
+        if (r->level_count == 0 || (top - bin >= 16 && r->level_count < DLS_LEVELS)) {
+            if (members <= DLS_FEW) r->few = r->level_count;
+            top = bin;
+            r->level_count++;
+        }
+        members += r->histogram[bin];
+        r->level_of_bin[bin] = (uint8_t)(r->level_count - 1);
+    }
+    if (members <= DLS_FEW) r->few = r->level_count;
+}
+
+int dls_rows_level(const dls_rows *r, double size) {
+    int l = r->level_of_bin[size_bin(size)];
+    return l < r->few ? -1 : l;
+}
+
+/* ---- how far rows go ---- */
+
+static void sort_numbers(double *x, int n) {
+    static const int gaps[] = {301, 132, 57, 23, 10, 4, 1};
+    for (int g = 0; g < 7; g++)
+        for (int i = gaps[g]; i < n; i++) {
+            double t = x[i];
+            int j = i;
+            for (; j >= gaps[g] && x[j - gaps[g]] > t; j -= gaps[g]) x[j] = x[j - gaps[g]];
+            x[j] = t;
+        }
+}
+
+/* From what 90 % of a sample cover, and as much again on either side, but no farther than all do. */
+static void choose_range(const double *x, int n, double least, double most, double *low, double *high) {
+    double sample[SAMPLES];
+    memcpy(sample, x, sizeof *sample * (size_t)n);
+    sort_numbers(sample, n);
+    double a = sample[n / 20], b = sample[n - 1 - n / 20];
+    *low = fmax(least, a - (b - a));
+    *high = fmin(most, b + (b - a));
+}
+
+typedef struct extent {
+    int stride, seen, samples;
+    double x[3][SAMPLES], least[3], most[3];
+} extent;
+
+static void extent_add(extent *e, level *l, const dls_proxy *p) {
+    bool first = e->seen == 0, sampled = e->seen % e->stride == 0 && e->samples < SAMPLES;
+    for (int k = 0; k < 3; k++) {
+        e->least[k] = first ? p->c[k] : fmin(e->least[k], p->c[k]);
+        e->most[k] = first ? p->c[k] : fmax(e->most[k], p->c[k]);
+        l->half[k] = fmax(l->half[k], p->h[k]);
+        if (sampled) e->x[k][e->samples] = p->c[k];
+    }
+    e->samples += sampled;
+    e->seen++;
+}
+
+static int steps_of(double length, double cell) {
+    double n = floor(length / cell) + 1;
+    return n < 1 << 20 ? (int)n : 1 << 20;
+}
+
+/* Cells as long as the largest box, so that neighbours are at most one row away; longer where there would be
+ * more than a few rows per box. */
+static void choose_cells(level *l, const int *axis, const double *low, const double *high) {
+    double half[3], room = ROWS_PER_BOX * (double)l->count + LEAST_ROOM;
+    memcpy(half, l->half, sizeof half);
+    for (int k = 0; k < 3; k++) {
+        l->half[k] = half[axis[k]];
+        l->low[k] = low[axis[k]];
+        l->cell[k] = fmax(2 * l->half[k] * (1 + 1e-9), 1e-6 * (high[axis[k]] - low[axis[k]]));
+        if (!(l->cell[k] > 0)) l->cell[k] = 1;
+    }
+    double length[3];
+    for (int k = 0; k < 3; k++) length[k] = high[axis[k]] - low[axis[k]];
+    for (;;) {
+        l->n[1] = steps_of(length[1], l->cell[1]);
+        l->n[2] = steps_of(length[2], l->cell[2]);
+        if ((double)l->n[1] * l->n[2] <= room) break;
+        int k = l->n[1] > l->n[2] ? 1 : 2;
+        l->cell[k] *= 1.25;
+    }
+    double most = fmax(1, floor(room / ((double)l->n[1] * l->n[2])));
+    l->n[0] = steps_of(length[0], l->cell[0]);
+    if (l->n[0] > most) {
+        l->n[0] = (int)most;
+        l->cell[0] = length[0] / most;
+    }
+    for (int k = 0; k < 3; k++) l->inverse[k] = 1 / l->cell[k];
+}
+
+static inline int index_of(const level *l, int k, double x) {
+    double i = (x - l->low[k]) * l->inverse[k];
+    return !(i > 0) ? 0 : i >= l->n[k] ? l->n[k] - 1 : (int)i;
+}
+
+static void choose_rows(dls_rows *r, int count, const dls_proxy *proxy, const uint8_t *at) {
+    int widest = 0;
+    double low[DLS_LEVELS][3], high[DLS_LEVELS][3];
+    for (int l = 0; l < r->level_count; l++) r->levels[l] = (level){.count = 0};
+    for (int i = 0; i < count; i++) r->levels[at[i]].count++;
+    for (int l = 0; l < r->level_count; l++) {
+        level *here = &r->levels[l];
+        if (here->count == 0) continue;
+        extent e = {.stride = (here->count + SAMPLES - 1) / SAMPLES};
+        for (int i = 0; i < count; i++)
+            if (at[i] == l) extent_add(&e, here, &proxy[i]);
+        for (int k = 0; k < 3; k++)
+            choose_range(e.x[k], e.samples, e.least[k], e.most[k], &low[l][k], &high[l][k]);
+        if (here->count > r->levels[widest].count || r->levels[widest].count == 0) widest = l;
+    }
+    for (int k = 0; k < 3; k++) r->axis[k] = k;
+    for (int k = 0; k < 3; k++)
+        for (int j = k + 1; j < 3; j++) {
+            int a = r->axis[k], b = r->axis[j];
+            if (high[widest][b] - low[widest][b] > high[widest][a] - low[widest][a])
+                r->axis[k] = b, r->axis[j] = a;
+        }
+    for (int l = 0, bins = 0; l < r->level_count; l++) {
+        level *here = &r->levels[l];
+        here->first_bin = bins;
+        if (here->count == 0) continue;
+        choose_cells(here, r->axis, low[l], high[l]);
+        bins += here->n[0] * here->n[1] * here->n[2];
+        r->bin_count = bins;
+    }
+}
+
+/* ---- into rows ---- */
+
+static bool grow(dls_rows *r, int count) {
+    if (count <= r->capacity) return true;
+    dls_free(r->sorted);
+    dls_free(r->bin);
+    r->capacity = count + count / 4;
+    r->sorted = DLS_NEW(dls_proxy, r->capacity);
+    r->bin = DLS_NEW(int, r->capacity);
+    if (r->sorted && r->bin) return true;
+    r->capacity = 0;
+    return false;
+}
+
+static bool grow_bins(dls_rows *r) {
+    if (r->bin_count + 1 <= r->bin_capacity) return true;
+    dls_free(r->start);
+    r->bin_capacity = r->bin_count + 1 + r->bin_count / 4;
+    r->start = DLS_NEW(int, r->bin_capacity);
+    if (!r->start) r->bin_capacity = 0;
+    return r->start != NULL;
+}
+
+/* Bins are nearly in order already; a crowd in one bin must not cost its square. */
+static void sort_row(dls_proxy *p, int n) {
+    static const int gaps[] = {57491, 21915, 8353, 3184, 1214, 463, 176, 67, 26, 10, 4, 1};
+    int g = 11, budget = 8 * n;
+    for (int pass = 0; pass < 2; pass++, g = 0) {
+        for (; g < 12; g++) {
+            int gap = gaps[g];
+            bool stopped = false;
+            for (int i = gap; i < n && !stopped; i++) {
+                if (!(p[i - gap].c[0] > p[i].c[0])) continue;
+                dls_proxy t = p[i];
+                int j = i;
+                for (; j >= gap && p[j - gap].c[0] > t.c[0]; j -= gap) p[j] = p[j - gap];
+                p[j] = t;
+                budget -= (i - j) / gap;
+                stopped = pass == 0 && budget < 0;
+            }
+            if (pass == 0 && !stopped) return;
+        }
+    }
+}
+
+static bool add_task(dls_rows *r, task t) {
+    if (r->task_count == r->task_capacity) {
+        int capacity = r->task_capacity ? 2 * r->task_capacity : 64;
+        task *tasks = DLS_NEW(task, capacity);
+        if (!tasks) return false;
+        if (r->task_count) memcpy(tasks, r->tasks, sizeof *tasks * (size_t)r->task_count);
+        dls_free(r->tasks);
+        r->tasks = tasks;
+        r->task_capacity = capacity;
+    }
+    r->tasks[r->task_count++] = t;
+    return true;
+}
+
+static inline int row_start(const dls_rows *r, const level *l, int row) {
+    return r->start[l->first_bin + row * l->n[0]];
+}
+
+static bool make_tasks(dls_rows *r) {
+    r->task_count = 0;
+    for (int k = 0; k < r->level_count; k++) {
+        const level *l = &r->levels[k];
+        if (l->count == 0) continue;
+        int rows = l->n[1] * l->n[2], first = 0;
+        for (int row = 0; row < rows; row++) {
+            int end = row_start(r, l, row + 1);
+            if (end - row_start(r, l, first) < TASK_SIZE && row + 1 < rows) continue;
+            if (end > row_start(r, l, first) && !add_task(r, (task){k, first, row + 1})) return false;
+            first = row + 1;
+        }
+    }
+    return true;
+}
+
+bool dls_rows_build(dls_rows *r, int count, const dls_proxy *proxy, const uint8_t *at) {
+    r->count = count;
+    r->bin_count = r->task_count = 0;
+    if (count == 0) return true;
+    choose_rows(r, count, proxy, at);
+    if (!grow(r, count) || !grow_bins(r)) return false;
+    memset(r->start, 0, sizeof *r->start * (size_t)(r->bin_count + 1));
+    for (int i = 0; i < count; i++) {
+        const level *l = &r->levels[at[i]];
+        const double *c = proxy[i].c;
+        int j = index_of(l, 1, c[r->axis[1]]), k = index_of(l, 2, c[r->axis[2]]);
+        r->bin[i] = l->first_bin + (j * l->n[2] + k) * l->n[0] + index_of(l, 0, c[r->axis[0]]);
+        r->start[r->bin[i]]++;
+    }
+    for (int b = 0, sum = 0; b <= r->bin_count; b++) {
+        sum += r->start[b];
+        r->start[b] = sum;
+    }
+    for (int i = count - 1; i >= 0; i--) {
+        dls_proxy *p = &r->sorted[--r->start[r->bin[i]]];
+        *p = proxy[i];
+        for (int k = 0; k < 3; k++) p->c[k] = proxy[i].c[r->axis[k]], p->h[k] = proxy[i].h[r->axis[k]];
+    }
+    return make_tasks(r);
+}
+
+/* ---- sweep ---- */
+
+int dls_rows_task_count(const dls_rows *r) { return r->task_count; }
+
+void dls_rows_sort(dls_rows *r, int number) {
+    const task *t = &r->tasks[number];
+    const level *l = &r->levels[t->level];
+    for (int row = t->row_first; row < t->row_end; row++) {
+        int begin = row_start(r, l, row), end = row_start(r, l, row + 1);
+        if (end - begin > 1) sort_row(r->sorted + begin, end - begin);
+    }
+}
+
+typedef struct sweep {
+    const dls_rows *rows;
+    dls_meet_function meet;
+    void *self;
+    dls_pair_list *list;
+} sweep;
+
+static void sweep_alone(const sweep *s, const level *l, int begin, int end) {
+    const dls_proxy *p = s->rows->sorted;
+    for (int i = begin; i < end; i++) {
+        double last = p[i].c[0] + p[i].h[0] + l->half[0];
+        for (int j = i + 1; j < end && p[j].c[0] <= last; j++)
+            if (dls_proxies_meet(&p[i], &p[j])) s->meet(s->self, &p[i], &p[j], s->list);
+    }
+}
+
+/* Boxes begin … end−1 of one row against another row, of level b: the window only moves forward. */
+static void sweep_against(const sweep *s, const level *a, const level *b, int begin, int end, int row) {
+    const dls_proxy *p = s->rows->sorted;
+    double back = a->half[0] + b->half[0];
+    int bin = index_of(b, 0, p[begin].c[0] - back);
+    int j0 = s->rows->start[b->first_bin + row * b->n[0] + bin], stop = row_start(s->rows, b, row + 1);
+    for (int i = begin; i < end && j0 < stop; i++) {
+        double first = p[i].c[0] - back, last = p[i].c[0] + p[i].h[0] + b->half[0];
+        while (j0 < stop && p[j0].c[0] < first) j0++;
+        for (int j = j0; j < stop && p[j].c[0] <= last; j++)
+            if (dls_proxies_meet(&p[i], &p[j])) s->meet(s->self, &p[i], &p[j], s->list);
+    }
+}
+
+/* Rows of a coarser level that boxes between low and high may reach. */
+static void sweep_coarser(const sweep *s, const level *a, const level *b, int begin, int end,
+                          const double *low, const double *high) {
+    int j0 = index_of(b, 1, low[0] - b->half[1]), j1 = index_of(b, 1, high[0] + b->half[1]);
+    int k0 = index_of(b, 2, low[1] - b->half[2]), k1 = index_of(b, 2, high[1] + b->half[2]);
+    for (int j = j0; j <= j1; j++)
+        for (int k = k0; k <= k1; k++) {
+            int row = j * b->n[2] + k;
+            if (row_start(s->rows, b, row) < row_start(s->rows, b, row + 1))
+                sweep_against(s, a, b, begin, end, row);
+        }
+}
+
+static void sweep_row(const sweep *s, int at, int row) {
+    const dls_rows *r = s->rows;
+    const level *l = &r->levels[at];
+    int begin = row_start(r, l, row), end = row_start(r, l, row + 1), j = row / l->n[2], k = row % l->n[2];
+    if (begin == end) return;
+    sweep_alone(s, l, begin, end);
+    if (k + 1 < l->n[2]) sweep_against(s, l, l, begin, end, row + 1);
+    for (int side = k - 1; j + 1 < l->n[1] && side <= k + 1; side++)
+        if (side >= 0 && side < l->n[2]) sweep_against(s, l, l, begin, end, (j + 1) * l->n[2] + side);
+    if (at == 0) return;
+    double low[2] = {INFINITY, INFINITY}, high[2] = {-INFINITY, -INFINITY};
+    for (int i = begin; i < end; i++)
+        for (int m = 0; m < 2; m++) {
+            const dls_proxy *p = &r->sorted[i];
+            low[m] = fmin(low[m], p->c[m + 1] - p->h[m + 1]);
+            high[m] = fmax(high[m], p->c[m + 1] + p->h[m + 1]);
+        }
+    for (int up = at - 1; up >= 0; up--)
+        if (r->levels[up].count) sweep_coarser(s, l, &r->levels[up], begin, end, low, high);
+}
+
+void dls_rows_sweep(const dls_rows *r, int number, dls_meet_function meet, void *self, dls_pair_list *list) {
+    const sweep s = {r, meet, self, list};
+    const task *t = &r->tasks[number];
+    for (int row = t->row_first; row < t->row_end; row++) sweep_row(&s, t->level, row);
+}
