@@ -11,6 +11,17 @@ static const double HULL_FLAT = 1e-10;
  * not close. */
 dls_hull *dls_hull_assemble(int vertex_count, const double *vertex, int face_count, const int *face_start,
                             const int *face_vertex);
+/* A closed surface of triangles, all turning the same way. */
+typedef struct dls_triangles {
+    int count;
+    int *corner;   /* three points each */
+    double joggle; /* how far Qhull moved points to tell them apart */
+} dls_triangles;
+
+/* Of the hull of points, which should be centred and about 1 in size. Faces of more than three corners are
+ * cut into triangles, or, joggled, are shaken until there are none: rougher, but it always closes. */
+dls_status dls_qhull_triangles(int count, double *points, bool joggled, dls_triangles *triangles,
+                               dls_error *error);
 /* The hull of points in space that extend over size. */
 dls_status dls_polyhedron_create(int count, const double *points, double size, dls_hull **hull,
                                  dls_error *error);
