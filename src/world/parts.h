@@ -43,6 +43,11 @@ void dls_inertia_principal(const double *inertia, double *moments, double *axes)
 dls_status dls_body_weigh(const dls_world *world, const dls_body_def *def, const dls_shape *shapes,
                           dls_body_mass *mass, dls_error *error);
 
+/* ---- tree of boxes over segments (two corners) or triangles (three) ---- */
+
+dls_tree *dls_tree_create(int corners, const double *vertex, int count, const int *element);
+void dls_tree_destroy(dls_tree *tree); /* NULL is fine */
+
 /* ---- checks ---- */
 
 dls_status dls_pose_check(const char *what, const dls_pose *pose, int dimension, dls_error *error);

@@ -24,7 +24,8 @@ typedef struct dls_hull {
     double size;                     /* diameter of its bounding ball about centre */
 } dls_hull;
 
-/* Triangles with neighbours and a tree of boxes over them. A chain is the planar case: segments. */
+/* Triangles with neighbours and a tree of boxes over them. A chain is the planar case: segments. Elements
+ * name the first of points that are equal, so that some vertices may have no elements. */
 typedef struct dls_mesh {
     int vertex_count, element_count;
     double *vertex;
