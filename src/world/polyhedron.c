@@ -31,7 +31,7 @@ static dls_status check_rank(int count, const double *p, double size, dls_error 
     static const char *const where[3] = {"in one place", "on a line", "in a plane"};
     double axis[3][3];
     for (int k = 0; k < 3; k++) {
-        double away[3], distance = farthest(count, p, p, k, axis, away);
+        double away[3] = {0, 0, 0}, distance = farthest(count, p, p, k, axis, away);
         if (!(distance > 10 * HULL_FLAT * size))
             return dls_fail(error, DLS_ERROR_INPUT, "the %d points lie %s, expected a volume", count,
                             where[k]);
