@@ -147,6 +147,26 @@ static bool cut(const clipping *c, const incident_vertex *u, const incident_vert
     return true;
 }
 
+/* Where an edge leaves over a corner, the side that it had in the step before counts. */
+static void keep_side(const clipping *c, int edge, const incident_vertex *u, const incident_vertex *v,
+                      bool out, span *cut) {
+    int *chosen = out ? &cut->to_side : &cut->from_side;
+    double *t = out ? &cut->to : &cut->from, speed = out ? cut->to_speed : cut->from_speed;
+    if (*chosen < 0 || c->clip->last_count == 0 || was(c, DLS_CLIP_EDGE, edge, *chosen)) return;
+    double room = u->inside ? u->room : v->inside ? v->room : c->epsilon;
+    for (int s = 0; s < c->sides; s++) {
+        side_plane scratch;
+        const side_plane *side = get_side(c, s, &scratch);
+        double du = vec_dot(side->m, u->p) - side->offset - room,
+               dv = vec_dot(side->m, v->p) - side->offset - room, at = du / (du - dv);
+        if (s == *chosen || (out ? dv <= 0 || du > 0 : du <= 0 || dv > 0)) continue;
+        if (fabs(at - *t) * speed > 2 * c->epsilon || !was(c, DLS_CLIP_EDGE, edge, s)) continue;
+        *chosen = s;
+        *t = at;
+        return;
+    }
+}
+
 /* Passing a corner by within the slack counts as cutting it: both ends at the better of the two places. */
 static bool close_pass(const clipping *c, int edge, span *cut) {
     if (cut->from_side < 0 || cut->to_side < 0) return true;
@@ -167,6 +187,8 @@ static void clip_edge(clipping *c, int k) {
     if (u->inside && v->inside) return;
     span inner;
     if (!cut(c, u, v, &inner)) return;
+    keep_side(c, k, u, v, false, &inner);
+    keep_side(c, k, u, v, true, &inner);
     if (inner.from > inner.to && !close_pass(c, k, &inner)) return;
     double e[3], p[3];
     vec_sub(e, v->p, u->p);
@@ -206,7 +228,7 @@ static void clip_corner(clipping *c, int k, const double *normal, double offset)
                      *after = get_side(c, k, &second);
     double x[3], bisector[3];
     vec_add(bisector, before->m, after->m);
-    vec_along(x, reference_corner(c, k), c->epsilon / fmax(1 + vec_dot(before->m, after->m), 0.01), bisector);
+    vec_along(x, reference_corner(c, k), c->epsilon / fmax(1 + vec_dot(before->m, after->m), 0.5), bisector);
     double out = outside_incident(c, x);
     if (out > 0) return;
     if (out > -c->epsilon && !was(c, DLS_CLIP_CORNER, k, 0)) return;

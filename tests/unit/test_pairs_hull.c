@@ -1,0 +1,515 @@
+/* Boxes and polyhedra against brute force over all pairs of features, and identities that do not flicker. */
+#include "support/pairs.h"
+#include "support/scale.h"
+
+#include <stdlib.h>
+
+/* ---- brute force ---- */
+
+/* All corners in the world. */
+static double *corners(const dls_placed *p) {
+    const dls_hull *h = p->shape->hull;
+    double *v = malloc(sizeof(double) * 3 * (size_t)h->vertex_count);
+    for (int i = 0; i < h->vertex_count; i++) {
+        mat_apply(v + 3 * i, p->R, h->vertex + 3 * i);
+        vec_add(v + 3 * i, v + 3 * i, p->x);
+    }
+    return v;
+}
+
+/* Least |p + s u − q − t v| over the unit square: along each border, and inside where the foot is there. */
+static double segment_distance(const double *p, const double *p1, const double *q, const double *q1) {
+    double u[3], v[3], best = INFINITY;
+    vec_sub(u, p1, p);
+    vec_sub(v, q1, q);
+    for (int border = 0; border < 4; border++) {
+        const double *x = border == 0 ? p : border == 1 ? p1 : border == 2 ? q : q1;
+        const double *a = border < 2 ? q : p, *e = border < 2 ? v : u;
+        double d[3], foot[3];
+        vec_sub(d, x, a);
+        vec_along(foot, a, fmin(1, fmax(0, vec_dot(d, e) / vec_dot(e, e))), e);
+        best = fmin(best, vec_distance(x, foot));
+    }
+    double d[3], n[3], uu = vec_dot(u, u), vv = vec_dot(v, v), uv = vec_dot(u, v), det = uu * vv - uv * uv;
+    vec_sub(d, q, p);
+    double s = (vec_dot(d, u) * vv - vec_dot(d, v) * uv) / det,
+           t = (vec_dot(d, u) * uv - vec_dot(d, v) * uu) / det;
+    if (det > 1e-14 * uu * vv && s > 0 && s < 1 && t > 0 && t < 1) {
+        vec_cross(n, u, v);
+        best = fmin(best, fabs(vec_dot(n, d)) / vec_norm(n));
+    }
+    return best;
+}
+
+/* Distance of x to a face where its foot lies in it, else infinite. */
+static double face_distance(const dls_placed *h, int f, const double *x) {
+    const dls_hull *hull = h->shape->hull;
+    double d[3], local[3];
+    vec_sub(d, x, h->x);
+    mat_apply_transposed(local, h->R, d);
+    const double *n = hull->face_normal + 3 * f;
+    int first = hull->face_start[f], count = hull->face_start[f + 1] - first;
+    for (int k = 0; k < count; k++) {
+        const double *a = hull->vertex + 3 * hull->face_vertex[first + k],
+                     *b = hull->vertex + 3 * hull->face_vertex[first + (k + 1) % count];
+        double e[3], m[3];
+        vec_sub(e, b, a);
+        vec_cross(m, e, n);
+        vec_sub(d, local, a);
+        if (vec_dot(m, d) > 0) return INFINITY;
+    }
+    double height = vec_dot(n, local) - hull->face_offset[f];
+    return height >= 0 ? height : INFINITY;
+}
+
+static double brute_distance(const dls_placed *a, const dls_placed *b) {
+    const dls_hull *ha = a->shape->hull, *hb = b->shape->hull;
+    double *va = corners(a), *vb = corners(b), best = INFINITY;
+    for (int f = 0; f < ha->face_count; f++)
+        for (int v = 0; v < hb->vertex_count; v++) best = fmin(best, face_distance(a, f, vb + 3 * v));
+    for (int f = 0; f < hb->face_count; f++)
+        for (int v = 0; v < ha->vertex_count; v++) best = fmin(best, face_distance(b, f, va + 3 * v));
+    for (int i = 0; i < ha->edge_count; i++)
+        for (int j = 0; j < hb->edge_count; j++)
+            best =
+                fmin(best, segment_distance(va + 3 * ha->edge_vertex[i][0], va + 3 * ha->edge_vertex[i][1],
+                                            vb + 3 * hb->edge_vertex[j][0], vb + 3 * hb->edge_vertex[j][1]));
+    free(va);
+    free(vb);
+    return best;
+}
+
+static double along(const double *v, int count, const double *n, double sign) {
+    double most = -INFINITY;
+    for (int i = 0; i < count; i++) most = fmax(most, sign * vec_dot(v + 3 * i, n));
+    return most;
+}
+
+/* Widest gap along n and −n over all normals of faces and products of edges. */
+static double brute_axes(const dls_placed *a, const dls_placed *b) {
+    const dls_placed *side[2] = {a, b};
+    double *v[2] = {corners(a), corners(b)}, best = -INFINITY;
+    int count[2] = {a->shape->hull->vertex_count, b->shape->hull->vertex_count};
+    const dls_hull *ha = a->shape->hull, *hb = b->shape->hull;
+    for (int s = 0; s < 2; s++)
+        for (int f = 0; f < side[s]->shape->hull->face_count; f++) {
+            double n[3];
+            mat_apply(n, side[s]->R, side[s]->shape->hull->face_normal + 3 * f);
+            best = fmax(best, -along(v[1 - s], count[1 - s], n, -1) - along(v[s], count[s], n, 1));
+        }
+    for (int i = 0; i < ha->edge_count; i++)
+        for (int j = 0; j < hb->edge_count; j++) {
+            double e[3], f[3], n[3];
+            vec_sub(e, v[0] + 3 * ha->edge_vertex[i][1], v[0] + 3 * ha->edge_vertex[i][0]);
+            vec_sub(f, v[1] + 3 * hb->edge_vertex[j][1], v[1] + 3 * hb->edge_vertex[j][0]);
+            vec_cross(n, e, f);
+            double length = vec_norm(n);
+            if (length < 1e-6 * vec_norm(e) * vec_norm(f)) continue;
+            vec_scale(n, 1 / length, n);
+            best = fmax(best, -along(v[1], count[1], n, -1) - along(v[0], count[0], n, 1));
+            best = fmax(best, -along(v[0], count[0], n, -1) - along(v[1], count[1], n, 1));
+        }
+    free(v[0]);
+    free(v[1]);
+    return best;
+}
+
+/* How far outside of the hull a point of the world is. */
+static double outside(const dls_placed *h, const double *x) {
+    double d[3], local[3], out = -INFINITY;
+    vec_sub(d, x, h->x);
+    mat_apply_transposed(local, h->R, d);
+    for (int f = 0; f < h->shape->hull->face_count; f++)
+        out = fmax(out, vec_dot(h->shape->hull->face_normal + 3 * f, local) - h->shape->hull->face_offset[f]);
+    return out;
+}
+
+/* ---- random shapes ---- */
+
+enum { SHAPES = 6 };
+
+/* Boxes from cubes to plates and needles, a tetrahedron, a prism and points on a sphere. */
+static void make_shapes(dls_shape *shape) {
+    dls_random g = {77};
+    double prism[36], ball[60];
+    for (int k = 0; k < 12; k++)
+        vec_set(prism + 3 * k, cos(k % 6 * 1.0471975511965976), sin(k % 6 * 1.0471975511965976),
+                k < 6 ? -0.4 : 0.4);
+    for (int k = 0; k < 20; k++) {
+        for (int i = 0; i < 3; i++) ball[3 * k + i] = dls_random_normal(&g);
+        vec_scale(ball + 3 * k, 0.8 / vec_norm(ball + 3 * k), ball + 3 * k);
+    }
+    shape[0] = box_shape(0.5, 0.5, 0.5);
+    shape[1] = box_shape(1, 0.8, 0.1);
+    shape[2] = box_shape(0.1, 0.15, 1.2);
+    shape[3] =
+        polyhedron_shape(4, (const double[]){0.7, 0, -0.3, -0.3, 0.6, -0.2, -0.4, -0.6, -0.3, 0, 0.1, 0.8});
+    shape[4] = polyhedron_shape(12, prism);
+    shape[5] = polyhedron_shape(20, ball);
+}
+
+static void free_shapes(dls_shape *shape) {
+    for (int k = 0; k < SHAPES; k++) dls_hull_destroy(shape[k].hull);
+}
+
+static void random_pose(dls_random *g, const dls_shape *shape, double far, dls_placed *p) {
+    *p = placed_at(shape, 0, 0, 0);
+    for (int i = 0; i < 3; i++) p->x[i] = far * dls_random_normal(g);
+    random_rotation(g, p->R);
+}
+
+/* B is moved along the line of centres until the gap along it is what is wanted: half of them overlap. */
+static void random_pair(dls_random *g, const dls_shape *shape, dls_placed *a, dls_placed *b) {
+    random_pose(g, &shape[dls_random_below(g, 3)], 1, a);
+    if (dls_random_below(g, 2)) random_pose(g, &shape[3 + dls_random_below(g, 3)], 1, a);
+    random_pose(g,
+                &shape[a->shape->kind == DLS_BOX ? dls_random_below(g, SHAPES) : 3 + dls_random_below(g, 3)],
+                1, b);
+    if (dls_random_below(g, 4) == 0) { /* nearly or exactly aligned */
+        double angle = dls_random_below(g, 2) ? 1e-3 : 0;
+        memcpy(b->R, a->R, sizeof b->R);
+        turn(b, angle * dls_random_normal(g), angle * dls_random_normal(g), angle * dls_random_normal(g));
+    }
+    double d[3], wanted = dls_random_between(g, -0.45, 0.15), *va = corners(a), *vb = corners(b);
+    vec_sub(d, b->x, a->x);
+    vec_scale(d, 1 / vec_norm(d), d);
+    double gap =
+        -along(vb, b->shape->hull->vertex_count, d, -1) - along(va, a->shape->hull->vertex_count, d, 1);
+    vec_along(b->x, b->x, wanted - gap, d);
+    free(va);
+    free(vb);
+}
+
+static void test_against_brute_force(void **state) {
+    (void)state;
+    dls_shape shape[SHAPES];
+    dls_random g = {1};
+    make_shapes(shape);
+    int separated = 0, overlapping = 0, count = scaled(10000, 200);
+    for (int n = 0; n < count; n++) {
+        dls_placed a, b;
+        random_pair(&g, shape, &a, &b);
+        double size = fmin(a.shape->hull->size, b.shape->hull->size), margin = 0.3;
+        pair_run run = {0};
+        pair_step(&run, &a, &b, margin);
+        double least = pair_least(&run.manifold, margin, 1e-12), axes = brute_axes(&a, &b);
+        if (axes > 1e-9) {
+            double distance = brute_distance(&a, &b);
+            separated++;
+            if (distance < margin) assert_true(fabs(least - distance) < 2e-7 * size);
+            if (distance > margin + 1e-6) assert_int_equal(run.manifold.count, 0);
+        } else if (axes < -1e-9) {
+            overlapping++;
+            assert_true(least < axes + 2e-7 * size);
+            assert_true(least > axes - 1e-3 * size);
+        }
+        for (int k = 0; k < run.manifold.count; k++) {
+            assert_true(outside(&a, run.manifold.point[k].point_a) < 1e-5 * size);
+            assert_true(outside(&b, run.manifold.point[k].point_b) < 1e-5 * size);
+            if (axes > 0) {
+                assert_true(outside(&a, run.manifold.point[k].point_a) > -1e-9);
+                assert_true(outside(&b, run.manifold.point[k].point_b) > -1e-9);
+            }
+        }
+        pair_end(&run);
+    }
+    assert_true(separated > count / 4 && overlapping > count / 8);
+    free_shapes(shape);
+}
+
+/* Moving both moves the contacts; moving B along a face's normal changes the gap by as much; two deep ones
+ * still have a contact. */
+static void test_motions(void **state) {
+    (void)state;
+    dls_shape shape[SHAPES];
+    dls_random g = {2};
+    make_shapes(shape);
+    for (int n = 0; n < scaled(2000, 100); n++) {
+        dls_placed a, b, a2, b2;
+        random_pair(&g, shape, &a, &b);
+        double R[9], x[3] = {3, -2, 5}, margin = 0.3;
+        random_rotation(&g, R);
+        a2 = a, b2 = b;
+        mat_multiply(a2.R, R, a.R);
+        mat_multiply(b2.R, R, b.R);
+        mat_apply(a2.x, R, a.x);
+        mat_apply(b2.x, R, b.x);
+        vec_add(a2.x, a2.x, x);
+        vec_add(b2.x, b2.x, x);
+        pair_run run = {0}, moved = {0}, other = {0};
+        pair_step(&run, &a, &b, margin);
+        pair_step(&moved, &a2, &b2, margin);
+        double least = pair_least(&run.manifold, margin, 1e-12),
+               size = fmin(a.shape->hull->size, b.shape->hull->size);
+        double again = pair_least(&moved.manifold, margin, 1e-12);
+        assert_true((run.manifold.count > 0) == (moved.manifold.count > 0) || fabs(least - margin) < 1e-6);
+        if (isfinite(least) && isfinite(again))
+            assert_true(fabs(least - again) < 2e-7 * size ||
+                        (least < 0 && fabs(least - again) < 1e-3 * size));
+        if (a.shape->kind == b.shape->kind) {
+            pair_step(&other, &b, &a, margin);
+            double back = pair_least(&other.manifold, margin, 1e-12);
+            if (isfinite(least) && isfinite(back))
+                assert_true(fabs(least - back) < (least < 0 ? 1e-3 : 2e-7) * size);
+        }
+        pair_end(&run);
+        pair_end(&moved);
+        pair_end(&other);
+        vec_copy(b.x, a.x);
+        pair_step(&run, &a, &b, 0);
+        assert_true(pair_least(&run.manifold, 0, 1e-12) < 0);
+        pair_end(&run);
+    }
+    free_shapes(shape);
+}
+
+/* ---- manifolds ---- */
+
+static double polygon_area(const dls_manifold *m) {
+    double centre[3] = {0, 0, 0}, angle[32], area = 0;
+    int order[32];
+    for (int k = 0; k < m->count; k++) vec_along(centre, centre, 1.0 / m->count, m->point[k].point_b);
+    for (int k = 0; k < m->count; k++) {
+        angle[k] = atan2(m->point[k].point_b[1] - centre[1], m->point[k].point_b[0] - centre[0]);
+        int j = k;
+        for (; j > 0 && angle[order[j - 1]] > angle[k]; j--) order[j] = order[j - 1];
+        order[j] = k;
+    }
+    for (int k = 0; k < m->count; k++) {
+        const double *p = m->point[order[k]].point_b, *q = m->point[order[(k + 1) % m->count]].point_b;
+        area += 0.5 * (p[0] * q[1] - p[1] * q[0]);
+    }
+    return area;
+}
+
+static void test_octagon(void **state) {
+    (void)state;
+    dls_shape cube = box_shape(0.5, 0.5, 0.5), plate = box_shape(2, 2, 0.1);
+    dls_placed a = placed_at(&cube, 0, 0, 0), b = placed_at(&cube, 0, 0, 1.001),
+               c = placed_at(&plate, 0, 0, 0.601);
+    turn(&b, 0, 0, 0.7853981633974483);
+    pair_run run = {0};
+    pair_step(&run, &a, &b, 0.01);
+    assert_int_equal(run.manifold.count, 8);
+    assert_true(fabs(pair_least(&run.manifold, 0.01, 1e-12) - 0.001) < 1e-12);
+    assert_true(fabs(polygon_area(&run.manifold) - 2 * (sqrt(2) - 1)) < 1e-5);
+    pair_step(&run, &a, &c, 0.01); /* all of the smaller face, whichever is the reference */
+    assert_int_equal(run.manifold.count, 4);
+    assert_true(fabs(polygon_area(&run.manifold) - 1) < 1e-5);
+    pair_end(&run);
+    dls_hull_destroy(cube.hull);
+    dls_hull_destroy(plate.hull);
+}
+
+/* Edges side by side, apart along the diagonal: two contacts, at the ends of the common stretch. */
+static void test_parallel_edges(void **state) {
+    (void)state;
+    dls_shape cube = box_shape(0.5, 0.5, 0.5);
+    dls_placed a = placed_at(&cube, 0, 0, 0), b = placed_at(&cube, 1.003, 0.4, 1.004);
+    pair_run run = {0};
+    pair_step(&run, &a, &b, 0.01);
+    assert_int_equal(run.manifold.count, 2);
+    assert_true(fabs(pair_least(&run.manifold, 0.01, 1e-12) - 0.005) < 1e-12);
+    double low = fmin(run.manifold.point[0].point_a[1], run.manifold.point[1].point_a[1]),
+           high = fmax(run.manifold.point[0].point_a[1], run.manifold.point[1].point_a[1]);
+    assert_true(fabs(low + 0.1) < 1e-9 && fabs(high - 0.5) < 1e-9);
+    pair_end(&run);
+    dls_hull_destroy(cube.hull);
+}
+
+/* ---- flicker ---- */
+
+typedef struct resting {
+    const char *name;
+    double x[3], turn[3];
+} resting;
+
+static const resting rests[] = {
+    {"exact stacking", {0, 0, 1}, {0, 0, 0}},
+    {"tiny yaw", {0, 0, 1}, {0, 0, 1e-7}},
+    {"yaw 45°", {0, 0, 1}, {0, 0, 0.7853981633974483}},
+    {"half offset", {0.5, 0, 1}, {0, 0, 0}},
+    {"half offset both ways", {0.5, 0.5, 1}, {0, 0, 0}},
+    {"edge to edge", {1, 0, 1}, {0, 0, 0}},
+    {"corner to corner", {1, 1, 1}, {0, 0, 0}},
+    {"edge on face", {0, 0, 1.2071067811865475}, {0.7853981633974483, 0, 0}},
+    {"edge on edge, crossed", {0, 0.5, 1.2071067811865475}, {0, 0.7853981633974483, 0}},
+    {"corner on side", {0.20710678118654757, 0, 1}, {0, 0, 0.7853981633974483}},
+    {"corner on corner", {1.2071067811865475, 0.5, 1}, {0, 0, 0.7853981633974483}},
+};
+
+/* Under noise no contact comes or goes. */
+static void test_noise(void **state) {
+    (void)state;
+    dls_shape cube = box_shape(0.5, 0.5, 0.5);
+    int steps = scaled(2000, 200);
+    for (size_t r = 0; r < sizeof rests / sizeof *rests; r++)
+        for (int level = 0; level < 4; level++) {
+            double noise = level % 2 ? 1e-12 : 1e-9;
+            dls_random g = {5 + r};
+            pair_run run = {0};
+            int changes = 0;
+            for (int n = 0; n < steps; n++) {
+                dls_placed a = placed_at(&cube, 0, 0, 0), b = placed_at(&cube, 0, 0, 0);
+                turn(&b, rests[r].turn[0], rests[r].turn[1], rests[r].turn[2]);
+                for (int i = 0; i < 3; i++) b.x[i] = rests[r].x[i] + noise * dls_random_normal(&g);
+                turn(&b, noise * dls_random_normal(&g), noise * dls_random_normal(&g),
+                     noise * dls_random_normal(&g));
+                if (level >= 2) { /* not at the origin, and turned as a whole */
+                    turn(&a, 0.3, 0.7, -0.2);
+                    double R[9];
+                    mat_multiply(R, a.R, b.R);
+                    memcpy(b.R, R, sizeof R);
+                    mat_apply(b.x, a.R, b.x);
+                    a.x[0] += 3, b.x[0] += 3;
+                }
+                pair_step(&run, &a, &b, 1e-3);
+                assert_true(run.manifold.count > 0);
+                pair_least(&run.manifold, 1e-3, 1e-12);
+                if (n > 0 && !pair_same(&run)) changes++;
+            }
+            if (changes) print_message("%s, noise %g: %d changes\n", rests[r].name, noise, changes);
+            assert_int_equal(changes, 0);
+            pair_end(&run);
+        }
+    dls_hull_destroy(cube.hull);
+}
+
+/* A slow turn and slide: what has gone never comes back. */
+static void slow_motion(double start, double yaw, double slide, double noise) {
+    enum { GONE = 4096 };
+    dls_shape cube = box_shape(0.5, 0.5, 0.5);
+    static uint64_t gone[GONE];
+    int gone_count = 0, returns = 0, steps = scaled(200000, 5000);
+    dls_random g = {9};
+    pair_run run = {0};
+    for (int n = 0; n < steps; n++) {
+        double t = (double)n / steps;
+        dls_placed a = placed_at(&cube, 0, 0, 0), b = placed_at(&cube, slide * t, 0.3 * slide * t, 0.9999);
+        turn(&b, noise * dls_random_normal(&g), noise * dls_random_normal(&g), start + yaw * t);
+        pair_step(&run, &a, &b, 1e-3);
+        assert_true(run.manifold.count > 0);
+        for (int k = 0; k < run.last.count; k++)
+            if (!pair_has(&run.manifold, run.last.point[k].feature)) {
+                assert_true(gone_count < GONE);
+                gone[gone_count++] = run.last.point[k].feature;
+            }
+        for (int k = 0; n > 0 && k < run.manifold.count; k++) {
+            if (pair_has(&run.last, run.manifold.point[k].feature)) continue;
+            for (int j = 0; j < gone_count; j++) returns += gone[j] == run.manifold.point[k].feature;
+        }
+    }
+    assert_int_equal(returns, 0);
+    assert_true(gone_count > 0 || slide == 0);
+    pair_end(&run);
+    dls_hull_destroy(cube.hull);
+}
+
+static void test_slow_yaw(void **state) {
+    (void)state;
+    slow_motion(0.1, 1.2, 0.3, 0);
+    slow_motion(0.1, 1.2, 0.3, 1e-9);
+    slow_motion(0.1, 1.2, -0.3, 1e-9);
+    slow_motion(0, 0, 0.9, 1e-9); /* corners pass over sides */
+    slow_motion(0.78, 0.01, 0.9, 1e-9);
+}
+
+/* ---- walls ---- */
+
+static void test_half_space(void **state) {
+    (void)state;
+    dls_shape cube = box_shape(0.5, 0.5, 0.5), ground = {.kind = DLS_HALF_SPACE, .bound = INFINITY};
+    dls_placed a = placed_at(&cube, 0.3, 0.2, 0.501), b = placed_at(&ground, 0, 0, 0);
+    pair_run run = {0};
+    pair_step(&run, &a, &b, 0.01);
+    assert_int_equal(run.manifold.count, 4);
+    for (int k = 0; k < 4; k++) {
+        assert_true(fabs(run.manifold.point[k].gap - 0.001) < 1e-15);
+        assert_true(run.manifold.point[k].normal[2] == -1);
+        assert_true(fabs(run.manifold.point[k].point_b[2]) < 1e-15);
+    }
+    turn(&a, 0.7853981633974483, 0, 0);
+    a.x[2] = sqrt(0.5) - 0.002;
+    pair_step(&run, &a, &b, 0.01);
+    assert_int_equal(run.manifold.count, 2);
+    assert_true(fabs(pair_least(&run.manifold, 0.01, 1e-12) + 0.002) < 1e-12);
+    a.x[2] = -4;
+    pair_step(&run, &a, &b, 0.01);
+    assert_int_equal(run.manifold.count, 8);
+    pair_end(&run);
+    dls_hull_destroy(cube.hull);
+}
+
+/* Least gap to the wall over points all over the body. */
+static double sampled_wall(dls_random *g, const dls_placed *a, const dls_placed *b) {
+    double least = INFINITY;
+    for (int n = 0; n < 400; n++) {
+        double p[3], d[3], q[3];
+        for (int i = 0; i < 3; i++)
+            p[i] = a->shape->size[i] * (n < 8 ? (n >> i & 1 ? 1 : -1) : dls_random_between(g, -1, 1));
+        mat_apply(d, a->R, p);
+        vec_add(d, d, a->x);
+        vec_sub(d, d, b->x);
+        mat_apply_transposed(q, b->R, d);
+        if (b->shape->kind == DLS_BOX_INSIDE) {
+            for (int i = 0; i < 3; i++) least = fmin(least, b->shape->size[i] - fabs(q[i]));
+        } else {
+            least = fmin(least, b->shape->radius - hypot(q[0], q[1]));
+            if (b->shape->length > 0) least = fmin(least, b->shape->length / 2 - fabs(q[2]));
+        }
+    }
+    return least;
+}
+
+static void test_insides(void **state) {
+    (void)state;
+    dls_shape box = box_shape(0.3, 0.2, 0.4);
+    dls_shape inside[3] = {{.kind = DLS_BOX_INSIDE, .size = {1, 1.2, 0.9}, .bound = INFINITY},
+                           {.kind = DLS_CYLINDER_INSIDE, .radius = 1, .length = 2.2, .bound = INFINITY},
+                           {.kind = DLS_CYLINDER_INSIDE, .radius = 1, .length = 0, .bound = INFINITY}};
+    dls_random g = {4};
+    for (int n = 0; n < scaled(3000, 100); n++) {
+        dls_placed a, b;
+        random_pose(&g, &box, 0.4, &a);
+        random_pose(&g, &inside[n % 3], 0.1, &b);
+        pair_run run = {0};
+        pair_step(&run, &a, &b, 10);
+        double least = pair_least(&run.manifold, 10, 1e-12);
+        assert_true(fabs(least - sampled_wall(&g, &a, &b)) < 1e-12);
+        for (int k = 0; k < run.manifold.count; k++) {
+            double d[3], q[3];
+            vec_sub(d, run.manifold.point[k].point_b, b.x);
+            mat_apply_transposed(q, b.R, d);
+            double wall =
+                b.shape->kind == DLS_BOX_INSIDE
+                    ? fmin(fabs(b.shape->size[0] - fabs(q[0])),
+                           fmin(fabs(b.shape->size[1] - fabs(q[1])), fabs(b.shape->size[2] - fabs(q[2]))))
+                    : fmin(fabs(1 - hypot(q[0], q[1])), fabs(b.shape->length / 2 - fabs(q[2])));
+            assert_true(wall < 1e-12);
+        }
+        pair_end(&run);
+    }
+    dls_placed a = placed_at(&box, 0, 0, 0), b = placed_at(&inside[2], 0, 0, 0); /* corners on the axis */
+    vec_set(a.x, 0.3, 0.2, 0);
+    pair_run run = {0};
+    pair_step(&run, &a, &b, 10);
+    assert_int_equal(run.manifold.count, 8);
+    pair_least(&run.manifold, 10, 1e-12);
+    pair_end(&run);
+    dls_hull_destroy(box.hull);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_against_brute_force),
+        cmocka_unit_test(test_motions),
+        cmocka_unit_test(test_octagon),
+        cmocka_unit_test(test_parallel_edges),
+        cmocka_unit_test(test_noise),
+        cmocka_unit_test(test_slow_yaw),
+        cmocka_unit_test(test_half_space),
+        cmocka_unit_test(test_insides),
+    };
+    cmocka_set_message_output(CM_OUTPUT_TAP);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
