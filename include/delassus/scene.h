@@ -65,7 +65,14 @@ typedef struct dls_scene_key {
     const char *key, *type, *unit, *preset, *help;
 } dls_scene_key;
 DLS_API int dls_scene_key_count(void);
+/* preset lives until the next call of the same thread. */
 DLS_API dls_scene_key dls_scene_key_at(int index);
+/* The groups in the order of their keys, with a sentence or two about each ("" for none). */
+DLS_API int dls_scene_group_count(void);
+DLS_API const char *dls_scene_group_name(int index);
+DLS_API const char *dls_scene_group_about(int index);
+/* Whether shapes of that kind have that key of the group "bodies.shape". */
+DLS_API bool dls_scene_shape_has(dls_shape_kind kind, const char *key);
 
 #ifdef __cplusplus
 }

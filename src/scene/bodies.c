@@ -1,0 +1,473 @@
+/* Bodies and prototypes of bodies. */
+#include "scene/read.h"
+
+#include "base/error.h"
+#include "base/vector.h"
+#include "world/world.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+/* ---- tables ---- */
+
+typedef struct body_text {
+    const char *name;
+    int motion;
+    double position[3], velocity[3], centre[3], mass, birth, death;
+    const dls_node *rotation, *spin, *inertia, *shape, *shapes, *material, *group, *collides, *ignores;
+    const dls_node *locked, *drive, *force, *torque;
+} body_text;
+
+static void body_defaults(void *target) {
+    body_text *text = target;
+    dls_body_def def = dls_default_body_def();
+    text->motion = def.motion;
+    text->birth = def.birth;
+    text->death = def.death;
+}
+
+#define AT(member) offsetof(body_text, member)
+
+enum { SINGLE = 1, GENERATED = 2 };
+
+static const dls_row body_rows[] = {
+    {"name", DLS_ROW_TEXT, AT(name), "", "for messages and results; generated bodies get a number behind it",
+     "none", NULL, false, 0},
+    {"motion", DLS_ROW_CHOICE, AT(motion), "", "moved by forces, not at all, or as `drive` says", NULL,
+     "dynamic|static|driven", false, 0},
+    {"shape", DLS_ROW_NODE, AT(shape), "", "the body's only shape", NULL, "shape", false, 0},
+    {"shapes", DLS_ROW_NODE, AT(shapes), "", "instead: several shapes, a compound", NULL, "list of shapes",
+     false, 0},
+    {"material", DLS_ROW_NODE, AT(material), "", "of shapes that name none", "`default`", "name", false, 0},
+    {"position", DLS_ROW_VECTOR, AT(position), "m", "of the body's frame", NULL, NULL, false, SINGLE},
+    {"rotation", DLS_ROW_NODE, AT(rotation), "rad", "of the body's frame", "none", "rotation", false, 0},
+    {"velocity", DLS_ROW_VECTOR, AT(velocity), "m/s", "of the mass centre at the start", NULL, NULL, false,
+     0},
+    {"spin", DLS_ROW_NODE, AT(spin), "rad/s", "angular velocity at the start: a number in the plane", "0",
+     "number or vector", false, 0},
+    {"mass", DLS_ROW_POSITIVE, AT(mass), "kg", "instead of that of the shapes' densities", "from shapes",
+     NULL, false, 0},
+    {"inertia", DLS_ROW_NODE, AT(inertia), "kg m²",
+     "about the mass centre, with `mass`: one number in the plane; xx, yy, zz and then xy, xz, yz in space",
+     "from shapes", "number or list", false, 0},
+    {"centre", DLS_ROW_VECTOR, AT(centre), "m", "of mass in the body's frame, with `inertia`", NULL, NULL,
+     false, 0},
+    {"locked", DLS_ROW_NODE, AT(locked), "", "freedoms that stay as they are, of x, y, z, rx, ry, rz", "none",
+     "list of axes", false, 0},
+    {"drive", DLS_ROW_NODE, AT(drive), "", "how a driven body moves: {x: {velocity: 1}, rz: {position: t}}",
+     "at rest", "map of axes", false, 0},
+    {"force", DLS_ROW_NODE, AT(force), "N", "on the mass centre, in world axes: one function per axis",
+     "none", "list of functions", false, 0},
+    {"torque", DLS_ROW_NODE, AT(torque), "N m", "in world axes; a single function in the plane", "none",
+     "list of functions", false, 0},
+    {"birth", DLS_ROW_REAL, AT(birth), "s", "the body takes part from then on", "from the start", NULL, false,
+     0},
+    {"death", DLS_ROW_REAL, AT(death), "s", "and no longer than this", "never", NULL, false, 0},
+    {"group", DLS_ROW_NODE, AT(group), "", "collision group, one of the scene's `groups`", "none", "name",
+     false, 0},
+    {"collides", DLS_ROW_NODE, AT(collides), "", "groups it meets, all others pass through", "all",
+     "list of names", false, 0},
+    {"ignores", DLS_ROW_NODE, AT(ignores), "", "groups it passes through", "none", "list of names", false, 0},
+};
+
+const dls_group dls_group_body = {"bodies",
+                                  "a body",
+                                  "An entry of `bodies` is one body with these keys, or a generator. A "
+                                  "generator's prototype, its `body`, has "
+                                  "the same keys but `position`.",
+                                  DLS_GROUP_ROWS(body_rows),
+                                  sizeof(body_text),
+                                  body_defaults};
+
+typedef struct drive_text {
+    const dls_node *position, *velocity, *force;
+    double gain, max_speed;
+} drive_text;
+
+static const dls_row drive_rows[] = {
+    {"position", DLS_ROW_NODE, offsetof(drive_text, position), "m, rad",
+     "place along the axis, or the angle turned since the start", "none", "function", false, 0},
+    {"velocity", DLS_ROW_NODE, offsetof(drive_text, velocity), "m/s, rad/s", "speed along or about the axis",
+     "none", "function", false, 0},
+    {"force", DLS_ROW_NODE, offsetof(drive_text, force), "N",
+     "servo: the body yields until it presses with this force along the axis", "none", "function", false, 0},
+    {"gain", DLS_ROW_POSITIVE, offsetof(drive_text, gain), "m/(s N)",
+     "of the servo: speed for each newton that is missing", "none", NULL, false, 0},
+    {"max_speed", DLS_ROW_POSITIVE, offsetof(drive_text, max_speed), "m/s", "of the servo", "none", NULL,
+     false, 0},
+};
+
+const dls_group dls_group_drive = {"bodies.drive",
+                                   "a drive",
+                                   "Below `drive`, each of the axes x, y, z (of the mass centre) and rx, ry, "
+                                   "rz (about the world's axes through "
+                                   "it) may have such a map; in the plane x, y and rz. It says one of "
+                                   "position, velocity and force. At most one "
+                                   "axis turns by position.",
+                                   DLS_GROUP_ROWS(drive_rows),
+                                   sizeof(drive_text),
+                                   NULL};
+
+static const char *const axes[6] = {"x", "y", "z", "rx", "ry", "rz"};
+
+/* 0 … 5, or −1 after a message. */
+static int read_axis(dls_reader *reader, const dls_node *node, const char *text) {
+    for (int k = 0; k < 6; k++) {
+        bool planar = k < 2 || k == 5;
+        if (!strcmp(axes[k], text) && (reader->dimension == 3 || planar)) return k;
+    }
+    dls_node_fail(node, reader->error, "axis '%.60s', expected %s", text,
+                  reader->dimension == 2 ? "x, y or rz in the plane" : "x, y, z, rx, ry or rz");
+    return -1;
+}
+
+/* ---- parts of a body ---- */
+
+static dls_status read_spin(dls_reader *reader, const dls_node *node, double *w) {
+    if (!node) return DLS_OK;
+    if (reader->dimension == 3) return dls_read_vector(reader, node, "spin", w);
+    return dls_read_number(reader, node, "spin", "a number (rad/s) in the plane", &w[2]);
+}
+
+/* Column-major and symmetric; the world refuses what is not positive definite. */
+static dls_status read_inertia(dls_reader *reader, const body_text *text, dls_prototype *p) {
+    double n[6] = {0};
+    int count = 0;
+    if (!text->inertia) return DLS_OK;
+    if (!(text->mass > 0))
+        return dls_node_fail(text->inertia, reader->error, "inertia without mass, expected both");
+    if (reader->dimension == 2) {
+        dls_status status = dls_read_number(reader, text->inertia, "inertia", "a number above 0 (kg m²)", n);
+        if (status) return status;
+        if (!(n[0] > 0))
+            return dls_node_fail(text->inertia, reader->error, "inertia is %g, expected a number above 0",
+                                 n[0]);
+        n[1] = n[2] = n[0];
+    } else {
+        dls_status status = dls_read_numbers(reader, text->inertia, "inertia", 3, 6, n, &count);
+        if (status) return status;
+        if (count == 4 || count == 5)
+            return dls_node_fail(text->inertia, reader->error, "inertia has %d entries, expected 3 or 6",
+                                 count);
+    }
+    double full[9] = {n[0], n[3], n[4], n[3], n[1], n[5], n[4], n[5], n[2]};
+    memcpy(p->inertia, full, sizeof full);
+    p->def.inertia = p->inertia;
+    vec_copy(p->def.centre, text->centre);
+    return DLS_OK;
+}
+
+static dls_status read_locked(dls_reader *reader, const dls_node *list, bool *locked) {
+    if (!list) return DLS_OK;
+    if (list->kind != DLS_NODE_LIST)
+        return dls_node_fail(list, reader->error, "locked is %s, expected a list like [x, rz]",
+                             dls_node_noun(list));
+    for (const dls_node *child = list->first; child; child = child->next) {
+        if (child->kind != DLS_NODE_SCALAR)
+            return dls_node_fail(child, reader->error, "an axis is %s, expected its name",
+                                 dls_node_noun(child));
+        int axis = read_axis(reader, child, child->text);
+        if (axis < 0) return DLS_ERROR_INPUT;
+        locked[axis] = true;
+    }
+    return DLS_OK;
+}
+
+static dls_status read_shapes(dls_reader *reader, const body_text *text, const dls_node *map,
+                              dls_prototype *p) {
+    if (text->shape && text->shapes)
+        return dls_node_fail(map, reader->error, "both 'shape' and 'shapes', expected one of them");
+    const dls_node *list = text->shapes, *first = text->shape;
+    if (list && (list->kind != DLS_NODE_LIST || !list->count))
+        return dls_node_fail(list, reader->error, "shapes is %s, expected a list of shapes",
+                             list->kind == DLS_NODE_LIST ? "empty" : dls_node_noun(list));
+    if (list) first = list->first;
+    int count = list ? list->count : first ? 1 : 0;
+    dls_shape_def inherited = dls_default_shape_def(DLS_DISC);
+    dls_status status = dls_read_material(reader, text->material, &inherited.material);
+    if (!status) status = dls_read_collision(reader, text->group, text->collides, text->ignores, &inherited);
+    if (status) return status;
+    p->shapes = dls_arena_take(reader->arena, (size_t)count, sizeof *p->shapes);
+    p->scaled = dls_arena_take(reader->arena, (size_t)count, sizeof *p->scaled);
+    if (!p->shapes || !p->scaled) return dls_fail_memory(reader->error);
+    size_t points = 0;
+    for (int k = 0; k < count; k++, first = list ? first->next : NULL) {
+        status = dls_read_shape(reader, first, &inherited, &p->shapes[k]);
+        if (status) return status;
+        points += (size_t)p->shapes[k].point_count;
+    }
+    p->points = dls_arena_take(reader->arena, 3 * points, sizeof(double));
+    if (!p->points) return dls_fail_memory(reader->error);
+    p->def.shapes = p->shapes;
+    p->def.shape_count = count;
+    return DLS_OK;
+}
+
+/* Box and ball that hold all shapes, about the origin of the body's frame, and the volume of them. */
+static dls_status measure(dls_reader *reader, dls_prototype *p) {
+    for (int k = 0; k < 3; k++) p->low[k] = INFINITY, p->high[k] = -INFINITY;
+    double R[9];
+    quat_matrix(p->def.pose.q, R);
+    for (int s = 0; s < p->def.shape_count; s++) {
+        dls_shape shape;
+        if (dls_shape_kind_is_obstacle(p->shapes[s].kind))
+            return dls_node_fail(p->node, reader->error,
+                                 "a generator makes a %s, expected a shape with a size",
+                                 dls_shape_kind_name(p->shapes[s].kind));
+        if (dls_shape_create(&p->shapes[s], reader->dimension, &shape, reader->error))
+            return dls_read_blame(p->node, reader->error);
+        double x[3], turned[9], low[3], high[3], mass, centre[3], inertia[9];
+        mat_apply(x, R, shape.x);
+        mat_multiply(turned, R, shape.R);
+        dls_shape_box(&shape, x, turned, low, high);
+        dls_shape_mass(&shape, &mass, centre, inertia);
+        p->volume += mass;
+        for (int k = 0; k < 3; k++) {
+            p->low[k] = fmin(p->low[k], low[k]);
+            p->high[k] = fmax(p->high[k], high[k]);
+        }
+        p->radius = fmax(p->radius, vec_norm(x) + shape.bound);
+        dls_shape_release(&shape);
+    }
+    if (p->def.shape_count && p->radius > 0 && isfinite(p->radius)) return DLS_OK;
+    return dls_node_fail(p->node, reader->error, "the prototype has no size, expected 'shape' or 'shapes'");
+}
+
+dls_status dls_prototype_read(dls_reader *reader, const dls_node *map, bool generated, dls_prototype *p) {
+    body_text text;
+    *p = (dls_prototype){.node = map, .def = dls_default_body_def()};
+    dls_status status = dls_read_group(reader, map, &dls_group_body, generated ? GENERATED : SINGLE,
+                                       generated ? "a prototype" : NULL, &text);
+    if (status) return status;
+    p->def.name = text.name;
+    p->def.motion = (dls_motion)text.motion;
+    p->def.mass = text.mass;
+    p->def.birth = text.birth;
+    p->def.death = text.death;
+    p->force = text.force;
+    p->torque = text.torque;
+    p->drive = text.drive;
+    vec_copy(p->def.pose.x, text.position);
+    vec_copy(p->def.v, text.velocity);
+    if (text.drive && text.motion != DLS_DRIVEN)
+        return dls_node_fail(text.drive, reader->error, "a drive on a %s body, expected motion: driven",
+                             text.motion == DLS_STATIC ? "static" : "dynamic");
+    if (!(text.death > text.birth))
+        return dls_node_fail(map, reader->error, "death at %g and birth at %g, expected death after birth",
+                             text.death, text.birth);
+    status = dls_read_rotation(reader, text.rotation, p->def.pose.q);
+    if (!status) status = read_spin(reader, text.spin, p->def.w);
+    if (!status) status = read_inertia(reader, &text, p);
+    if (!status) status = read_locked(reader, text.locked, p->def.locked);
+    if (!status) status = read_shapes(reader, &text, map, p);
+    if (!status && generated) status = measure(reader, p);
+    return status;
+}
+
+/* ---- functions of a body: made anew for each, for the world owns them ---- */
+
+static dls_status read_drive(dls_reader *reader, const dls_node *node, dls_drive *drive) {
+    drive_text text;
+    dls_status status = dls_read_group(reader, node, &dls_group_drive, 0, NULL, &text);
+    if (status) return status;
+    int given = !!text.position + !!text.velocity + !!text.force;
+    if (given != 1)
+        return dls_node_fail(node, reader->error, "%d of position, velocity and force, expected one of them",
+                             given);
+    if (text.force && !(text.gain > 0 && text.max_speed > 0))
+        return dls_node_fail(node, reader->error, "force without gain or max_speed, expected both");
+    drive->gain = text.gain;
+    drive->max_speed = text.max_speed;
+    if (text.position) return dls_read_function(reader, text.position, "position", &drive->position);
+    if (text.velocity) return dls_read_function(reader, text.velocity, "velocity", &drive->velocity);
+    return dls_read_function(reader, text.force, "force", &drive->force);
+}
+
+static dls_status read_drives(dls_reader *reader, const dls_node *map, dls_body_def *def) {
+    if (!map) return DLS_OK;
+    if (map->kind != DLS_NODE_MAP)
+        return dls_node_fail(map, reader->error, "drive is %s, expected a map like {x: {velocity: 1}}",
+                             dls_node_noun(map));
+    for (const dls_node *child = map->first; child; child = child->next) {
+        int axis = read_axis(reader, child, child->key);
+        if (axis < 0) return DLS_ERROR_INPUT;
+        dls_status status = read_drive(reader, child, &def->drive[axis]);
+        if (status) return status;
+    }
+    return DLS_OK;
+}
+
+static dls_status read_functions(dls_reader *reader, const dls_node *list, dls_function **functions) {
+    if (!list) return DLS_OK;
+    if (list->kind != DLS_NODE_LIST || list->count != reader->dimension)
+        return dls_node_fail(list, reader->error, "'%s' is %s, expected a list of %d functions of time",
+                             list->key, dls_node_noun(list), reader->dimension);
+    int k = 0;
+    for (const dls_node *child = list->first; child; child = child->next) {
+        dls_status status = dls_read_function(reader, child, list->key, &functions[k++]);
+        if (status) return status;
+    }
+    return DLS_OK;
+}
+
+static dls_status read_torque(dls_reader *reader, const dls_node *node, dls_function **functions) {
+    if (!node || reader->dimension == 3) return read_functions(reader, node, functions);
+    return dls_read_function(reader, node, "torque", &functions[2]);
+}
+
+static void release_functions(dls_body_def *def) {
+    for (int k = 0; k < 3; k++) {
+        dls_function_destroy(def->force[k]);
+        dls_function_destroy(def->torque[k]);
+    }
+    for (int k = 0; k < 6; k++) {
+        dls_function_destroy(def->drive[k].position);
+        dls_function_destroy(def->drive[k].velocity);
+        dls_function_destroy(def->drive[k].force);
+    }
+}
+
+/* ---- bodies ---- */
+
+/* All lengths times size: masses go with its cube (square in the plane), inertias with two powers more. */
+static void scale(dls_prototype *p, int dimension, double size, dls_body_def *def, double *inertia) {
+    double volume = dimension == 2 ? size * size : size * size * size, *points = p->points;
+    def->mass *= volume;
+    if (def->inertia) {
+        for (int k = 0; k < 9; k++) inertia[k] = p->inertia[k] * volume * size * size;
+        def->inertia = inertia;
+    }
+    vec_scale(def->centre, size, def->centre);
+    for (int s = 0; s < def->shape_count; s++) {
+        dls_shape_def *shape = &p->scaled[s];
+        *shape = p->shapes[s];
+        vec_scale(shape->pose.x, size, shape->pose.x);
+        vec_scale(shape->size, size, shape->size);
+        shape->radius *= size;
+        shape->length *= size;
+        for (int k = 0; k < 3 * shape->point_count; k++) points[k] = p->shapes[s].points[k] * size;
+        if (shape->point_count) shape->points = points;
+        points += 3 * shape->point_count;
+    }
+    def->shapes = p->scaled;
+}
+
+dls_status dls_prototype_add(dls_reader *reader, dls_prototype *p, const double *x, const double *q,
+                             double size, int64_t number, double birth) {
+    dls_body_def def = p->def;
+    double inertia[9];
+    char name[128];
+    if (size != 1) scale(p, reader->dimension, size, &def, inertia);
+    if (x) vec_copy(def.pose.x, x);
+    if (q) quat_multiply(def.pose.q, q, def.pose.q);
+    if (number >= 0 && def.name) {
+        snprintf(name, sizeof name, "%.100s-%lld", def.name, (long long)number);
+        def.name = name;
+    }
+    if (birth > 0) def.birth = birth + (isfinite(def.birth) ? def.birth : 0);
+    dls_status status = read_drives(reader, p->drive, &def);
+    if (!status) status = read_functions(reader, p->force, def.force);
+    if (!status) status = read_torque(reader, p->torque, def.torque);
+    if (status) {
+        release_functions(&def);
+        return status;
+    }
+    dls_body_id id;
+    status = dls_world_add_body(reader->world, &def, &id, reader->error);
+    return status ? dls_read_blame(p->node, reader->error) : DLS_OK;
+}
+
+/* ---- memory ---- */
+
+/* What this process may have at most, bytes. */
+static double machine_memory(void) {
+    double memory = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE), group;
+    FILE *file = fopen("/sys/fs/cgroup/memory.max", "r");
+    if (file) {
+        if (fscanf(file, "%lf", &group) == 1 && group > 0) memory = fmin(memory, group);
+        fclose(file);
+    }
+    struct rlimit limit;
+    if (!getrlimit(RLIMIT_AS, &limit) && limit.rlim_cur != RLIM_INFINITY)
+        memory = fmin(memory, (double)limit.rlim_cur);
+    return memory;
+}
+
+static void print_bytes(double bytes, char *text, size_t size) {
+    static const char *const units[] = {"kB", "MB", "GB", "TB", "PB", "EB"};
+    int unit = 0;
+    for (bytes /= 1000; bytes >= 1000 && unit < 5; bytes /= 1000) unit++;
+    snprintf(text, size, "%.3g %s", bytes, units[unit]);
+}
+
+/* A body's rows, and three contacts each, which is what a packing has, at a kilobyte a contact. */
+static double body_bytes(const dls_prototype *p) {
+    double bytes = sizeof(dls_body_entry) + sizeof(dls_body) + sizeof(dls_body_state) + 3 * 1000;
+    for (int s = 0; s < p->def.shape_count; s++) {
+        const dls_shape_def *shape = &p->shapes[s];
+        bool hull = shape->kind == DLS_POLYGON || shape->kind == DLS_BOX || shape->kind == DLS_POLYHEDRON;
+        bytes += 2.0 * sizeof(dls_shape) + (hull ? sizeof(dls_hull) + 1500 : 0);
+        bytes += 200.0 * shape->point_count + 300.0 * shape->triangle_count;
+    }
+    return bytes;
+}
+
+dls_status dls_reader_reserve(dls_reader *reader, const dls_node *node, double count,
+                              const dls_prototype *p) {
+    double bodies = reader->bodies + count, bytes = reader->bytes + count * body_bytes(p);
+    if (!(reader->machine > 0)) reader->machine = machine_memory();
+    if (bytes > reader->machine || bodies > 1e9) {
+        char need[32], have[32];
+        print_bytes(bytes, need, sizeof need);
+        print_bytes(reader->machine, have, sizeof have);
+        return dls_node_fail(node, reader->error,
+                             "%.12g bodies need about %s of memory, expected at most the %s of this machine",
+                             bodies, need, have);
+    }
+    reader->bodies = bodies;
+    reader->bytes = bytes;
+    return DLS_OK;
+}
+
+/* ---- the list ---- */
+
+static dls_status read_generator(dls_reader *reader, const dls_node *item, const dls_node *map,
+                                 dls_generator_function generate) {
+    const dls_node *body = dls_node_find(item, "body");
+    for (const dls_node *child = item->first; child; child = child->next)
+        if (child != map && child != body)
+            return dls_node_fail(child, reader->error, "key '%.60s' beside '%s', expected 'body' only",
+                                 child->key, map->key);
+    if (!body)
+        return dls_node_fail(item, reader->error, "'%s' has no 'body' beside it, expected a prototype",
+                             map->key);
+    dls_prototype prototype;
+    dls_status status = dls_prototype_read(reader, body, true, &prototype);
+    return status ? status : generate(reader, map, &prototype);
+}
+
+static dls_status read_item(dls_reader *reader, const dls_node *item) {
+    for (const dls_node *child = item->first; child && child->key; child = child->next) {
+        dls_generator_function generate = dls_generator_find(child->key);
+        if (generate) return read_generator(reader, item, child, generate);
+    }
+    dls_prototype prototype;
+    dls_status status = dls_prototype_read(reader, item, false, &prototype);
+    if (!status) status = dls_reader_reserve(reader, item, 1, &prototype);
+    return status ? status : dls_prototype_add(reader, &prototype, NULL, NULL, 1, -1, 0);
+}
+
+dls_status dls_read_bodies(dls_reader *reader, const dls_node *list) {
+    if (list->kind != DLS_NODE_LIST)
+        return dls_node_fail(list, reader->error, "bodies is %s, expected a list, each entry with a dash",
+                             dls_node_noun(list));
+    for (const dls_node *item = list->first; item; item = item->next) {
+        dls_status status = read_item(reader, item);
+        if (status) return status;
+    }
+    return DLS_OK;
+}

@@ -1,0 +1,253 @@
+/* What is likely a mistake in a scene that reads well. */
+#include "scene/read.h"
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "base/vector.h"
+#include "collide/collide.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { MOST_LINES = 5 }; /* of one kind; the rest is counted */
+
+typedef struct check {
+    dls_scene *scene;
+    const dls_world *world;
+    void (*warn)(const char *line, void *user);
+    void *user;
+    int warnings;
+    double h, g; /* step, |gravity| */
+} check;
+
+__attribute__((format(printf, 2, 3))) static void warn(check *c, const char *format, ...) {
+    char line[512];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(line, sizeof line, format, arguments);
+    va_end(arguments);
+    c->warnings++;
+    if (c->warn) c->warn(line, c->user);
+}
+
+static const char *label(const check *c, dls_body_id id, char *text, size_t size) {
+    const char *name = dls_body_name(c->world, id);
+    if (*name)
+        snprintf(text, size, "'%.60s'", name);
+    else
+        snprintf(text, size, "body %d", id);
+    return text;
+}
+
+/* ---- overlaps at the start ---- */
+
+/* What counts as small beside a contact: the smaller of its two shapes. */
+static double contact_size(const dls_world *world, const dls_contact *contact) {
+    double size = fmin(world->shapes[contact->a].bound, world->shapes[contact->b].bound);
+    return isfinite(size) ? size : 0;
+}
+
+static void check_contacts(check *c, dls_collider *collider) {
+    const dls_contact *contacts = dls_collider_contacts(collider), *worst = NULL;
+    int count = dls_collider_count(collider), pairs = 0;
+    char a[80], b[80];
+    const dls_contact *last = NULL;
+    for (int i = 0; i < count; i++) {
+        const dls_contact *contact = &contacts[i];
+        if (!(contact->at.gap < -1e-6 * contact_size(c->world, contact))) continue;
+        bool same = last && last->body_a == contact->body_a && last->body_b == contact->body_b;
+        last = contact;
+        pairs += !same;
+        if (!worst || contact->at.gap < worst->at.gap) worst = contact;
+        if (same || pairs > MOST_LINES) continue;
+        warn(c, "overlap at the start: %s and %s, %.3g m deep at (%.4g, %.4g, %.4g)",
+             label(c, c->world->bodies[contact->body_a].id, a, sizeof a),
+             label(c, c->world->bodies[contact->body_b].id, b, sizeof b), -contact->at.gap,
+             contact->at.point_a[0], contact->at.point_a[1], contact->at.point_a[2]);
+    }
+    if (pairs > MOST_LINES)
+        warn(c, "overlap at the start: %d pairs of bodies in all, the deepest %.3g m", pairs, -worst->at.gap);
+}
+
+static dls_status check_overlaps(check *c, dls_error *error) {
+    dls_world *world = dls_scene_world(c->scene);
+    dls_collider *collider = dls_collider_create();
+    dls_collide_options options = {.margin = 0, .h = 0, .threads = 1};
+    bool changed;
+    dls_status status = collider ? dls_world_settle(world, 0, &changed, error) : dls_fail_memory(error);
+    if (!status) status = dls_collider_update(collider, world, &options, error);
+    if (!status) check_contacts(c, collider);
+    dls_collider_destroy(collider);
+    return status;
+}
+
+/* ---- sizes and speeds ---- */
+
+/* The least thickness of a solid: 0 for chains and meshes, which have one side only, INFINITY without end. */
+static double thickness(const dls_shape *shape) {
+    double least = INFINITY;
+    switch (shape->kind) {
+    case DLS_DISC:
+    case DLS_SPHERE:
+    case DLS_CAPSULE:
+        return 2 * shape->radius;
+    case DLS_CYLINDER:
+        return fmin(2 * shape->radius, shape->length);
+    case DLS_BOX:
+    case DLS_ELLIPSOID:
+        return 2 * fmin(shape->size[0], fmin(shape->size[1], shape->size[2]));
+    case DLS_POLYGON:
+    case DLS_POLYHEDRON:
+        for (int f = 0; shape->hull && f < shape->hull->face_count; f++) {
+            double width = 0; /* from this face to the farthest vertex */
+            for (int v = 0; v < shape->hull->vertex_count; v++)
+                width = fmax(width, shape->hull->face_offset[f] - vec_dot(shape->hull->face_normal + 3 * f,
+                                                                          shape->hull->vertex + 3 * v));
+            least = fmin(least, width);
+        }
+        return least;
+    default:
+        return INFINITY;
+    }
+}
+
+typedef struct extent {
+    double smallest, speed, fall; /* of dynamic bodies: thickness, speed at the start, height of the scene */
+    int slow;                     /* row of the smallest */
+    int fast;
+} extent;
+
+/* Speeds at the start, and what a fall through the height of the scene would add. */
+static extent measure(const check *c) {
+    extent e = {.smallest = INFINITY, .slow = -1, .fast = -1};
+    double low = INFINITY, high = -INFINITY, g[3];
+    dls_world_gravity(c->world, g);
+    for (int row = 0; row < c->world->body_count; row++) {
+        const dls_body *body = &c->world->bodies[row];
+        const dls_body_state *state = &c->world->states[row];
+        bool moving = body->motion == DLS_DYNAMIC;
+        if (isfinite(body->radius) && c->g > 0) {
+            double along = vec_dot(state->x, g) / c->g;
+            low = fmin(low, along - body->radius);
+            high = fmax(high, along + body->radius);
+        }
+        if (!moving) continue;
+        double speed = vec_norm(state->v) + body->radius * vec_norm(state->w);
+        if (speed > e.speed || e.fast < 0) e.speed = speed, e.fast = row;
+        for (int s = 0; s < body->shape_count; s++) {
+            double size = thickness(&c->world->shapes[body->shape_first + s]);
+            if (size < e.smallest) e.smallest = size, e.slow = row;
+        }
+    }
+    e.fall = high > low ? high - low : 0;
+    return e;
+}
+
+static void check_walls(check *c, const extent *e) {
+    double speed = sqrt(e->speed * e->speed + 2 * c->g * e->fall), way = speed * c->h;
+    char name[80];
+    int thin = 0;
+    if (e->fast < 0) return;
+    for (int row = 0; row < c->world->body_count; row++) {
+        const dls_body *body = &c->world->bodies[row];
+        double least = INFINITY;
+        if (body->motion == DLS_DYNAMIC) continue;
+        for (int s = 0; s < body->shape_count; s++)
+            least = fmin(least, thickness(&c->world->shapes[body->shape_first + s]));
+        if (!(way > least) || thin++ >= MOST_LINES) continue;
+        warn(c,
+             "thin wall: %s is %.3g m thick, a body may move %.3g m in a step (%.3g m/s for %g s); shorten "
+             "the step",
+             label(c, body->id, name, sizeof name), least, way, speed, c->h);
+    }
+    if (thin > MOST_LINES) warn(c, "thin wall: %d bodies in all", thin);
+}
+
+static void check_step(check *c, const extent *e) {
+    char name[80];
+    if (e->fast < 0 || !isfinite(e->smallest)) return;
+    double way = e->speed * c->h, drop = c->g * c->h * c->h;
+    if (way > e->smallest)
+        warn(
+            c,
+            "step too long: %s moves %.3g m in a step of %g s, more than the smallest body is thick (%.3g m)",
+            label(c, c->world->bodies[e->fast].id, name, sizeof name), way, c->h, e->smallest);
+    if (drop > 0.1 * e->smallest)
+        warn(c,
+             "step too long: from rest a body falls %.3g m in a step of %g s, more than a tenth of the "
+             "smallest "
+             "body, %s (%.3g m)",
+             drop, c->h, label(c, c->world->bodies[e->slow].id, name, sizeof name), e->smallest);
+    const dls_run_options *run = dls_scene_run_options(c->scene);
+    if (run->until > 0 && run->until < c->h)
+        warn(c, "step too long: it is %g s and the run ends at %g s", c->h, run->until);
+}
+
+/* ---- pairs of materials ---- */
+
+/* What shapes of one material are, put together: who they are and whom they meet. */
+typedef struct use {
+    bool dynamic, other;
+    uint32_t groups, collides;
+} use;
+
+static bool may_meet(const use *a, const use *b) {
+    if (!(a->dynamic && (b->dynamic || b->other)) && !(b->dynamic && a->other)) return false;
+    return a->groups & b->collides && b->groups & a->collides;
+}
+
+static dls_status check_pairs(check *c, dls_error *error) {
+    int count = dls_world_material_count(c->world);
+    use *uses = DLS_NEW_ZERO(use, count);
+    if (!uses) return dls_fail_memory(error);
+    for (int id = 0; id < dls_world_body_count(c->world); id++) /* those that wait for their birth, too */
+        for (int s = 0; s < dls_body_shape_count(c->world, id); s++) {
+            const dls_shape *shape = &dls_world_shapes(c->world, id)[s];
+            use *u = &uses[shape->material];
+            bool dynamic = dls_body_motion(c->world, id) == DLS_DYNAMIC;
+            u->dynamic = u->dynamic || dynamic;
+            u->other = u->other || !dynamic;
+            u->groups |= shape->group;
+            u->collides |= shape->collides;
+        }
+    dls_status status = DLS_OK;
+    for (int a = 0; a < count && !status; a++)
+        for (int b = a + 1; b < count && !status; b++) {
+            dls_pair_def pair;
+            bool stated = true;
+            if (!may_meet(&uses[a], &uses[b])) continue;
+            status = dls_world_pair(c->world, a, b, &pair, &stated, error);
+            if (!status && !stated)
+                warn(c,
+                     "materials '%.60s' and '%.60s' may meet and are not among the pairs: mixed to mu %g, "
+                     "e_n %g",
+                     c->world->materials[a].name, c->world->materials[b].name, pair.mu, pair.e_n);
+        }
+    dls_free(uses);
+    return status;
+}
+
+dls_status dls_scene_check(dls_scene *scene, void (*warn_line)(const char *line, void *user), void *user,
+                           int *warnings, dls_error *error) {
+    dls_error_clear(error);
+    if (!scene) return dls_fail(error, DLS_ERROR_ARGUMENT, "a scene is needed, got NULL");
+    double g[3];
+    dls_world_gravity(dls_scene_world(scene), g);
+    check c = {.scene = scene,
+               .world = dls_scene_world(scene),
+               .warn = warn_line,
+               .user = user,
+               .h = dls_scene_simulation_options(scene)->step,
+               .g = vec_norm(g)};
+    dls_status status = check_overlaps(&c, error);
+    if (!status) {
+        extent e = measure(&c);
+        check_walls(&c, &e);
+        check_step(&c, &e);
+        status = check_pairs(&c, error);
+    }
+    if (warnings) *warnings = c.warnings;
+    return status;
+}

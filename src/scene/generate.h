@@ -1,0 +1,113 @@
+/* What generators share: sizes, regions, orientations. */
+#ifndef SCENE_GENERATE_H
+#define SCENE_GENERATE_H
+
+#include "scene/read.h"
+
+#include "base/random.h"
+
+/* ---- sizes: a factor on all lengths of the prototype ---- */
+
+typedef enum dls_size_kind {
+    DLS_SIZE_CONSTANT = 0,
+    DLS_SIZE_UNIFORM,
+    DLS_SIZE_NORMAL,
+    DLS_SIZE_TABLE
+} dls_size_kind;
+
+typedef struct dls_size_law {
+    dls_size_kind kind;
+    double low, high; /* what may come */
+    double mean, deviation;
+    int count; /* of a table */
+    const double *size;
+    double *until; /* shares added up, the last is 1 */
+} dls_size_law;
+
+/* NULL: always 1. */
+dls_status dls_read_size(dls_reader *reader, const dls_node *node, dls_size_law *law);
+double dls_size_draw(const dls_size_law *law, dls_random *random);
+/* The mean of the d-th power, for estimates. */
+double dls_size_power_mean(const dls_size_law *law, int d);
+
+/* ---- regions ---- */
+
+typedef enum dls_region_kind {
+    DLS_REGION_BOX = 0,
+    DLS_REGION_DISC,
+    DLS_REGION_CYLINDER,
+    DLS_REGION_BALL
+} dls_region_kind;
+
+typedef struct dls_region {
+    dls_region_kind kind;
+    int dimension;
+    double low[3], high[3]; /* box around it */
+    double centre[3], radius;
+    bool periodic[3]; /* the region spans the period there: no wall */
+} dls_region;
+
+dls_status dls_read_region(dls_reader *reader, const dls_node *map, dls_region *region);
+double dls_region_volume(const dls_region *region);
+/* Whether a ball about x lies inside. */
+bool dls_region_holds(const dls_region *region, const double *x, double radius);
+
+/* ---- what every generator has ---- */
+
+typedef struct dls_common_text {
+    const dls_node *size;
+    double seed, birth_interval;
+    int orientation; /* 0: as the prototype, 1: random */
+} dls_common_text;
+
+#define DLS_COMMON_ROWS(type)                                                                                \
+    {"size",                                                                                                 \
+     DLS_ROW_NODE,                                                                                           \
+     offsetof(type, common.size),                                                                            \
+     "",                                                                                                     \
+     "multiplies all lengths of the prototype: a number or a distribution",                                  \
+     "1",                                                                                                    \
+     "size",                                                                                                 \
+     false,                                                                                                  \
+     0},                                                                                                     \
+        {"orientation",                                                                                      \
+         DLS_ROW_CHOICE,                                                                                     \
+         offsetof(type, common.orientation),                                                                 \
+         "",                                                                                                 \
+         "as the prototype stands, or any, each as likely",                                                  \
+         NULL,                                                                                               \
+         "same|random",                                                                                      \
+         false,                                                                                              \
+         0},                                                                                                 \
+        {"seed",                                                                                             \
+         DLS_ROW_WHOLE,                                                                                      \
+         offsetof(type, common.seed),                                                                        \
+         "",                                                                                                 \
+         "another seed, other places and sizes; the same seed, the same bits",                               \
+         NULL,                                                                                               \
+         NULL,                                                                                               \
+         false,                                                                                              \
+         0},                                                                                                 \
+    {                                                                                                        \
+        "birth_interval", DLS_ROW_NOT_NEGATIVE, offsetof(type, common.birth_interval), "s",                  \
+            "time between the births of one body and the next; 0: all at once", NULL, NULL, false, 0         \
+    }
+
+typedef struct dls_crowd {
+    dls_reader *reader;
+    const dls_node *map;
+    dls_prototype *prototype;
+    dls_common_text common;
+    dls_size_law size;
+    dls_random random;
+    int64_t count; /* made so far */
+} dls_crowd;
+
+dls_status dls_crowd_begin(dls_crowd *crowd, dls_reader *reader, const dls_node *map,
+                           dls_prototype *prototype, const dls_common_text *common);
+/* The next body at x, of a size that was drawn. */
+dls_status dls_crowd_add(dls_crowd *crowd, const double *x, double size);
+
+dls_status dls_generate_packing(dls_reader *reader, const dls_node *map, dls_prototype *prototype);
+
+#endif

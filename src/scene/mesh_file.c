@@ -1,0 +1,303 @@
+/* Points and triangles of OBJ and STL files. Every number and index is checked: files come from anywhere. */
+#include "scene/read.h"
+
+#include "base/error.h"
+#include "base/memory.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+enum { MOST_ELEMENTS = 50000000 };
+#define MOST_BYTES ((off_t)4 << 30)
+
+/* ---- growing arrays ---- */
+
+typedef struct mesh_text {
+    const char *name;
+    dls_error *error;
+    int line;
+    double *points;
+    int *triangles;
+    size_t point_count, point_room, triangle_count, triangle_room;
+} mesh_text;
+
+static dls_status refuse(const mesh_text *m, const char *what) {
+    if (!m->line) return dls_fail(m->error, DLS_ERROR_FILE, "%.200s: %s", m->name, what);
+    return dls_fail(m->error, DLS_ERROR_FILE, "%.200s:%d: %s", m->name, m->line, what);
+}
+
+static bool grow(void **block, size_t count, size_t *room, size_t size) {
+    if (count < *room) return true;
+    size_t more = *room ? 2 * *room : 256;
+    void *larger = dls_alloc(more, size);
+    if (!larger) return false;
+    if (count) memcpy(larger, *block, count * size);
+    dls_free(*block);
+    *block = larger;
+    *room = more;
+    return true;
+}
+
+static dls_status add_point(mesh_text *m, const double *x) {
+    void *block = m->points;
+    if (m->point_count >= MOST_ELEMENTS) return refuse(m, "too many points, expected at most 5e7");
+    for (int k = 0; k < 3; k++)
+        if (!isfinite(x[k])) return refuse(m, "a coordinate is not finite, expected three numbers");
+    if (!grow(&block, m->point_count, &m->point_room, 3 * sizeof(double))) return dls_fail_memory(m->error);
+    m->points = block;
+    memcpy(m->points + 3 * m->point_count++, x, 3 * sizeof(double));
+    return DLS_OK;
+}
+
+/* Triangles that are lines or points have no side and are left out. */
+static dls_status add_triangle(mesh_text *m, int a, int b, int c) {
+    void *block = m->triangles;
+    if (a == b || b == c || c == a) return DLS_OK;
+    if (m->triangle_count >= MOST_ELEMENTS) return refuse(m, "too many triangles, expected at most 5e7");
+    if (!grow(&block, m->triangle_count, &m->triangle_room, 3 * sizeof(int)))
+        return dls_fail_memory(m->error);
+    m->triangles = block;
+    int *t = m->triangles + 3 * m->triangle_count++;
+    t[0] = a, t[1] = b, t[2] = c;
+    return DLS_OK;
+}
+
+/* Three numbers from one line. */
+static bool take_numbers(const char *at, double *x) {
+    for (int k = 0; k < 3; k++) {
+        char *end;
+        at += strspn(at, " \t\r");
+        x[k] = *at == '\n' ? 0 : strtod(at, &end);
+        if (*at == '\n' || end == at) return false;
+        at = end;
+    }
+    return true;
+}
+
+/* ---- OBJ ---- */
+
+/* An index from 1, or from the end where negative; what follows a slash is for textures. */
+static dls_status take_index(mesh_text *m, const char **at, int *index) {
+    char *end, message[120];
+    long long value = strtoll(*at, &end, 10), count = (long long)m->point_count;
+    if (end == *at) return refuse(m, "a face without an index, expected 'f 1 2 3'");
+    long long place = value > 0 ? value - 1 : count + value;
+    if (value == 0 || place < 0 || place >= count) {
+        snprintf(message, sizeof message, "point %lld in a face, expected 1 to %lld", value, count);
+        return refuse(m, message);
+    }
+    *index = (int)place;
+    *at = end + strcspn(end, " \t\r\n");
+    *at += strspn(*at, " \t\r");
+    return DLS_OK;
+}
+
+/* A polygon becomes a fan of triangles. */
+static dls_status take_face(mesh_text *m, const char *at) {
+    int first = 0, before = 0, index = 0, count = 0;
+    dls_status status = DLS_OK;
+    for (at += strspn(at, " \t\r"); *at && *at != '\n' && *at != '#' && !status; count++) {
+        if ((status = take_index(m, &at, &index))) return status;
+        if (count == 0)
+            first = index;
+        else if (count > 1)
+            status = add_triangle(m, first, before, index);
+        before = index;
+    }
+    if (!status && count < 3) return refuse(m, "a face with fewer than 3 points, expected 3 or more");
+    return status;
+}
+
+static dls_status read_obj(mesh_text *m, const char *text) {
+    dls_status status = DLS_OK;
+    m->line = 0;
+    for (const char *at = text; *at && !status;) {
+        double x[3];
+        m->line++;
+        at += strspn(at, " \t\r");
+        if (at[0] == 'v' && (at[1] == ' ' || at[1] == '\t'))
+            status = take_numbers(at + 1, x) ? add_point(m, x) : refuse(m, "a vertex, expected 'v x y z'");
+        else if (at[0] == 'f' && (at[1] == ' ' || at[1] == '\t'))
+            status = take_face(m, at + 1);
+        at += strcspn(at, "\n");
+        at += *at == '\n';
+    }
+    return status;
+}
+
+/* ---- STL: corners repeat, equal ones become one point ---- */
+
+typedef struct corner {
+    double x[3];
+    size_t place;
+} corner;
+
+static int compare_corners(const void *a, const void *b) {
+    const corner *i = a, *j = b;
+    for (int k = 0; k < 3; k++)
+        if (i->x[k] != j->x[k]) return i->x[k] < j->x[k] ? -1 : 1;
+    return (i->place > j->place) - (i->place < j->place);
+}
+
+/* points holds three corners per triangle; points are numbered in the order in which they first came. */
+static dls_status join_corners(mesh_text *m) {
+    size_t count = m->point_count;
+    corner *corners = DLS_NEW(corner, count);
+    int *leader = DLS_NEW(int, count);
+    dls_status status = corners && leader ? DLS_OK : dls_fail_memory(m->error);
+    for (size_t i = 0; i < count && !status; i++) {
+        memcpy(corners[i].x, m->points + 3 * i, sizeof corners[i].x);
+        for (int k = 0; k < 3; k++) corners[i].x[k] += 0.0; /* −0 and 0 are one place */
+        corners[i].place = i;
+    }
+    if (!status) qsort(corners, count, sizeof *corners, compare_corners);
+    for (size_t i = 0, first = 0; i < count && !status; i++) {
+        if (memcmp(corners[i].x, corners[first].x, sizeof corners[i].x)) first = i;
+        leader[corners[i].place] = (int)corners[first].place;
+    }
+    m->point_count = 0;
+    for (size_t i = 0; i < count && !status; i++) { /* a leader comes before all that follow it */
+        if (leader[i] == (int)i) {
+            memmove(m->points + 3 * m->point_count, m->points + 3 * i, 3 * sizeof(double));
+            leader[i] = (int)m->point_count++;
+        } else {
+            leader[i] = leader[leader[i]];
+        }
+    }
+    for (size_t i = 0; i + 2 < count && !status; i += 3)
+        status = add_triangle(m, leader[i], leader[i + 1], leader[i + 2]);
+    dls_free(corners);
+    dls_free(leader);
+    return status;
+}
+
+static dls_status read_stl_text(mesh_text *m, const char *text) {
+    dls_status status = DLS_OK;
+    m->line = 0;
+    for (const char *at = text; *at && !status;) {
+        double x[3];
+        m->line++;
+        at += strspn(at, " \t\r");
+        if (!strncmp(at, "vertex", 6))
+            status =
+                take_numbers(at + 6, x) ? add_point(m, x) : refuse(m, "a corner, expected 'vertex x y z'");
+        else if (!strncmp(at, "endfacet", 8) && m->point_count % 3)
+            status = refuse(m, "a facet ends with corners missing, expected three");
+        at += strcspn(at, "\n");
+        at += *at == '\n';
+    }
+    m->line = 0;
+    if (!status && m->point_count % 3) return refuse(m, "the last facet is cut off, expected three corners");
+    return status ? status : join_corners(m);
+}
+
+static dls_status read_stl_bytes(mesh_text *m, const unsigned char *bytes, uint32_t facets) {
+    dls_status status = DLS_OK;
+    m->line = 0;
+    for (uint32_t i = 0; i < facets && !status; i++)
+        for (int c = 0; c < 3 && !status; c++) {
+            float at[3];
+            double x[3];
+            memcpy(at, bytes + 84 + 50 * (size_t)i + 12 + 12 * c, sizeof at);
+            for (int k = 0; k < 3; k++) x[k] = (double)at[k];
+            status = add_point(m, x);
+        }
+    return status ? status : join_corners(m);
+}
+
+/* ---- any of them ---- */
+
+static bool has_ending(const char *name, const char *ending) {
+    size_t length = strlen(name), size = strlen(ending);
+    if (length < size) return false;
+    for (size_t i = 0; i < size; i++) {
+        char letter = name[length - size + i];
+        if ((letter >= 'A' && letter <= 'Z' ? letter + 32 : letter) != ending[i]) return false;
+    }
+    return true;
+}
+
+static dls_status read_any(mesh_text *m, const char *bytes, size_t size) {
+    uint32_t facets = 0;
+    if (has_ending(m->name, ".obj")) {
+        if (memchr(bytes, 0, size)) return refuse(m, "holds a zero byte, expected the text of an OBJ file");
+        return read_obj(m, bytes);
+    }
+    if (!has_ending(m->name, ".stl"))
+        return refuse(m, "no kind of mesh that is known, expected .obj or .stl");
+    if (size >= 84) memcpy(&facets, bytes + 80, sizeof facets);
+    if (size >= 84 && size == 84 + 50 * (size_t)facets)
+        return read_stl_bytes(m, (const unsigned char *)bytes, facets);
+    if (size < 5 || memcmp(bytes, "solid", 5) || memchr(bytes, 0, size))
+        return refuse(
+            m, "cut off or no STL, expected 84 + 50 bytes per facet, or text that begins with 'solid'");
+    return read_stl_text(m, bytes);
+}
+
+/* bytes end with a zero that size does not count. */
+dls_status dls_mesh_bytes_read(dls_arena *arena, const char *name, const char *bytes, size_t size,
+                               dls_shape_def *def, dls_error *error) {
+    mesh_text m = {.name = name, .error = error};
+    dls_status status = read_any(&m, bytes, size);
+    m.line = 0;
+    if (!status && !m.triangle_count) status = refuse(&m, "no triangles in it, expected one or more");
+    if (!status) {
+        double *points = dls_arena_take(arena, 3 * m.point_count, sizeof(double));
+        int *triangles = dls_arena_take(arena, 3 * m.triangle_count, sizeof(int));
+        if (points && triangles) {
+            memcpy(points, m.points, 3 * m.point_count * sizeof(double));
+            memcpy(triangles, m.triangles, 3 * m.triangle_count * sizeof(int));
+            def->points = points;
+            def->point_count = (int)m.point_count;
+            def->triangles = triangles;
+            def->triangle_count = (int)m.triangle_count;
+        } else {
+            status = dls_fail_memory(error);
+        }
+    }
+    dls_free(m.points);
+    dls_free(m.triangles);
+    return status;
+}
+
+/* The whole file with a zero behind it. */
+static dls_status load(const char *path, char **bytes, size_t *size, dls_error *error) {
+    struct stat facts;
+    FILE *file = fopen(path, "rb");
+    if (!file) return dls_fail(error, DLS_ERROR_FILE, "%.300s: %s", path, strerror(errno));
+    dls_status status = DLS_OK;
+    if (fstat(fileno(file), &facts) || !S_ISREG(facts.st_mode))
+        status = dls_fail(error, DLS_ERROR_FILE, "%.300s: no regular file, expected a mesh", path);
+    else if (facts.st_size > MOST_BYTES)
+        status = dls_fail(error, DLS_ERROR_FILE, "%.300s: larger than 4 GB, expected a smaller mesh", path);
+    *size = status ? 0 : (size_t)facts.st_size;
+    *bytes = status ? NULL : dls_alloc(*size + 1, 1);
+    if (!status && !*bytes) status = dls_fail_memory(error);
+    if (!status && fread(*bytes, 1, *size, file) != *size)
+        status = dls_fail(error, DLS_ERROR_FILE, "%.300s: cannot be read to its end", path);
+    if (!status) (*bytes)[*size] = '\0';
+    fclose(file);
+    return status;
+}
+
+dls_status dls_mesh_file_read(dls_reader *reader, const dls_node *node, const char *path, double scale,
+                              dls_shape_def *def) {
+    const char *folder = *path == '/' ? "" : reader->folder;
+    size_t room = strlen(folder) + strlen(path) + 2, size = 0;
+    char *whole = dls_arena_take(reader->arena, room, 1), *bytes = NULL;
+    if (!whole) return dls_fail_memory(reader->error);
+    snprintf(whole, room, "%s%s%s", folder, *folder ? "/" : "", path);
+    dls_status status = load(whole, &bytes, &size, reader->error);
+    if (!status) status = dls_mesh_bytes_read(reader->arena, whole, bytes, size, def, reader->error);
+    dls_free(bytes);
+    if (status) return dls_read_blame(node, reader->error);
+    double *points = dls_arena_take(reader->arena, 3 * (size_t)def->point_count, sizeof(double));
+    if (!points) return dls_fail_memory(reader->error);
+    for (int k = 0; k < 3 * def->point_count; k++) points[k] = scale * def->points[k];
+    def->points = points;
+    return DLS_OK;
+}

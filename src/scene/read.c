@@ -1,0 +1,426 @@
+/* Values and groups. Every message says what was found and what was expected. */
+#include "scene/read.h"
+
+#include "base/error.h"
+#include "base/field.h"
+#include "base/vector.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- the nearest name ---- */
+
+dls_nearest dls_nearest_begin(const char *wanted) { return (dls_nearest){wanted, NULL, 1 << 20}; }
+
+void dls_nearest_offer(dls_nearest *nearest, const char *candidate) {
+    int distance = dls_text_distance(nearest->wanted, candidate);
+    if (distance >= nearest->distance) return;
+    nearest->distance = distance;
+    nearest->best = candidate;
+}
+
+const char *dls_nearest_hint(const dls_nearest *nearest, char *text, size_t size) {
+    *text = '\0';
+    if (nearest->best && nearest->distance <= 2 + (int)strlen(nearest->best) / 3)
+        snprintf(text, size, ", did you mean '%.60s'?", nearest->best);
+    return text;
+}
+
+/* ---- numbers ---- */
+
+dls_status dls_read_blame(const dls_node *node, dls_error *error) {
+    if (!error || error->status == DLS_ERROR_MEMORY) return error ? error->status : DLS_ERROR_INPUT;
+    char message[sizeof error->message];
+    memcpy(message, error->message, sizeof message);
+    return dls_node_fail(node, error, "%s", message);
+}
+
+static bool uses_time(const char *text) {
+    for (const char *at = text; *at;) {
+        if (isdigit((unsigned char)*at) || *at == '.') { /* 1e5 is no name */
+            char *end;
+            strtod(at, &end);
+            at = end > at ? end : at + 1;
+        } else if (isalpha((unsigned char)*at) || *at == '_') {
+            size_t length = 1;
+            while (isalnum((unsigned char)at[length]) || at[length] == '_') length++;
+            if (length == 1 && *at == 't') return true;
+            at += length;
+        } else {
+            at++;
+        }
+    }
+    return false;
+}
+
+/* Most numbers are plain: no expression is made for them. */
+static bool plain_number(const char *text, double *value) {
+    char *end;
+    if (!isdigit((unsigned char)*text) && !strchr("+-.", *text)) return false;
+    *value = strtod(text, &end);
+    return end != text && !*end;
+}
+
+dls_status dls_read_number(dls_reader *reader, const dls_node *node, const char *what, const char *expected,
+                           double *value) {
+    if (node->kind != DLS_NODE_SCALAR)
+        return dls_node_fail(node, reader->error, "%s is %s, expected %s", what, dls_node_noun(node),
+                             expected);
+    const char *text = node->text;
+    if (!plain_number(text, value)) {
+        if (!*text) return dls_node_fail(node, reader->error, "%s is empty, expected %s", what, expected);
+        if (uses_time(text))
+            return dls_node_fail(node, reader->error,
+                                 "%s is '%.60s', expected %s; t is known in functions of time only", what,
+                                 text, expected);
+        dls_function *function = NULL;
+        dls_error inner = {0};
+        dls_status status = dls_function_expression(text, reader->name_count, reader->names, reader->values,
+                                                    &function, &inner);
+        if (status == DLS_ERROR_MEMORY) return dls_fail_memory(reader->error);
+        if (status)
+            return dls_node_fail(node, reader->error, "%s is '%.60s', expected %s: %.200s", what, text,
+                                 expected, inner.message);
+        *value = dls_function_value(function, 0);
+        dls_function_destroy(function);
+    }
+    if (!isfinite(*value))
+        return dls_node_fail(node, reader->error, "%s is '%.60s', not finite, expected %s", what, text,
+                             expected);
+    return DLS_OK;
+}
+
+dls_status dls_read_numbers(dls_reader *reader, const dls_node *node, const char *what, int low, int high,
+                            double *values, int *count) {
+    char expected[64];
+    if (low == high)
+        snprintf(expected, sizeof expected, "a list of %d numbers", low);
+    else
+        snprintf(expected, sizeof expected, "a list of %d to %d numbers", low, high);
+    if (node->kind != DLS_NODE_LIST)
+        return dls_node_fail(node, reader->error, "%s is %s, expected %s", what, dls_node_noun(node),
+                             expected);
+    if (node->count < low || node->count > high)
+        return dls_node_fail(node, reader->error, "%s has %d entries, expected %s", what, node->count,
+                             expected);
+    int k = 0;
+    for (const dls_node *child = node->first; child; child = child->next) {
+        dls_status status = dls_read_number(reader, child, what, "a number", &values[k++]);
+        if (status) return status;
+    }
+    if (count) *count = k;
+    return DLS_OK;
+}
+
+dls_status dls_read_vector(dls_reader *reader, const dls_node *node, const char *what, double *value) {
+    double numbers[3] = {0};
+    bool planar = reader->dimension == 2;
+    if (node->kind != DLS_NODE_LIST || node->count > 3 || node->count < reader->dimension)
+        return dls_node_fail(node, reader->error, "%s is %s of %d, expected %s", what,
+                             node->kind == DLS_NODE_LIST ? "a list" : dls_node_noun(node),
+                             node->kind == DLS_NODE_SCALAR ? 1 : node->count,
+                             planar ? "[x, y]" : "[x, y, z]");
+    dls_status status = dls_read_numbers(reader, node, what, reader->dimension, 3, numbers, NULL);
+    if (status) return status;
+    if (planar && numbers[2] != 0)
+        return dls_node_fail(node, reader->error, "%s has z = %g, expected [x, y] in the plane", what,
+                             numbers[2]);
+    vec_copy(value, numbers);
+    return DLS_OK;
+}
+
+dls_status dls_read_list(dls_reader *reader, const dls_node *node, const char *what, const double **values,
+                         int *count) {
+    if (node->kind != DLS_NODE_LIST || node->count == 0)
+        return dls_node_fail(node, reader->error, "%s is %s, expected a list of numbers", what,
+                             node->kind == DLS_NODE_LIST ? "empty" : dls_node_noun(node));
+    double *numbers = dls_arena_take(reader->arena, (size_t)node->count, sizeof(double));
+    if (!numbers) return dls_fail_memory(reader->error);
+    *values = numbers;
+    *count = node->count;
+    return dls_read_numbers(reader, node, what, node->count, node->count, numbers, NULL);
+}
+
+/* ---- functions of time, rotations, names ---- */
+
+typedef struct function_text {
+    const dls_node *t, *value;
+} function_text;
+
+static const dls_row function_rows[] = {
+    {"t", DLS_ROW_NODE, offsetof(function_text, t), "s", "times, ascending", NULL, "list of numbers", true,
+     0},
+    {"value", DLS_ROW_NODE, offsetof(function_text, value), "", "values there, straight lines between", NULL,
+     "list of numbers", true, 0},
+};
+
+const dls_group dls_group_function = {"function",
+                                      "a function of time",
+                                      "A function of time is a number, an expression in `t` "
+                                      "(`0.1*sin(2*pi*t)`) or this table. Beyond its ends a "
+                                      "table keeps its first and last value.",
+                                      DLS_GROUP_ROWS(function_rows),
+                                      sizeof(function_text),
+                                      NULL};
+
+static dls_status read_table(dls_reader *reader, const dls_node *node, dls_function **function) {
+    function_text text;
+    dls_status status = dls_read_group(reader, node, &dls_group_function, 0, NULL, &text);
+    if (status) return status;
+    const double *t, *value;
+    int t_count, value_count;
+    if ((status = dls_read_list(reader, text.t, "t", &t, &t_count))) return status;
+    if ((status = dls_read_list(reader, text.value, "value", &value, &value_count))) return status;
+    if (t_count != value_count)
+        return dls_node_fail(node, reader->error, "%d times and %d values, expected as many of both", t_count,
+                             value_count);
+    status = dls_function_table(t_count, t, value, function, reader->error);
+    return status ? dls_read_blame(text.t, reader->error) : DLS_OK;
+}
+
+dls_status dls_read_function(dls_reader *reader, const dls_node *node, const char *what,
+                             dls_function **function) {
+    static const char expected[] = "a number, an expression in t or a table {t: [...], value: [...]}";
+    *function = NULL;
+    if (node->kind == DLS_NODE_MAP) return read_table(reader, node, function);
+    if (node->kind != DLS_NODE_SCALAR || !*node->text)
+        return dls_node_fail(node, reader->error, "%s is %s, expected %s", what,
+                             node->kind == DLS_NODE_SCALAR ? "empty" : dls_node_noun(node), expected);
+    if (!uses_time(node->text)) {
+        double value;
+        dls_status status = dls_read_number(reader, node, what, expected, &value);
+        return status ? status : dls_function_constant(value, function, reader->error);
+    }
+    dls_error inner = {0};
+    dls_status status = dls_function_expression(node->text, reader->name_count, reader->names, reader->values,
+                                                function, &inner);
+    if (status == DLS_ERROR_MEMORY) return dls_fail_memory(reader->error);
+    if (status)
+        return dls_node_fail(node, reader->error, "%s is '%.60s', expected %s: %.200s", what, node->text,
+                             expected, inner.message);
+    double start = dls_function_value(*function, 0);
+    if (isfinite(start)) return DLS_OK;
+    dls_function_destroy(*function);
+    *function = NULL;
+    return dls_node_fail(node, reader->error, "%s is '%.60s', which is %g at t = 0, expected a finite value",
+                         what, node->text, start);
+}
+
+typedef struct rotation_text {
+    double axis[3], angle;
+} rotation_text;
+
+static const dls_row rotation_rows[] = {
+    {"axis", DLS_ROW_VECTOR, offsetof(rotation_text, axis), "", "direction of the axis, any length", NULL,
+     NULL, true, 0},
+    {"angle", DLS_ROW_REAL, offsetof(rotation_text, angle), "rad", "about it; 90*deg is a right angle", NULL,
+     NULL, true, 0},
+};
+
+const dls_group dls_group_rotation = {"rotation",
+                                      "a rotation",
+                                      "In the plane a rotation is one angle in rad. In space it is this map "
+                                      "or a quaternion `[w, x, y, z]`, which is "
+                                      "brought to length 1.",
+                                      DLS_GROUP_ROWS(rotation_rows),
+                                      sizeof(rotation_text),
+                                      NULL};
+
+static dls_status read_quaternion(dls_reader *reader, const dls_node *node, double *q) {
+    dls_status status = dls_read_numbers(reader, node, "rotation", 4, 4, q, NULL);
+    if (status) return status;
+    double length = sqrt(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3]);
+    if (!(length > 1e-100 && length < 1e100))
+        return dls_node_fail(node, reader->error, "rotation has length %g, expected a unit quaternion",
+                             length);
+    quat_normalize(q);
+    return DLS_OK;
+}
+
+dls_status dls_read_rotation(dls_reader *reader, const dls_node *node, double *q) {
+    double turn[3] = {0};
+    q[0] = 1, q[1] = q[2] = q[3] = 0;
+    if (!node) return DLS_OK;
+    if (node->kind == DLS_NODE_LIST && reader->dimension == 3) return read_quaternion(reader, node, q);
+    if (node->kind == DLS_NODE_MAP && reader->dimension == 3) {
+        rotation_text text;
+        dls_status status = dls_read_group(reader, node, &dls_group_rotation, 0, NULL, &text);
+        if (status) return status;
+        double length = vec_norm(text.axis);
+        if (!(length > 0 && isfinite(length)))
+            return dls_node_fail(node, reader->error, "axis is (0, 0, 0), expected a direction");
+        vec_scale(turn, text.angle / length, text.axis);
+    } else if (reader->dimension == 3) {
+        return dls_node_fail(node, reader->error,
+                             "rotation is '%.60s', expected {axis: [x, y, z], angle: a} or [w, x, y, z]",
+                             node->text);
+    } else {
+        dls_status status = dls_read_number(reader, node, "rotation", "an angle in rad", &turn[2]);
+        if (status) return status;
+    }
+    quat_exponential(q, turn);
+    quat_normalize(q);
+    return DLS_OK;
+}
+
+int dls_read_name(dls_reader *reader, const dls_node *node, const char *text, const char *noun, int count,
+                  const char *const *names) {
+    char hint[100];
+    dls_nearest nearest = dls_nearest_begin(text);
+    for (int i = 0; i < count; i++) {
+        if (!strcmp(names[i], text)) return i;
+        dls_nearest_offer(&nearest, names[i]);
+    }
+    dls_node_fail(node, reader->error, "no %s '%.60s'%s", noun, text,
+                  dls_nearest_hint(&nearest, hint, sizeof hint));
+    return -1;
+}
+
+/* ---- groups ---- */
+
+const char *dls_row_expected(const dls_row *row, int dimension) {
+    switch (row->type) {
+    case DLS_ROW_REAL:
+        return "a number";
+    case DLS_ROW_POSITIVE:
+        return "a number above 0";
+    case DLS_ROW_NOT_NEGATIVE:
+        return "a number of at least 0";
+    case DLS_ROW_SHARE:
+        return "a number from 0 to 1";
+    case DLS_ROW_COUNT:
+        return "a whole number from 1 up";
+    case DLS_ROW_WHOLE:
+        return "a whole number from 0 up";
+    case DLS_ROW_FLAG:
+        return "yes or no";
+    case DLS_ROW_TEXT:
+        return "a text";
+    case DLS_ROW_VECTOR:
+        return dimension == 2 ? "[x, y]" : "[x, y, z]";
+    case DLS_ROW_CHOICE:
+    case DLS_ROW_NODE:
+        return row->choices;
+    }
+    return "";
+}
+
+static bool number_fits(dls_row_type type, double value) {
+    switch (type) {
+    case DLS_ROW_POSITIVE:
+        return value > 0;
+    case DLS_ROW_NOT_NEGATIVE:
+        return value >= 0;
+    case DLS_ROW_SHARE:
+        return value >= 0 && value <= 1;
+    case DLS_ROW_COUNT:
+        return value >= 1 && value == floor(value);
+    case DLS_ROW_WHOLE:
+        return value >= 0 && value == floor(value);
+    default:
+        return true;
+    }
+}
+
+static int choice_place(const char *choices, const char *text) {
+    size_t length = strlen(text);
+    for (int k = 0;; k++) {
+        size_t size = strcspn(choices, "|");
+        if (size == length && !memcmp(choices, text, size)) return k;
+        if (!choices[size]) return -1;
+        choices += size + 1;
+    }
+}
+
+static dls_status read_word(dls_reader *reader, const dls_node *node, const dls_row *row, char *member) {
+    const char *expected = dls_row_expected(row, reader->dimension);
+    if (node->kind != DLS_NODE_SCALAR)
+        return dls_node_fail(node, reader->error, "%s is %s, expected %s%s", row->key, dls_node_noun(node),
+                             row->type == DLS_ROW_CHOICE ? "one of " : "", expected);
+    if (row->type == DLS_ROW_TEXT) {
+        *(const char **)(void *)member = node->text;
+        return DLS_OK;
+    }
+    int place = choice_place(row->type == DLS_ROW_FLAG ? "no|yes" : row->choices, node->text);
+    if (place < 0 && row->type == DLS_ROW_FLAG) place = choice_place("false|true", node->text);
+    if (place < 0)
+        return dls_node_fail(node, reader->error, "%s is '%.60s', expected %s%s", row->key, node->text,
+                             row->type == DLS_ROW_CHOICE ? "one of " : "", expected);
+    if (row->type == DLS_ROW_FLAG)
+        *(bool *)member = place == 1;
+    else
+        *(int *)(void *)member = place;
+    return DLS_OK;
+}
+
+static dls_status read_row(dls_reader *reader, const dls_node *node, const dls_row *row, void *target) {
+    char *member = (char *)target + row->offset;
+    if (row->type == DLS_ROW_NODE) {
+        *(const dls_node **)(void *)member = node;
+        return DLS_OK;
+    }
+    if (row->type == DLS_ROW_VECTOR) return dls_read_vector(reader, node, row->key, (double *)(void *)member);
+    if (row->type >= DLS_ROW_FLAG) return read_word(reader, node, row, member);
+    double value;
+    const char *expected = dls_row_expected(row, reader->dimension);
+    dls_status status = dls_read_number(reader, node, row->key, expected, &value);
+    if (status) return status;
+    if (!number_fits(row->type, value))
+        return dls_node_fail(node, reader->error, "%s is %.12g, expected %s", row->key, value, expected);
+    *(double *)(void *)member = value;
+    return DLS_OK;
+}
+
+static bool row_has(const dls_row *row, uint32_t kind) { return !row->kinds || !kind || row->kinds & kind; }
+
+static dls_status refuse_key(dls_reader *reader, const dls_node *child, const dls_group *group, uint32_t kind,
+                             const char *noun) {
+    char hint[100];
+    dls_nearest nearest = dls_nearest_begin(child->key);
+    for (int i = 0; i < group->row_count; i++)
+        if (row_has(&group->rows[i], kind)) dls_nearest_offer(&nearest, group->rows[i].key);
+    dls_nearest_hint(&nearest, hint, sizeof hint);
+    if (*hint)
+        return dls_node_fail(child, reader->error, "unknown key '%.60s' in %s%s", child->key, noun, hint);
+    char known[300] = "";
+    size_t used = 0;
+    for (int i = 0; i < group->row_count && used < sizeof known; i++)
+        if (row_has(&group->rows[i], kind))
+            used += (size_t)snprintf(known + used, sizeof known - used, "%s%s", used ? ", " : "",
+                                     group->rows[i].key);
+    return dls_node_fail(child, reader->error, "unknown key '%.60s' in %s, expected one of %s", child->key,
+                         noun, known);
+}
+
+static const dls_row *find_row(const dls_group *group, uint32_t kind, const char *key) {
+    for (int i = 0; i < group->row_count; i++)
+        if (!strcmp(group->rows[i].key, key) && row_has(&group->rows[i], kind)) return &group->rows[i];
+    return NULL;
+}
+
+dls_status dls_read_group(dls_reader *reader, const dls_node *map, const dls_group *group, uint32_t kind,
+                          const char *noun, void *target) {
+    if (!noun) noun = group->noun;
+    memset(target, 0, group->size);
+    if (group->defaults) group->defaults(target);
+    if (map->kind != DLS_NODE_MAP)
+        return dls_node_fail(map, reader->error, "%s is %s, expected a map of keys", noun,
+                             map->kind == DLS_NODE_SCALAR && !*map->text ? "empty" : dls_node_noun(map));
+    for (const dls_node *child = map->first; child; child = child->next) {
+        const dls_row *row = find_row(group, kind, child->key);
+        if (!row) return refuse_key(reader, child, group, kind, noun);
+        dls_status status = read_row(reader, child, row, target);
+        if (status) return status;
+    }
+    for (int i = 0; i < group->row_count; i++) {
+        const dls_row *row = &group->rows[i];
+        if (!row->needed || !row_has(row, kind) || dls_node_find(map, row->key)) continue;
+        return dls_node_fail(map, reader->error, "%s has no '%s', expected %s%s%s%s", noun, row->key,
+                             dls_row_expected(row, reader->dimension), *row->unit ? " (" : "", row->unit,
+                             *row->unit ? ")" : "");
+    }
+    return DLS_OK;
+}

@@ -1,0 +1,187 @@
+/* Nodes to values, by tables: what a key means, its unit, its preset and what is said when it is wrong. */
+#ifndef SCENE_READ_H
+#define SCENE_READ_H
+
+#include "scene/node.h"
+
+#include <delassus/scene.h>
+
+/* ---- tables ---- */
+
+typedef enum dls_row_type {
+    DLS_ROW_REAL = 0,     /* double; numbers may be expressions */
+    DLS_ROW_POSITIVE,     /* double, above 0 */
+    DLS_ROW_NOT_NEGATIVE, /* double, 0 and up */
+    DLS_ROW_SHARE,        /* double, 0 to 1 */
+    DLS_ROW_COUNT,        /* double, whole, 1 and up; may be far too large */
+    DLS_ROW_WHOLE,        /* double, whole, 0 and up */
+    DLS_ROW_FLAG,         /* bool */
+    DLS_ROW_CHOICE,       /* int: place in choices */
+    DLS_ROW_TEXT,         /* const char * */
+    DLS_ROW_VECTOR,       /* double[3] */
+    DLS_ROW_NODE          /* const dls_node *: read by code; `type` says what it is */
+} dls_row_type;
+
+typedef struct dls_row {
+    const char *key;
+    dls_row_type type;
+    size_t offset;
+    const char *unit;    /* SI; "" for none */
+    const char *help;    /* one line */
+    const char *preset;  /* shown instead of the value in the defaults; NULL: that value */
+    const char *choices; /* of a choice, names separated by '|'; of a node, what it may be */
+    bool needed;
+    uint32_t kinds; /* of the group's kinds that have this key; 0: all */
+} dls_row;
+
+/* The keys of one map. */
+typedef struct dls_group {
+    const char *path;  /* as the reference page calls it: "bodies.shape" */
+    const char *noun;  /* as messages call it: "a body" */
+    const char *about; /* a sentence or two for the reference page */
+    const dls_row *rows;
+    int row_count;
+    size_t size;                    /* of the struct that rows point into */
+    void (*defaults)(void *target); /* NULL: all zero */
+} dls_group;
+
+#define DLS_GROUP_ROWS(rows) rows, (int)(sizeof(rows) / sizeof *(rows))
+
+/* All groups, for the reference; those of field tables aside. NULL ends the list. */
+extern const dls_group *const dls_scene_groups[];
+extern const dls_group dls_group_scene, dls_group_periodic, dls_group_material, dls_group_pair,
+    dls_group_body, dls_group_rotation, dls_group_drive, dls_group_function, dls_group_shape,
+    dls_group_lattice, dls_group_packing, dls_group_layers, dls_group_pyramid, dls_group_wall,
+    dls_group_region, dls_group_size, dls_group_normal, dls_group_size_table;
+
+/* ---- the reader ---- */
+
+enum { DLS_SCENE_NAMES = 500, DLS_SCENE_GROUPS = 31 };
+
+typedef struct dls_reader {
+    dls_error *error;
+    dls_arena *arena;
+    const char *folder; /* where files are looked for */
+    int dimension;
+    dls_world *world;
+    double period_low[3], period_size[3];
+    int name_count; /* variables */
+    const char *names[DLS_SCENE_NAMES];
+    double values[DLS_SCENE_NAMES];
+    int group_count; /* of collision */
+    const char *groups[DLS_SCENE_GROUPS];
+    double bodies;  /* asked for so far */
+    double bytes;   /* they need */
+    double machine; /* bytes that this machine has; 0: not asked yet */
+} dls_reader;
+
+const char *dls_row_expected(const dls_row *row, int dimension); /* "a number above 0", "[x, y]" */
+
+/* Presets, then every key of the map into target. kind: the bit of the group's kind, 0 where it has none. */
+dls_status dls_read_group(dls_reader *reader, const dls_node *map, const dls_group *group, uint32_t kind,
+                          const char *noun, void *target);
+
+/* what: the key, for messages. */
+dls_status dls_read_number(dls_reader *reader, const dls_node *node, const char *what, const char *expected,
+                           double *value);
+/* low to high numbers. */
+dls_status dls_read_numbers(dls_reader *reader, const dls_node *node, const char *what, int low, int high,
+                            double *values, int *count);
+dls_status dls_read_vector(dls_reader *reader, const dls_node *node, const char *what, double *value);
+/* A list of numbers of any length, in the arena. */
+dls_status dls_read_list(dls_reader *reader, const dls_node *node, const char *what, const double **values,
+                         int *count);
+/* A number, an expression in t, or a table {t, value}; the caller owns it. */
+dls_status dls_read_function(dls_reader *reader, const dls_node *node, const char *what,
+                             dls_function **function);
+/* An angle in the plane; in space {axis, angle} or a quaternion [w, x, y, z]. NULL: none. */
+dls_status dls_read_rotation(dls_reader *reader, const dls_node *node, double *q);
+/* A name among count names; −1 after a message that suggests the nearest. noun: "material". */
+int dls_read_name(dls_reader *reader, const dls_node *node, const char *text, const char *noun, int count,
+                  const char *const *names);
+
+/* "; did you mean 'radius'?" into text, or "" where nothing is near. */
+typedef struct dls_nearest {
+    const char *wanted, *best;
+    int distance;
+} dls_nearest;
+dls_nearest dls_nearest_begin(const char *wanted);
+void dls_nearest_offer(dls_nearest *nearest, const char *candidate);
+const char *dls_nearest_hint(const dls_nearest *nearest, char *text, size_t size);
+
+/* Adds the message of a failed call to where the node stands. */
+dls_status dls_read_blame(const dls_node *node, dls_error *error);
+
+/* ---- parts of a scene, each in its own file ---- */
+
+/* settings.c: one "path=value" onto the tree. */
+dls_status dls_setting_apply(dls_arena *arena, dls_node *root, const char *text, dls_error *error);
+
+/* bodies.c */
+typedef struct dls_prototype {
+    const dls_node *node;
+    dls_body_def def;
+    dls_shape_def *shapes; /* as written */
+    dls_shape_def *scaled; /* the same, times a size */
+    double inertia[9];
+    const dls_node *force, *torque, *drive;
+    double *points; /* room for scaled points */
+    /* of generators only: */
+    double low[3], high[3]; /* box about the origin of its frame, turned as the prototype says */
+    double radius;          /* of the ball about that origin */
+    double volume;          /* area in the plane */
+} dls_prototype;
+
+dls_status dls_read_bodies(dls_reader *reader, const dls_node *list);
+/* generated: it has no place of its own, and its measures are wanted. */
+dls_status dls_prototype_read(dls_reader *reader, const dls_node *map, bool generated,
+                              dls_prototype *prototype);
+/* One body: all lengths times size, turned by q, moved by x. number < 0: none in its name. */
+dls_status dls_prototype_add(dls_reader *reader, dls_prototype *prototype, const double *x, const double *q,
+                             double size, int64_t number, double birth);
+/* Refuses a number of bodies that this machine cannot hold, before anything is allocated. */
+dls_status dls_reader_reserve(dls_reader *reader, const dls_node *node, double count,
+                              const dls_prototype *prototype);
+
+/* shapes.c */
+dls_status dls_read_shape(dls_reader *reader, const dls_node *map, const dls_shape_def *inherited,
+                          dls_shape_def *def);
+/* material, group, collides and ignores, which bodies and shapes share. */
+dls_status dls_read_material(dls_reader *reader, const dls_node *node, dls_material_id *id);
+dls_status dls_read_collision(dls_reader *reader, const dls_node *group, const dls_node *collides,
+                              const dls_node *ignores, dls_shape_def *def);
+
+/* mesh_file.c: points and triangles of an OBJ or STL file, in the arena. */
+dls_status dls_mesh_file_read(dls_reader *reader, const dls_node *node, const char *path, double scale,
+                              dls_shape_def *def);
+/* The same from bytes; name is for messages. */
+dls_status dls_mesh_bytes_read(dls_arena *arena, const char *name, const char *bytes, size_t size,
+                               dls_shape_def *def, dls_error *error);
+
+/* generate.c, packing.c */
+typedef dls_status (*dls_generator_function)(dls_reader *reader, const dls_node *map,
+                                             dls_prototype *prototype);
+dls_generator_function dls_generator_find(const char *key); /* NULL when it is none */
+
+/* options.c: groups whose keys are those of field tables. */
+typedef struct dls_scene_options {
+    dls_simulation_options simulation;
+    dls_run_options run;
+    const dls_solver *solver;
+    union {
+        max_align_t align;
+        char bytes[DLS_MAX_OPTIONS_SIZE];
+    } solver_options;
+} dls_scene_options;
+
+void dls_scene_options_default(dls_scene_options *options);
+/* Whether key is such a group at the top of a scene. */
+bool dls_option_group_is(const char *key);
+int dls_option_group_count(void);
+const char *dls_option_group_at(int index, const char **about);
+dls_status dls_read_option_group(dls_reader *reader, const dls_node *map, dls_scene_options *options);
+dls_status dls_read_solver(dls_reader *reader, const dls_node *map, dls_scene_options *options);
+/* The k-th key of a group, or false. preset is where the value of the defaults is printed to. */
+bool dls_option_key_at(const char *group, int index, dls_scene_key *key, char *preset, size_t preset_size);
+
+#endif

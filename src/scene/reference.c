@@ -1,0 +1,145 @@
+/* Everything a scene may say, from the tables that read it. */
+#include "scene/read.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+const dls_group *const dls_scene_groups[] = {
+    &dls_group_scene,
+    &dls_group_periodic,
+    &dls_group_material,
+    &dls_group_pair,
+    &dls_group_body,
+    &dls_group_shape,
+    &dls_group_rotation,
+    &dls_group_function,
+    &dls_group_drive,
+    &dls_group_lattice,
+    &dls_group_packing,
+    &dls_group_layers,
+    &dls_group_pyramid,
+    &dls_group_wall,
+    &dls_group_region,
+    &dls_group_size,
+    &dls_group_normal,
+    &dls_group_size_table,
+    NULL,
+};
+
+static int table_group_count(void) {
+    int count = 0;
+    while (dls_scene_groups[count]) count++;
+    return count;
+}
+
+/* ---- keys ---- */
+
+static const char *row_type(const dls_row *row) {
+    static const char *const types[] = {
+        [DLS_ROW_REAL] = "number",
+        [DLS_ROW_POSITIVE] = "number > 0",
+        [DLS_ROW_NOT_NEGATIVE] = "number ≥ 0",
+        [DLS_ROW_SHARE] = "number, 0 to 1",
+        [DLS_ROW_COUNT] = "whole number ≥ 1",
+        [DLS_ROW_WHOLE] = "whole number ≥ 0",
+        [DLS_ROW_FLAG] = "yes or no",
+        [DLS_ROW_TEXT] = "text",
+        [DLS_ROW_VECTOR] = "vector",
+        [DLS_ROW_NODE] = "",
+    };
+    return row->choices ? row->choices : types[row->type];
+}
+
+static void print_choice(const char *choices, int place, char *text, size_t size) {
+    for (; place > 0; place--) choices = strchr(choices, '|') + 1;
+    snprintf(text, size, "%.*s", (int)strcspn(choices, "|"), choices);
+}
+
+/* The value that the group's defaults hold. */
+static void print_preset(const dls_group *group, const dls_row *row, char *text, size_t size) {
+    union {
+        max_align_t align;
+        char bytes[1024];
+    } target;
+    memset(&target, 0, sizeof target);
+    if (group->defaults) group->defaults(target.bytes);
+    const void *member = target.bytes + row->offset;
+    *text = '\0';
+    if (row->needed) {
+        snprintf(text, size, "needed");
+    } else if (row->preset) {
+        snprintf(text, size, "%s", row->preset);
+    } else if (row->type <= DLS_ROW_WHOLE) {
+        snprintf(text, size, "%g", *(const double *)member);
+    } else if (row->type == DLS_ROW_FLAG) {
+        snprintf(text, size, "%s", *(const bool *)member ? "yes" : "no");
+    } else if (row->type == DLS_ROW_CHOICE) {
+        print_choice(row->choices, *(const int *)member, text, size);
+    } else if (row->type == DLS_ROW_VECTOR) {
+        const double *x = member;
+        if (x[0] == 0 && x[1] == 0 && x[2] == 0)
+            snprintf(text, size, "zero");
+        else
+            snprintf(text, size, "[%g, %g, %g]", x[0], x[1], x[2]);
+    }
+}
+
+/* ---- public: groups of tables first, then those of field tables ---- */
+
+int dls_scene_group_count(void) { return table_group_count() + dls_option_group_count(); }
+
+const char *dls_scene_group_name(int index) {
+    const char *about;
+    int tables = table_group_count();
+    return index < tables ? dls_scene_groups[index]->path : dls_option_group_at(index - tables, &about);
+}
+
+const char *dls_scene_group_about(int index) {
+    const char *about;
+    int tables = table_group_count();
+    if (index < tables) return dls_scene_groups[index]->about;
+    dls_option_group_at(index - tables, &about);
+    return about;
+}
+
+/* Key k of a group, or false behind the last. */
+static bool group_key_at(int group, int k, dls_scene_key *key) {
+    static _Thread_local char preset[128];
+    int tables = table_group_count();
+    *preset = '\0';
+    if (group >= tables) {
+        const char *about;
+        return dls_option_key_at(dls_option_group_at(group - tables, &about), k, key, preset, sizeof preset);
+    }
+    const dls_group *table = dls_scene_groups[group];
+    if (k >= table->row_count) return false;
+    const dls_row *row = &table->rows[k];
+    print_preset(table, row, preset, sizeof preset);
+    *key = (dls_scene_key){table->path, row->key, row_type(row), row->unit, preset, row->help};
+    return true;
+}
+
+int dls_scene_key_count(void) {
+    dls_scene_key key;
+    int count = 0;
+    for (int group = 0; group < dls_scene_group_count(); group++)
+        for (int k = 0; group_key_at(group, k, &key); k++) count++;
+    return count;
+}
+
+dls_scene_key dls_scene_key_at(int index) {
+    dls_scene_key key = {"", "", "", "", "", ""};
+    for (int group = 0; group < dls_scene_group_count(); group++)
+        for (int k = 0; group_key_at(group, k, &key); k++)
+            if (index-- == 0) return key;
+    return (dls_scene_key){"", "", "", "", "", ""};
+}
+
+bool dls_scene_shape_has(dls_shape_kind kind, const char *key) {
+    for (int i = 0; i < dls_group_shape.row_count; i++) {
+        const dls_row *row = &dls_group_shape.rows[i];
+        if (!strcmp(row->key, key)) return !row->kinds || row->kinds & 1u << kind;
+    }
+    return false;
+}

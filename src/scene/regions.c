@@ -1,0 +1,278 @@
+/* Sizes and regions of generators. */
+#include "scene/generate.h"
+
+#include "base/error.h"
+#include "base/vector.h"
+
+#include <math.h>
+#include <string.h>
+
+/* ---- sizes ---- */
+
+typedef struct size_text {
+    const dls_node *uniform, *normal, *table;
+} size_text;
+
+static const dls_row size_rows[] = {
+    {"uniform", DLS_ROW_NODE, offsetof(size_text, uniform), "", "low and high, all between as likely", "none",
+     "[low, high]", false, 0},
+    {"normal", DLS_ROW_NODE, offsetof(size_text, normal), "", "a normal distribution, cut at both ends",
+     "none", "map", false, 0},
+    {"table", DLS_ROW_NODE, offsetof(size_text, table), "", "given sizes with their shares", "none", "map",
+     false, 0},
+};
+
+const dls_group dls_group_size = {"size",
+                                  "a size",
+                                  "A size is a number or one of these. It multiplies all lengths of the "
+                                  "prototype; masses that are given go "
+                                  "with its cube (square in the plane).",
+                                  DLS_GROUP_ROWS(size_rows),
+                                  sizeof(size_text),
+                                  NULL};
+
+typedef struct normal_text {
+    double mean, deviation, low, high;
+} normal_text;
+
+static const dls_row normal_rows[] = {
+    {"mean", DLS_ROW_POSITIVE, offsetof(normal_text, mean), "", "mean before cutting", NULL, NULL, true, 0},
+    {"deviation", DLS_ROW_POSITIVE, offsetof(normal_text, deviation), "", "standard deviation before cutting",
+     NULL, NULL, true, 0},
+    {"low", DLS_ROW_POSITIVE, offsetof(normal_text, low), "", "none is smaller", NULL, NULL, true, 0},
+    {"high", DLS_ROW_POSITIVE, offsetof(normal_text, high), "", "none is larger", NULL, NULL, true, 0},
+};
+
+const dls_group dls_group_normal = {
+    "size.normal", "a normal distribution", "", DLS_GROUP_ROWS(normal_rows), sizeof(normal_text), NULL};
+
+typedef struct size_table_text {
+    const dls_node *size, *share;
+} size_table_text;
+
+static const dls_row size_table_rows[] = {
+    {"size", DLS_ROW_NODE, offsetof(size_table_text, size), "", "the sizes", NULL, "list of numbers", true,
+     0},
+    {"share", DLS_ROW_NODE, offsetof(size_table_text, share), "",
+     "how many bodies have each, in parts of any sum", NULL, "list of numbers", true, 0},
+};
+
+const dls_group dls_group_size_table = {
+    "size.table", "a table of sizes", "", DLS_GROUP_ROWS(size_table_rows), sizeof(size_table_text), NULL};
+
+static dls_status read_uniform(dls_reader *reader, const dls_node *node, dls_size_law *law) {
+    double ends[2];
+    dls_status status = dls_read_numbers(reader, node, "uniform", 2, 2, ends, NULL);
+    if (status) return status;
+    if (!(ends[0] > 0 && ends[1] >= ends[0]))
+        return dls_node_fail(node, reader->error, "uniform is [%g, %g], expected 0 < low ≤ high", ends[0],
+                             ends[1]);
+    *law = (dls_size_law){.kind = DLS_SIZE_UNIFORM, .low = ends[0], .high = ends[1]};
+    return DLS_OK;
+}
+
+static dls_status read_normal(dls_reader *reader, const dls_node *node, dls_size_law *law) {
+    normal_text text;
+    dls_status status = dls_read_group(reader, node, &dls_group_normal, 0, NULL, &text);
+    if (status) return status;
+    /* a range far from the mean would be hit by one draw in thousands */
+    if (!(text.high > text.low && text.low < text.mean + 3 * text.deviation &&
+          text.high > text.mean - 3 * text.deviation && text.high - text.low > 1e-3 * text.deviation))
+        return dls_node_fail(node, reader->error,
+                             "low is %g and high %g, expected low < high around the mean %g ± 3 · %g",
+                             text.low, text.high, text.mean, text.deviation);
+    *law = (dls_size_law){.kind = DLS_SIZE_NORMAL,
+                          .low = text.low,
+                          .high = text.high,
+                          .mean = text.mean,
+                          .deviation = text.deviation};
+    return DLS_OK;
+}
+
+static dls_status read_size_table(dls_reader *reader, const dls_node *node, dls_size_law *law) {
+    size_table_text text;
+    const double *share;
+    int share_count;
+    dls_status status = dls_read_group(reader, node, &dls_group_size_table, 0, NULL, &text);
+    *law = (dls_size_law){.kind = DLS_SIZE_TABLE, .low = INFINITY};
+    if (!status) status = dls_read_list(reader, text.size, "size", &law->size, &law->count);
+    if (!status) status = dls_read_list(reader, text.share, "share", &share, &share_count);
+    if (status) return status;
+    if (share_count != law->count)
+        return dls_node_fail(node, reader->error, "%d sizes and %d shares, expected as many of both",
+                             law->count, share_count);
+    law->until = dls_arena_take(reader->arena, (size_t)law->count, sizeof(double));
+    if (!law->until) return dls_fail_memory(reader->error);
+    double sum = 0;
+    for (int k = 0; k < law->count; k++) {
+        if (!(law->size[k] > 0) || !(share[k] >= 0))
+            return dls_node_fail(node, reader->error,
+                                 "size %g with share %g, expected sizes above 0 and shares of at least 0",
+                                 law->size[k], share[k]);
+        law->low = fmin(law->low, law->size[k]);
+        law->high = fmax(law->high, law->size[k]);
+        law->until[k] = sum += share[k];
+    }
+    if (!(sum > 0 && isfinite(sum)))
+        return dls_node_fail(node, reader->error, "shares add up to %g, expected a sum above 0", sum);
+    for (int k = 0; k < law->count; k++) law->until[k] /= sum;
+    return DLS_OK;
+}
+
+dls_status dls_read_size(dls_reader *reader, const dls_node *node, dls_size_law *law) {
+    *law = (dls_size_law){.low = 1, .high = 1};
+    if (!node) return DLS_OK;
+    if (node->kind == DLS_NODE_SCALAR) {
+        double value;
+        dls_status status =
+            dls_read_number(reader, node, "size", "a number above 0 or a distribution", &value);
+        if (status) return status;
+        if (!(value > 0))
+            return dls_node_fail(node, reader->error, "size is %g, expected a number above 0", value);
+        law->low = law->high = value;
+        return DLS_OK;
+    }
+    size_text text;
+    dls_status status = dls_read_group(reader, node, &dls_group_size, 0, NULL, &text);
+    if (status) return status;
+    if (!!text.uniform + !!text.normal + !!text.table != 1)
+        return dls_node_fail(node, reader->error, "a size with %d distributions, expected one", node->count);
+    if (text.uniform) return read_uniform(reader, text.uniform, law);
+    return text.normal ? read_normal(reader, text.normal, law) : read_size_table(reader, text.table, law);
+}
+
+double dls_size_draw(const dls_size_law *law, dls_random *random) {
+    if (law->kind == DLS_SIZE_UNIFORM) return dls_random_between(random, law->low, law->high);
+    if (law->kind == DLS_SIZE_NORMAL) {
+        for (int tries = 0; tries < 10000; tries++) {
+            double size = law->mean + law->deviation * dls_random_normal(random);
+            if (size >= law->low && size <= law->high) return size;
+        }
+        return fmin(fmax(law->mean, law->low), law->high);
+    }
+    if (law->kind == DLS_SIZE_TABLE) {
+        double share = dls_random_unit(random);
+        for (int k = 0; k < law->count; k++)
+            if (share < law->until[k]) return law->size[k];
+        return law->size[law->count - 1];
+    }
+    return law->low;
+}
+
+double dls_size_power_mean(const dls_size_law *law, int d) {
+    dls_random random = {1};
+    double sum = 0;
+    for (int k = 0; k < 1000; k++) sum += pow(dls_size_draw(law, &random), d);
+    return sum / 1000;
+}
+
+/* ---- regions ---- */
+
+typedef struct region_text {
+    const dls_node *kind;
+    double low[3], high[3], centre[3], radius, length;
+} region_text;
+
+enum { BOX = 1, DISC = 2, CYLINDER = 4, BALL = 8 };
+#define AT(member) offsetof(region_text, member)
+
+static const dls_row region_rows[] = {
+    {"kind", DLS_ROW_NODE, AT(kind), "",
+     "box in both; disc in the plane; cylinder (along z) and ball in space", NULL, "box|disc|cylinder|ball",
+     true, 0},
+    {"low", DLS_ROW_VECTOR, AT(low), "m", "corner of a box with the smallest coordinates", NULL, NULL, true,
+     BOX},
+    {"high", DLS_ROW_VECTOR, AT(high), "m", "the opposite corner", NULL, NULL, true, BOX},
+    {"centre", DLS_ROW_VECTOR, AT(centre), "m", "of a disc, cylinder or ball", NULL, NULL, false,
+     DISC | CYLINDER | BALL},
+    {"radius", DLS_ROW_POSITIVE, AT(radius), "m", "of a disc, cylinder or ball", NULL, NULL, true,
+     DISC | CYLINDER | BALL},
+    {"length", DLS_ROW_POSITIVE, AT(length), "m", "of a cylinder", NULL, NULL, true, CYLINDER},
+};
+
+const dls_group dls_group_region = {"region",
+                                    "a region",
+                                    "Bodies of a packing or of layers lie inside, with the balls that hold "
+                                    "them. A box that spans the periodic box "
+                                    "in a direction has no walls there.",
+                                    DLS_GROUP_ROWS(region_rows),
+                                    sizeof(region_text),
+                                    NULL};
+
+static const char *const region_names[] = {"box", "disc", "cylinder", "ball"};
+
+static dls_status read_region_kind(dls_reader *reader, const dls_node *map, int *kind) {
+    const dls_node *node = dls_node_find(map, "kind");
+    *kind = DLS_REGION_BOX;
+    if (!node || node->kind != DLS_NODE_SCALAR) return DLS_OK; /* the table says what is missing */
+    *kind = dls_read_name(reader, node, node->text, "kind of region", 4, region_names);
+    if (*kind < 0) return DLS_ERROR_INPUT;
+    bool planar = *kind == DLS_REGION_DISC, spatial = *kind > DLS_REGION_DISC;
+    if (reader->dimension == 2 ? spatial : planar)
+        return dls_node_fail(node, reader->error, "a %s in a scene of dimension %d, expected %s", node->text,
+                             reader->dimension, planar ? "box, cylinder or ball" : "box or disc");
+    return DLS_OK;
+}
+
+static void mark_periodic(const dls_reader *reader, dls_region *region) {
+    for (int k = 0; k < region->dimension; k++) {
+        double size = reader->period_size[k], length = region->high[k] - region->low[k];
+        region->periodic[k] =
+            region->kind == DLS_REGION_BOX && size > 0 && fabs(length - size) <= 1e-9 * size;
+    }
+}
+
+dls_status dls_read_region(dls_reader *reader, const dls_node *map, dls_region *region) {
+    region_text text;
+    int kind;
+    dls_status status = read_region_kind(reader, map, &kind);
+    if (!status) status = dls_read_group(reader, map, &dls_group_region, 1u << kind, NULL, &text);
+    if (status) return status;
+    *region =
+        (dls_region){.kind = (dls_region_kind)kind, .dimension = reader->dimension, .radius = text.radius};
+    vec_copy(region->centre, text.centre);
+    vec_copy(region->low, text.low);
+    vec_copy(region->high, text.high);
+    for (int k = 0; k < reader->dimension; k++) {
+        if (kind == DLS_REGION_BOX) {
+            if (!(text.high[k] > text.low[k]))
+                return dls_node_fail(map, reader->error, "a region from %g to %g, expected low below high",
+                                     text.low[k], text.high[k]);
+            continue;
+        }
+        double half = kind == DLS_REGION_CYLINDER && k == 2 ? text.length / 2 : text.radius;
+        region->low[k] = text.centre[k] - half;
+        region->high[k] = text.centre[k] + half;
+    }
+    mark_periodic(reader, region);
+    return DLS_OK;
+}
+
+double dls_region_volume(const dls_region *region) {
+    const double pi = 3.14159265358979323846, r = region->radius;
+    double box = 1;
+    for (int k = 0; k < region->dimension; k++) box *= region->high[k] - region->low[k];
+    switch (region->kind) {
+    case DLS_REGION_DISC:
+        return pi * r * r;
+    case DLS_REGION_CYLINDER:
+        return pi * r * r * (region->high[2] - region->low[2]);
+    case DLS_REGION_BALL:
+        return 4 * pi / 3 * r * r * r;
+    case DLS_REGION_BOX:
+        break;
+    }
+    return box;
+}
+
+bool dls_region_holds(const dls_region *region, const double *x, double radius) {
+    double d[3];
+    for (int k = 0; k < region->dimension; k++) {
+        double inset = region->periodic[k] ? 0 : radius;
+        if (!(x[k] >= region->low[k] + inset && x[k] <= region->high[k] - inset)) return false;
+    }
+    if (region->kind == DLS_REGION_BOX) return true;
+    vec_sub(d, x, region->centre);
+    if (region->kind == DLS_REGION_CYLINDER) d[2] = 0;
+    return vec_norm(d) + radius <= region->radius;
+}

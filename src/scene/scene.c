@@ -1,0 +1,470 @@
+/* A scene: the whole file, from its text to a world and options. */
+#include "scene/read.h"
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "base/vector.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+struct dls_scene {
+    dls_arena arena;
+    const char *text, *title;
+    int setting_count;
+    const char **settings;
+    dls_world *world;
+    dls_scene_options options;
+};
+
+/* ---- tables ---- */
+
+typedef struct scene_text {
+    double version, dimension;
+    const char *title;
+    const dls_node *gravity, *periodic, *variables, *materials, *pairs, *groups, *bodies;
+    const dls_node *time, *integrator, *output, *run, *solver;
+} scene_text;
+
+static void scene_defaults(void *target) {
+    scene_text *text = target;
+    text->title = "";
+    text->dimension = dls_default_world_def().dimension;
+}
+
+#define AT(member) offsetof(scene_text, member)
+
+static const dls_row scene_rows[] = {
+    {"delassus", DLS_ROW_COUNT, AT(version), "", "version of the format: 1", NULL, NULL, true, 0},
+    {"title", DLS_ROW_TEXT, AT(title), "", "one line about the scene", "none", NULL, false, 0},
+    {"dimension", DLS_ROW_COUNT, AT(dimension), "", "2: the plane x, y; 3: space", NULL, NULL, false, 0},
+    {"gravity", DLS_ROW_NODE, AT(gravity), "m/s²", "acceleration of all bodies",
+     "9.81 downwards: -y in the plane, -z in space", "vector", false, 0},
+    {"periodic", DLS_ROW_NODE, AT(periodic), "", "a box that bodies leave on one side and enter on the other",
+     "none", "map", false, 0},
+    {"variables", DLS_ROW_NODE, AT(variables), "",
+     "names for numbers; each may use those above it, and every number of the scene may use all", "none",
+     "map of numbers", false, 0},
+    {"materials", DLS_ROW_NODE, AT(materials), "", "materials by name", "`default` alone", "map of materials",
+     false, 0},
+    {"pairs", DLS_ROW_NODE, AT(pairs), "", "what holds where two materials meet", "mixed", "list of pairs",
+     false, 0},
+    {"groups", DLS_ROW_NODE, AT(groups), "", "names of collision groups, at most 31", "none", "list of names",
+     false, 0},
+    {"bodies", DLS_ROW_NODE, AT(bodies), "", "bodies and generators of bodies", "none", "list", false, 0},
+    {"time", DLS_ROW_NODE, AT(time), "", "steps and the end", "see there", "map", false, 0},
+    {"integrator", DLS_ROW_NODE, AT(integrator), "", "the scheme of the steps", "see there", "map", false, 0},
+    {"solver", DLS_ROW_NODE, AT(solver), "", "the solver of each step's contact problem", "see there", "map",
+     false, 0},
+    {"output", DLS_ROW_NODE, AT(output), "", "what is recorded", "see there", "map", false, 0},
+    {"run", DLS_ROW_NODE, AT(run), "", "threads, checkpoints, when to stop", "see there", "map", false, 0},
+};
+
+const dls_group dls_group_scene = {"scene",
+                                   "a scene",
+                                   "The keys at the top of the file.",
+                                   DLS_GROUP_ROWS(scene_rows),
+                                   sizeof(scene_text),
+                                   scene_defaults};
+
+typedef struct periodic_text {
+    double low[3];
+    double size[3];
+} periodic_text;
+
+static const dls_row periodic_rows[] = {
+    {"low", DLS_ROW_VECTOR, offsetof(periodic_text, low), "m", "corner with the smallest coordinates", NULL,
+     NULL, false, 0},
+    {"size", DLS_ROW_VECTOR, offsetof(periodic_text, size), "m",
+     "lengths; 0 where the direction is not periodic", NULL, NULL, true, 0},
+};
+
+const dls_group dls_group_periodic = {
+    "periodic", "a periodic box", "", DLS_GROUP_ROWS(periodic_rows), sizeof(periodic_text), NULL};
+
+static void material_defaults(void *target) { *(dls_material_def *)target = dls_default_material_def(); }
+
+static const dls_row material_rows[] = {
+    {"density", DLS_ROW_POSITIVE, offsetof(dls_material_def, density), "kg/m³", "kg/m² in the plane", NULL,
+     NULL, false, 0},
+    {"mu", DLS_ROW_NOT_NEGATIVE, offsetof(dls_material_def, mu), "", "friction coefficient of Coulomb's law",
+     NULL, NULL, false, 0},
+    {"e_n", DLS_ROW_SHARE, offsetof(dls_material_def, e_n), "", "restitution along the normal (Newton)", NULL,
+     NULL, false, 0},
+    {"e_t", DLS_ROW_SHARE, offsetof(dls_material_def, e_t), "", "restitution along the tangent", NULL, NULL,
+     false, 0},
+    {"cohesion", DLS_ROW_NOT_NEGATIVE, offsetof(dls_material_def, cohesion), "N",
+     "attraction of a closed contact", NULL, NULL, false, 0},
+};
+
+const dls_group dls_group_material = {
+    "materials",
+    "a material",
+    "Below `materials`, each name has such a map. `default` is the material of shapes that name none; a map "
+    "under that name changes it.",
+    DLS_GROUP_ROWS(material_rows),
+    sizeof(dls_material_def),
+    material_defaults};
+
+typedef struct pair_text {
+    const dls_node *materials;
+    dls_pair_def def;
+} pair_text;
+
+static void pair_defaults(void *target) {
+    pair_text *text = target;
+    text->def = (dls_pair_def){NAN, NAN, NAN, NAN}; /* mixed where not given */
+}
+
+static const dls_row pair_rows[] = {
+    {"materials", DLS_ROW_NODE, offsetof(pair_text, materials), "", "the two, or one twice", NULL,
+     "[name, name]", true, 0},
+    {"mu", DLS_ROW_NOT_NEGATIVE, offsetof(pair_text, def.mu), "", "friction coefficient", "the smaller one",
+     NULL, false, 0},
+    {"e_n", DLS_ROW_SHARE, offsetof(pair_text, def.e_n), "", "restitution along the normal", "the larger one",
+     NULL, false, 0},
+    {"e_t", DLS_ROW_SHARE, offsetof(pair_text, def.e_t), "", "restitution along the tangent",
+     "the larger one", NULL, false, 0},
+    {"cohesion", DLS_ROW_NOT_NEGATIVE, offsetof(pair_text, def.cohesion), "N", "attraction",
+     "the smaller one", NULL, false, 0},
+};
+
+const dls_group dls_group_pair = {"pairs",
+                                  "a pair of materials",
+                                  "Each entry of the list says what holds where two materials meet. Pairs "
+                                  "that are not stated mix what their "
+                                  "materials say; `delassus check` names those that meet.",
+                                  DLS_GROUP_ROWS(pair_rows),
+                                  sizeof(pair_text),
+                                  pair_defaults};
+
+/* ---- parts ---- */
+
+static bool is_identifier(const char *text) {
+    if (!isalpha((unsigned char)*text) && *text != '_') return false;
+    for (; *text; text++)
+        if (!isalnum((unsigned char)*text) && *text != '_') return false;
+    return true;
+}
+
+static dls_status add_variable(dls_reader *reader, const dls_node *node, const char *name, double value) {
+    if (reader->name_count == DLS_SCENE_NAMES)
+        return dls_node_fail(node, reader->error, "too many variables, expected at most %d",
+                             DLS_SCENE_NAMES - 1);
+    reader->names[reader->name_count] = name;
+    reader->values[reader->name_count++] = value;
+    return DLS_OK;
+}
+
+static dls_status read_variables(dls_reader *reader, const dls_node *map) {
+    dls_status status = add_variable(reader, map, "deg", 3.14159265358979323846 / 180);
+    if (!map || status) return status;
+    if (map->kind != DLS_NODE_MAP)
+        return dls_node_fail(map, reader->error, "variables is %s, expected a map of numbers",
+                             dls_node_noun(map));
+    for (const dls_node *child = map->first; child && !status; child = child->next) {
+        double value;
+        bool taken = !strcmp(child->key, "t") || !strcmp(child->key, "deg") || !strcmp(child->key, "pi") ||
+                     !strcmp(child->key, "e");
+        if (!is_identifier(child->key) || strlen(child->key) > 40 || taken)
+            return dls_node_fail(child, reader->error, "variable '%.60s', expected a name%s", child->key,
+                                 taken ? " other than t, e, pi and deg"
+                                       : " of at most 40 letters, digits and _");
+        status = dls_read_number(reader, child, child->key, "a number", &value);
+        if (!status) status = add_variable(reader, child, child->key, value);
+    }
+    return status;
+}
+
+static dls_status create_world(dls_reader *reader, const scene_text *text) {
+    dls_world_def def = dls_default_world_def();
+    if (text->dimension != def.dimension) {
+        double down = def.gravity[2] + def.gravity[1];
+        vec_set(def.gravity, 0, text->dimension == 2 ? down : 0, text->dimension == 2 ? 0 : down);
+    }
+    def.dimension = reader->dimension;
+    dls_status status =
+        text->gravity ? dls_read_vector(reader, text->gravity, "gravity", def.gravity) : DLS_OK;
+    if (status) return status;
+    if (text->periodic) {
+        periodic_text box;
+        status = dls_read_group(reader, text->periodic, &dls_group_periodic, 0, NULL, &box);
+        if (status) return status;
+        for (int k = 0; k < 3; k++)
+            if (box.size[k] < 0)
+                return dls_node_fail(text->periodic, reader->error, "size has %g, expected 0 or more",
+                                     box.size[k]);
+        vec_copy(def.period_low, box.low);
+        vec_copy(def.period_size, box.size);
+    }
+    vec_copy(reader->period_low, def.period_low);
+    vec_copy(reader->period_size, def.period_size);
+    return dls_world_create(&def, &reader->world, reader->error);
+}
+
+static dls_status read_materials(dls_reader *reader, const dls_node *map) {
+    if (!map) return DLS_OK;
+    if (map->kind != DLS_NODE_MAP)
+        return dls_node_fail(map, reader->error, "materials is %s, expected a map of materials",
+                             dls_node_noun(map));
+    for (const dls_node *child = map->first; child; child = child->next) {
+        dls_material_def def;
+        char noun[80];
+        snprintf(noun, sizeof noun, "material '%.40s'", child->key);
+        dls_status status = dls_read_group(reader, child, &dls_group_material, 0, noun, &def);
+        if (status) return status;
+        def.name = child->key;
+        if (!*child->key)
+            return dls_node_fail(child, reader->error, "a material without a name, expected one");
+        if (!strcmp(child->key, "default")) /* the world has it already, as the first one */
+            status = dls_world_set_material(reader->world, 0, &def, reader->error);
+        else
+            status = dls_world_add_material(reader->world, &def, NULL, reader->error);
+        if (status) return dls_read_blame(child, reader->error);
+    }
+    return DLS_OK;
+}
+
+static dls_status read_pair(dls_reader *reader, const dls_node *map) {
+    pair_text text;
+    dls_material_id id[2] = {0};
+    dls_status status = dls_read_group(reader, map, &dls_group_pair, 0, NULL, &text);
+    if (status) return status;
+    if (text.materials->kind != DLS_NODE_LIST || text.materials->count != 2)
+        return dls_node_fail(text.materials, reader->error, "materials is %s of %d, expected two names",
+                             dls_node_noun(text.materials), text.materials->count);
+    status = dls_read_material(reader, text.materials->first, &id[0]);
+    if (!status) status = dls_read_material(reader, text.materials->last, &id[1]);
+    dls_pair_def def;
+    bool stated = false;
+    if (!status) status = dls_world_pair(reader->world, id[0], id[1], &def, &stated, reader->error);
+    if (status) return status;
+    if (stated)
+        return dls_node_fail(map, reader->error,
+                             "'%.60s' and '%.60s' for the second time, expected each pair once",
+                             text.materials->first->text, text.materials->last->text);
+    if (!isnan(text.def.mu)) def.mu = text.def.mu;
+    if (!isnan(text.def.e_n)) def.e_n = text.def.e_n;
+    if (!isnan(text.def.e_t)) def.e_t = text.def.e_t;
+    if (!isnan(text.def.cohesion)) def.cohesion = text.def.cohesion;
+    status = dls_world_set_pair(reader->world, id[0], id[1], &def, reader->error);
+    return status ? dls_read_blame(map, reader->error) : DLS_OK;
+}
+
+static dls_status read_pairs(dls_reader *reader, const dls_node *list) {
+    if (!list) return DLS_OK;
+    if (list->kind != DLS_NODE_LIST)
+        return dls_node_fail(list, reader->error, "pairs is %s, expected a list of pairs",
+                             dls_node_noun(list));
+    dls_status status = DLS_OK;
+    for (const dls_node *child = list->first; child && !status; child = child->next)
+        status = read_pair(reader, child);
+    return status;
+}
+
+static dls_status read_groups(dls_reader *reader, const dls_node *list) {
+    if (!list) return DLS_OK;
+    if (list->kind != DLS_NODE_LIST || list->count > DLS_SCENE_GROUPS)
+        return dls_node_fail(list, reader->error, "groups is %s of %d, expected a list of at most %d names",
+                             dls_node_noun(list), list->count, DLS_SCENE_GROUPS);
+    for (const dls_node *child = list->first; child; child = child->next) {
+        if (child->kind != DLS_NODE_SCALAR)
+            return dls_node_fail(child, reader->error, "a group is %s, expected a name",
+                                 dls_node_noun(child));
+        for (int i = 0; i < reader->group_count; i++)
+            if (!strcmp(reader->groups[i], child->text))
+                return dls_node_fail(child, reader->error, "group '%.60s' twice, expected each once",
+                                     child->text);
+        reader->groups[reader->group_count++] = child->text;
+    }
+    return DLS_OK;
+}
+
+static dls_status read_options(dls_reader *reader, const scene_text *text, dls_scene_options *options) {
+    const dls_node *groups[] = {text->time, text->integrator, text->output, text->run};
+    dls_status status = DLS_OK;
+    for (int i = 0; i < 4 && !status; i++)
+        if (groups[i]) status = dls_read_option_group(reader, groups[i], options);
+    if (!status && text->solver) status = dls_read_solver(reader, text->solver, options);
+    return status;
+}
+
+/* Numbers at the top may use variables, so these come first. */
+static dls_status read_tree(dls_scene *scene, dls_reader *reader, const dls_node *root) {
+    scene_text text;
+    const dls_node *variables = dls_node_find(root, "variables");
+    dls_status status = read_variables(reader, variables);
+    if (!status) status = dls_read_group(reader, root, &dls_group_scene, 0, NULL, &text);
+    if (status) return status;
+    scene->title = text.title;
+    if (text.version != 1)
+        return dls_node_fail(dls_node_find(root, "delassus"), reader->error,
+                             "format version %g, expected 1: this program is %s", text.version,
+                             dls_version());
+    if (text.dimension != 2 && text.dimension != 3)
+        return dls_node_fail(dls_node_find(root, "dimension"), reader->error,
+                             "dimension is %g, expected 2 or 3", text.dimension);
+    reader->dimension = (int)text.dimension;
+    status = create_world(reader, &text);
+    scene->world = reader->world;
+    if (!status) status = read_materials(reader, text.materials);
+    if (!status) status = read_pairs(reader, text.pairs);
+    if (!status) status = read_groups(reader, text.groups);
+    if (!status) status = read_options(reader, &text, &scene->options);
+    if (!status && text.bodies) status = dls_read_bodies(reader, text.bodies);
+    return status;
+}
+
+/* ---- reading ---- */
+
+/* The text, and behind it, as comments, what was changed. */
+static dls_status keep_text(dls_scene *scene, const char *text, size_t size, int setting_count,
+                            const char *const *settings, dls_error *error) {
+    size_t room = size + 2, used = size;
+    for (int i = 0; i < setting_count; i++) room += strlen(settings[i]) + 16;
+    char *copy = dls_arena_take(&scene->arena, room, 1);
+    scene->settings = dls_arena_take(&scene->arena, (size_t)setting_count, sizeof *scene->settings);
+    if (!copy || !scene->settings) return dls_fail_memory(error);
+    if (size) memcpy(copy, text, size);
+    for (int i = 0; i < setting_count; i++) {
+        scene->settings[i] = dls_arena_text(&scene->arena, settings[i], strlen(settings[i]));
+        if (!scene->settings[i]) return dls_fail_memory(error);
+        bool fresh = used > 0 && copy[used - 1] != '\n';
+        used += (size_t)snprintf(copy + used, room - used, "%s# --set %s\n", fresh ? "\n" : "", settings[i]);
+    }
+    scene->setting_count = setting_count;
+    scene->text = copy;
+    return DLS_OK;
+}
+
+static dls_status read_all(dls_scene *scene, const char *text, size_t size, const char *name,
+                           const char *folder, int setting_count, const char *const *settings,
+                           dls_error *error) {
+    dls_status status = keep_text(scene, text, size, setting_count, settings, error);
+    if (status) return status;
+    const char *kept = dls_arena_text(&scene->arena, name, strlen(name));
+    dls_source *source = dls_arena_take(&scene->arena, 1, sizeof *source);
+    dls_reader *reader = DLS_NEW_ZERO(dls_reader, 1);
+    dls_node *root;
+    if (!kept || !source || !reader) {
+        dls_free(reader);
+        return dls_fail_memory(error);
+    }
+    *source = (dls_source){kept, false};
+    reader->error = error;
+    reader->arena = &scene->arena;
+    reader->folder = folder ? folder : "";
+    reader->dimension = 3;
+    status = dls_node_parse(&scene->arena, source, text, size, &root, error);
+    if (!status && root->kind != DLS_NODE_MAP)
+        status =
+            dls_node_fail(root, error, "the scene is %s, expected keys like 'bodies:'", dls_node_noun(root));
+    for (int i = 0; i < setting_count && !status; i++)
+        status = dls_setting_apply(&scene->arena, root, settings[i], error);
+    if (!status) status = read_tree(scene, reader, root);
+    dls_free(reader);
+    return status;
+}
+
+dls_status dls_scene_read_text(const char *text, size_t size, const char *name, const char *folder,
+                               int setting_count, const char *const *settings, dls_scene **scene,
+                               dls_error *error) {
+    dls_error own;
+    if (!error) error = &own;
+    dls_error_clear(error);
+    if (!scene) return dls_fail(error, DLS_ERROR_ARGUMENT, "nowhere to put the scene: NULL");
+    *scene = NULL;
+    if (!text || !name || setting_count < 0 || (setting_count && !settings))
+        return dls_fail(error, DLS_ERROR_ARGUMENT, "a scene's text and name are needed, got NULL");
+    dls_scene *made = DLS_NEW_ZERO(dls_scene, 1);
+    if (!made) return dls_fail_memory(error);
+    made->title = "";
+    dls_scene_options_default(&made->options);
+    dls_status status = read_all(made, text, size, name, folder, setting_count, settings, error);
+    if (status)
+        dls_scene_destroy(made);
+    else
+        *scene = made;
+    return status;
+}
+
+static dls_status load(const char *path, char **text, size_t *size, dls_error *error) {
+    struct stat facts;
+    FILE *file = fopen(path, "rb");
+    *text = NULL;
+    *size = 0;
+    if (!file) return dls_fail(error, DLS_ERROR_FILE, "%.300s: cannot be read: %s", path, strerror(errno));
+    dls_status status = DLS_OK;
+    if (!fstat(fileno(file), &facts) && S_ISDIR(facts.st_mode))
+        status = dls_fail(error, DLS_ERROR_FILE, "%.300s: a folder, expected a scene", path);
+    size_t room = 1 << 16;
+    while (!status) { /* pipes have no size to ask for */
+        char *larger = dls_alloc(room, 1);
+        if (!larger) {
+            status = dls_fail_memory(error);
+            break;
+        }
+        if (*size) memcpy(larger, *text, *size);
+        dls_free(*text);
+        *text = larger;
+        *size += fread(*text + *size, 1, room - *size, file);
+        if (*size > DLS_SCENE_BYTES)
+            status = dls_fail(error, DLS_ERROR_FILE, "%.300s: larger than %d MB, expected a smaller scene",
+                              path, DLS_SCENE_BYTES >> 20);
+        else if (ferror(file))
+            status = dls_fail(error, DLS_ERROR_FILE, "%.300s: cannot be read: %s", path, strerror(errno));
+        if (*size < room) break;
+        room *= 2;
+    }
+    fclose(file);
+    return status;
+}
+
+dls_status dls_scene_read(const char *path, int setting_count, const char *const *settings, dls_scene **scene,
+                          dls_error *error) {
+    dls_error own;
+    if (!error) error = &own;
+    dls_error_clear(error);
+    if (!path || !scene) return dls_fail(error, DLS_ERROR_ARGUMENT, "a path is needed, got NULL");
+    *scene = NULL;
+    char *text;
+    size_t size;
+    const char *slash = strrchr(path, '/');
+    size_t length = slash ? (size_t)(slash - path) + (slash == path) : 1;
+    char *folder = dls_alloc_zero(length + 1, 1);
+    if (!folder) return dls_fail_memory(error);
+    memcpy(folder, slash ? path : ".", length);
+    dls_status status = load(path, &text, &size, error);
+    if (!status)
+        status = dls_scene_read_text(text, size, path, folder, setting_count, settings, scene, error);
+    dls_free(text);
+    dls_free(folder);
+    return status;
+}
+
+void dls_scene_destroy(dls_scene *scene) {
+    if (!scene) return;
+    dls_world_destroy(scene->world);
+    dls_arena_release(&scene->arena);
+    dls_free(scene);
+}
+
+/* ---- what it says ---- */
+
+const char *dls_scene_text(const dls_scene *scene) { return scene->text; }
+int dls_scene_setting_count(const dls_scene *scene) { return scene->setting_count; }
+const char *dls_scene_setting(const dls_scene *scene, int index) { return scene->settings[index]; }
+const char *dls_scene_title(const dls_scene *scene) { return scene->title; }
+dls_world *dls_scene_world(dls_scene *scene) { return scene->world; }
+const dls_run_options *dls_scene_run_options(const dls_scene *scene) { return &scene->options.run; }
+const dls_solver *dls_scene_solver(const dls_scene *scene) { return scene->options.solver; }
+const void *dls_scene_solver_options(const dls_scene *scene) { return scene->options.solver_options.bytes; }
+
+const dls_simulation_options *dls_scene_simulation_options(const dls_scene *scene) {
+    return &scene->options.simulation;
+}

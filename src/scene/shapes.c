@@ -1,0 +1,251 @@
+/* Shapes, and what bodies and shapes share: materials and collision groups. */
+#include "scene/read.h"
+
+#include "base/error.h"
+#include "base/vector.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+typedef struct shape_text {
+    const dls_node *kind, *rotation, *normal, *points, *material, *group, *collides, *ignores;
+    const char *file;
+    double position[3], radius, length, size[3], scale;
+    bool closed;
+} shape_text;
+
+static void shape_defaults(void *target) {
+    shape_text *text = target;
+    text->scale = 1;
+}
+
+#define BIT(kind)  (1u << DLS_##kind)
+#define AT(member) offsetof(shape_text, member)
+
+enum {
+    ROUND = BIT(DISC) | BIT(DRUM) | BIT(SPHERE) | BIT(CAPSULE) | BIT(CYLINDER) | BIT(CYLINDER_INSIDE),
+    LONG = BIT(CAPSULE) | BIT(CYLINDER) | BIT(CYLINDER_INSIDE),
+    SIZED = BIT(BOX) | BIT(BOX_INSIDE) | BIT(ELLIPSOID),
+    FLAT = BIT(HALF_PLANE) | BIT(HALF_SPACE),
+    POINTED = BIT(CHAIN) | BIT(POLYGON) | BIT(POLYHEDRON),
+    FILED = BIT(POLYHEDRON) | BIT(MESH)
+};
+
+static const dls_row shape_rows[] = {
+    {"kind", DLS_ROW_NODE, AT(kind), "", "one of the kinds in the table below", NULL, "name of a kind", true,
+     0},
+    {"position", DLS_ROW_VECTOR, AT(position), "m", "of the shape in the body's frame", NULL, NULL, false, 0},
+    {"rotation", DLS_ROW_NODE, AT(rotation), "rad", "of the shape in the body's frame", "none", "rotation",
+     false, 0},
+    {"normal", DLS_ROW_NODE, AT(normal), "", "instead of rotation: the direction out of the solid", "up",
+     "vector", false, FLAT},
+    {"radius", DLS_ROW_POSITIVE, AT(radius), "m", "radius", NULL, NULL, true, ROUND},
+    {"length", DLS_ROW_NOT_NEGATIVE, AT(length), "m",
+     "along z; of a capsule: of its axis; of a cylinder-inside 0: open and endless", NULL, NULL, false, LONG},
+    {"size", DLS_ROW_VECTOR, AT(size), "m", "edges of a box, semi-axes of an ellipsoid", NULL, NULL, true,
+     SIZED},
+    {"points", DLS_ROW_NODE, AT(points), "m", "corners; polygon and polyhedron are their convex hull", NULL,
+     "list of vectors", false, POINTED},
+    {"closed", DLS_ROW_FLAG, AT(closed), "", "whether a chain's last point joins the first", NULL, NULL,
+     false, BIT(CHAIN)},
+    {"file", DLS_ROW_TEXT, AT(file), "", "OBJ or STL file, beside the scene", "none", NULL, false, FILED},
+    {"scale", DLS_ROW_POSITIVE, AT(scale), "", "multiplies the file's lengths: 0.001 for millimetres", NULL,
+     NULL, false, FILED},
+    {"material", DLS_ROW_NODE, AT(material), "", "name of a material", "the body's", "name", false, 0},
+    {"group", DLS_ROW_NODE, AT(group), "", "name of a collision group", "the body's", "name", false, 0},
+    {"collides", DLS_ROW_NODE, AT(collides), "", "groups it meets, all others pass through", "the body's",
+     "list of names", false, 0},
+    {"ignores", DLS_ROW_NODE, AT(ignores), "", "groups it passes through", "the body's", "list of names",
+     false, 0},
+};
+
+const dls_group dls_group_shape = {
+    "bodies.shape",
+    "a shape",
+    "`shape` is one such map, `shapes` a list of them. Lengths are in the body's frame. In a generator's "
+    "prototype they are multiplied by the drawn size.",
+    DLS_GROUP_ROWS(shape_rows),
+    sizeof(shape_text),
+    shape_defaults};
+
+/* ---- what bodies and shapes share ---- */
+
+dls_status dls_read_material(dls_reader *reader, const dls_node *node, dls_material_id *id) {
+    const char *names[1 + DLS_NODE_KEYS];
+    int count = dls_world_material_count(reader->world);
+    if (!node) return DLS_OK;
+    if (node->kind != DLS_NODE_SCALAR)
+        return dls_node_fail(node, reader->error, "material is %s, expected its name", dls_node_noun(node));
+    if (count > 1 + DLS_NODE_KEYS) count = 1 + DLS_NODE_KEYS;
+    for (int i = 0; i < count; i++) {
+        dls_material_def def;
+        dls_status status = dls_world_material(reader->world, i, &def, reader->error);
+        if (status) return status;
+        names[i] = def.name ? def.name : "";
+    }
+    int place = dls_read_name(reader, node, node->text, "material", count, names);
+    if (place < 0) return DLS_ERROR_INPUT;
+    *id = place;
+    return DLS_OK;
+}
+
+/* The bit of a named group; bit 0 is that of shapes that name none. */
+static dls_status group_bit(dls_reader *reader, const dls_node *node, uint32_t *bit) {
+    if (node->kind != DLS_NODE_SCALAR)
+        return dls_node_fail(node, reader->error, "a group is %s, expected its name", dls_node_noun(node));
+    if (!reader->group_count)
+        return dls_node_fail(node, reader->error,
+                             "group '%.60s', expected the scene to list its names: groups: [...]",
+                             node->text);
+    int place = dls_read_name(reader, node, node->text, "group", reader->group_count, reader->groups);
+    if (place < 0) return DLS_ERROR_INPUT;
+    *bit = 2u << place;
+    return DLS_OK;
+}
+
+static dls_status group_bits(dls_reader *reader, const dls_node *list, uint32_t *bits) {
+    *bits = 0;
+    if (list->kind != DLS_NODE_LIST)
+        return dls_node_fail(list, reader->error, "'%s' is %s, expected a list of names", list->key,
+                             dls_node_noun(list));
+    for (const dls_node *child = list->first; child; child = child->next) {
+        uint32_t bit = 0;
+        dls_status status = group_bit(reader, child, &bit);
+        if (status) return status;
+        *bits |= bit;
+    }
+    return DLS_OK;
+}
+
+dls_status dls_read_collision(dls_reader *reader, const dls_node *group, const dls_node *collides,
+                              const dls_node *ignores, dls_shape_def *def) {
+    dls_status status = group ? group_bit(reader, group, &def->group) : DLS_OK;
+    if (!status && collides) status = group_bits(reader, collides, &def->collides);
+    uint32_t ignored = 0;
+    if (!status && ignores) status = group_bits(reader, ignores, &ignored);
+    if (!status && collides && ignores)
+        return dls_node_fail(ignores, reader->error, "both 'collides' and 'ignores', expected one of them");
+    def->collides &= ~ignored;
+    return status;
+}
+
+/* ---- shapes ---- */
+
+static dls_status read_kind(dls_reader *reader, const dls_node *map, dls_shape_kind *kind) {
+    const char *names[DLS_SHAPE_KINDS];
+    for (int k = 0; k < DLS_SHAPE_KINDS; k++) names[k] = dls_shape_kind_name((dls_shape_kind)k);
+    const dls_node *node = dls_node_find(map, "kind");
+    if (map->kind != DLS_NODE_MAP)
+        return dls_node_fail(map, reader->error,
+                             "a shape is %s, expected a map like {kind: sphere, radius: 0.1}",
+                             dls_node_noun(map));
+    if (!node) return dls_node_fail(map, reader->error, "a shape has no 'kind', expected kind: disc, box, …");
+    if (node->kind != DLS_NODE_SCALAR)
+        return dls_node_fail(node, reader->error, "kind is %s, expected a name", dls_node_noun(node));
+    int place = dls_read_name(reader, node, node->text, "kind of shape", DLS_SHAPE_KINDS, names);
+    if (place < 0) return DLS_ERROR_INPUT;
+    *kind = (dls_shape_kind)place;
+    if (dls_shape_kind_is_planar(*kind) != (reader->dimension == 2))
+        return dls_node_fail(node, reader->error, "a %s in a scene of dimension %d, expected a %s shape",
+                             names[place], reader->dimension, reader->dimension == 2 ? "planar" : "spatial");
+    return DLS_OK;
+}
+
+/* The rotation that turns up (y in the plane, z in space) to the given direction. */
+static dls_status read_normal(dls_reader *reader, const dls_node *node, double *q) {
+    double n[3], up[3] = {0}, axis[3];
+    dls_status status = dls_read_vector(reader, node, "normal", n);
+    if (status) return status;
+    double length = vec_norm(n);
+    if (!(length > 1e-100 && length < 1e100))
+        return dls_node_fail(node, reader->error, "normal has length %g, expected a direction", length);
+    vec_scale(n, 1 / length, n);
+    up[reader->dimension - 1] = 1;
+    if (reader->dimension == 2) {
+        vec_set(axis, 0, 0, atan2(-n[0], n[1]));
+    } else {
+        vec_cross(axis, up, n);
+        double sine = vec_norm(axis), angle = atan2(sine, vec_dot(up, n));
+        if (sine > 0)
+            vec_scale(axis, angle / sine, axis);
+        else
+            vec_set(axis, angle, 0, 0); /* straight down: any axis across */
+    }
+    quat_exponential(q, axis);
+    quat_normalize(q);
+    return DLS_OK;
+}
+
+static dls_status read_points(dls_reader *reader, const dls_node *list, dls_shape_def *def) {
+    if (list->kind != DLS_NODE_LIST || !list->count)
+        return dls_node_fail(list, reader->error, "points is %s, expected a list of vectors",
+                             list->kind == DLS_NODE_LIST ? "empty" : dls_node_noun(list));
+    double *points = dls_arena_take(reader->arena, (size_t)list->count * 3, sizeof(double));
+    if (!points) return dls_fail_memory(reader->error);
+    def->points = points;
+    def->point_count = list->count;
+    for (const dls_node *child = list->first; child; child = child->next, points += 3) {
+        dls_status status = dls_read_vector(reader, child, "a point", points);
+        if (status) return status;
+    }
+    return DLS_OK;
+}
+
+static dls_status read_geometry(dls_reader *reader, const dls_node *map, const shape_text *text,
+                                dls_shape_def *def) {
+    bool filed = (1u << def->kind) & FILED, pointed = (1u << def->kind) & POINTED;
+    const char *kind = dls_shape_kind_name(def->kind);
+    if ((1u << def->kind) & SIZED)
+        for (int k = 0; k < 3; k++)
+            if (!(text->size[k] > 0))
+                return dls_node_fail(dls_node_find(map, "size"), reader->error,
+                                     "size has %g, expected three numbers above 0", text->size[k]);
+    if (((1u << def->kind) & LONG) && def->kind != DLS_CYLINDER_INSIDE && !(text->length > 0))
+        return dls_node_fail(map, reader->error, "a %s has %slength%s, expected a number above 0 (m)", kind,
+                             dls_node_find(map, "length") ? "" : "no ",
+                             dls_node_find(map, "length") ? " 0" : "");
+    if (text->points && text->file)
+        return dls_node_fail(map, reader->error, "a %s has points and a file, expected one of them", kind);
+    if (pointed && text->points) return read_points(reader, text->points, def);
+    if (filed && text->file)
+        return dls_mesh_file_read(reader, dls_node_find(map, "file"), text->file, text->scale, def);
+    if (pointed || filed)
+        return dls_node_fail(map, reader->error, "a %s has no %s", kind,
+                             !filed    ? "'points', expected a list of vectors"
+                             : pointed ? "'points' and no 'file', expected one of them"
+                                       : "'file', expected the name of an OBJ or STL file");
+    return DLS_OK;
+}
+
+dls_status dls_read_shape(dls_reader *reader, const dls_node *map, const dls_shape_def *inherited,
+                          dls_shape_def *def) {
+    dls_shape_kind kind = DLS_DISC;
+    shape_text text;
+    char noun[40];
+    dls_status status = read_kind(reader, map, &kind);
+    if (status) return status;
+    snprintf(noun, sizeof noun, "a%s %s", strchr("aeiou", *dls_shape_kind_name(kind)) ? "n" : "",
+             dls_shape_kind_name(kind));
+    if ((status = dls_read_group(reader, map, &dls_group_shape, 1u << kind, noun, &text))) return status;
+    *def = dls_default_shape_def(kind);
+    def->material = inherited->material;
+    def->group = inherited->group;
+    def->collides = inherited->collides;
+    vec_copy(def->pose.x, text.position);
+    vec_copy(def->size, text.size);
+    def->radius = text.radius;
+    def->length = text.length;
+    def->closed = text.closed;
+    if (text.normal && text.rotation)
+        return dls_node_fail(text.normal, reader->error,
+                             "both 'normal' and 'rotation', expected one of them");
+    if (text.normal)
+        status = read_normal(reader, text.normal, def->pose.q);
+    else
+        status = dls_read_rotation(reader, text.rotation, def->pose.q);
+    if (!status) status = read_geometry(reader, map, &text, def);
+    if (!status) status = dls_read_material(reader, text.material, &def->material);
+    if (!status) status = dls_read_collision(reader, text.group, text.collides, text.ignores, def);
+    return status;
+}
