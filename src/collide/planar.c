@@ -46,12 +46,12 @@ static const dls_pair_row rows[] = {
     {DLS_DISC, DLS_HALF_PLANE, disc_half_plane, true, false, "height of the centre"},
     {DLS_DISC, DLS_DRUM, disc_drum, true, false, "R - r - |p|"},
     {DLS_DISC, DLS_POLYGON, dls_collide_disc_polygon, true, false, "nearest side or vertex"},
-    {DLS_DISC, DLS_CHAIN, dls_collide_disc_chain, true, false, "local minima of the distance"},
+    {DLS_DISC, DLS_CHAIN, dls_collide_disc_chain, true, true, "local minima of the distance"},
     {DLS_POLYGON, DLS_HALF_PLANE, dls_collide_polygon_half_plane, true, false, "height of each vertex"},
     {DLS_POLYGON, DLS_DRUM, dls_collide_polygon_drum, true, false, "each vertex against the circle"},
     {DLS_POLYGON, DLS_POLYGON, dls_collide_polygon_polygon, false, true,
      "separating sides, clipped; nearest vertices"},
-    {DLS_POLYGON, DLS_CHAIN, dls_collide_polygon_chain, false, false,
+    {DLS_POLYGON, DLS_CHAIN, dls_collide_polygon_chain, false, true,
      "vertices against segments, corners against sides"},
 };
 

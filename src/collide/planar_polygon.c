@@ -240,7 +240,8 @@ static int choose_side(const dls_placed *a, const dls_placed *b, const dls_pair_
     double best = fmax(of_a->gap, of_b->gap);
     int kind = memory->used ? memory->feature[0] : NO_SIDE;
     const dls_placed *p = kind == SIDE_OF_A ? a : b;
-    if ((kind == SIDE_OF_A || kind == SIDE_OF_B) && memory->feature[1] < p->shape->hull->vertex_count) {
+    if ((kind == SIDE_OF_A || kind == SIDE_OF_B) && memory->feature[1] >= 0 &&
+        memory->feature[1] < p->shape->hull->vertex_count) {
         side_gap again = gap_at_side(p, memory->feature[1], kind == SIDE_OF_A ? b : a);
         if (again.gap >= best - 2 * tau) {
             *(kind == SIDE_OF_A ? of_a : of_b) = again;

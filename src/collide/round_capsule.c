@@ -104,11 +104,23 @@ static bool overlap(const double *p, const double *d, const double *q, const dou
     return (*high - *low) * sqrt(dd) > shortest;
 }
 
+/* Balls about p and q along a given n. */
+static void add_along(const double *p, double a, const double *q, double b, const double *n, double margin,
+                      int feature, dls_manifold *manifold) {
+    double d[3], point_a[3], point_b[3];
+    vec_sub(d, q, p);
+    double gap = vec_dot(d, n) - a - b;
+    if (gap > margin) return;
+    vec_along(point_a, p, a, n);
+    vec_along(point_b, q, -b, n);
+    dls_manifold_add(manifold, point_a, point_b, n, gap, (uint64_t)feature);
+}
+
 void dls_collide_capsule_capsule(const dls_placed *a, const dls_placed *b, double margin,
                                  dls_pair_memory *memory, const dls_contact_point *last, int last_count,
                                  dls_manifold *manifold) {
     (void)last, (void)last_count;
-    double p[3], d[3], q[3], e[3], s, t, x[3], y[3], apart[3];
+    double p[3], d[3], q[3], e[3], s, t, x[3], y[3], n[3], apart[3];
     double ra = a->shape->radius, rb = b->shape->radius, sum = ra + rb;
     double far = sum + margin + (a->shape->length + b->shape->length) / 2;
     vec_sub(x, b->x, a->x);
@@ -126,22 +138,31 @@ void dls_collide_capsule_capsule(const dls_placed *a, const dls_placed *b, doubl
     bool two = 1 - cosine * cosine < parallel_sine * parallel_sine && nearest > deep_axes * sum &&
                a->shape->length > 0 && b->shape->length > 0 && overlap(p, d, q, e, shortest, &low, &high);
     memory->used = two;
-    double shallow = INFINITY;
+    if (nearest < 1e-3 * sum && s > 0 && s < 1 && t > 0 && t < 1) { /* the difference has lost digits */
+        vec_sub(n, y, x);
+        vec_scale(n, vec_dot(n, apart) < 0 ? -1 : 1, apart);
+    } else if (nearest > 0) {
+        vec_sub(n, y, x);
+        vec_scale(n, 1 / nearest, n);
+    } else {
+        vec_copy(n, apart);
+    }
+    double shallow = INFINITY, level = nearest + deeper_between * sum;
     for (int k = LOW_END; two && k <= HIGH_END; k++) {
         double foot[3], other[3];
         vec_along(foot, p, k == LOW_END ? low : high, d);
         vec_along(other, q, place_on(q, e, foot), e);
-        shallow = fmin(shallow, vec_distance(foot, other));
-        dls_balls_add(foot, ra, other, rb, apart, margin, (uint64_t)k, manifold);
+        double distance = vec_distance(foot, other);
+        shallow = fmin(shallow, distance);
+        /* n depends on where they meet much more than the distance does: ends as deep share it */
+        if (distance <= level)
+            add_along(foot, ra, other, rb, n, margin, k, manifold);
+        else
+            dls_balls_add(foot, ra, other, rb, apart, margin, (uint64_t)k, manifold);
     }
-    if (two && shallow - nearest <= deeper_between * sum) return;
-    if (nearest < 1e-3 * sum && s > 0 && s < 1 && t > 0 && t < 1) { /* the difference has lost digits */
-        vec_sub(x, y, x);
-        if (vec_dot(x, apart) < 0) vec_scale(apart, -1, apart);
-        vec_along(x, y, -vec_dot(x, apart), apart);
-    }
+    if (two && shallow <= level) return;
     int feature = two || (s > 0 && s < 1) ? BETWEEN : s > 0 ? HIGH_END : LOW_END;
-    dls_balls_add(x, ra, y, rb, apart, margin, (uint64_t)feature, manifold);
+    add_along(x, ra, y, rb, n, margin, feature, manifold);
 }
 
 /* ---- obstacles whose height over them is greatest or least at an end of the axis ---- */

@@ -4,8 +4,10 @@
 /* Axes within this sine of a face or an edge lie along it: contacts at both ends of what they share. */
 static const double along_sine = 0.3, along_cosine = 0.955;
 static const double short_overlap = 1e-3;   /* of the radius; half of it when there were two contacts */
+static const double rim_slack = 1e-3;       /* of that length: an axis along a rim lies on the face */
 static const double deeper_between = 1e-10; /* of radius and size: a contact between the ends is then added */
-static const double touching = 1e-7;        /* of the size: nearer than that the difference has lost digits */
+static const double prefer_face = 1e-6; /* of the size: an axis inside leaves by a face while it is as good */
+static const double touching = 1e-7;    /* of the size: nearer than that the difference has lost digits */
 
 enum { BETWEEN, LOW_END, HIGH_END }; /* features along the capsule */
 
@@ -227,11 +229,11 @@ static void meet_inside(const dls_hull *h, const axis *x, int widest, double hei
         vec_sub(e, h->vertex + 3 * h->edge_vertex[k][1], v);
         vec_cross(u, e, x->d);
         double length = vec_norm(u);
-        if (length <= 1e-6 * vec_norm(e) * x->length) continue;
+        if (length <= 1e-12 * vec_norm(e) * x->length) continue;
         vec_scale(u, (vec_dot(u, one) + vec_dot(u, two) < 0 ? -1 : 1) / length, u);
         vec_sub(from, x->p, v);
         double here = vec_dot(from, u);
-        if (here <= m->foot.height + 1e-9 * h->size) continue;
+        if (here <= m->foot.height + prefer_face * h->size) continue;
         dls_segments_nearest(x->p, x->d, v, e, &s, &t);
         m->s = s, m->edge = k, m->face = -1;
         m->foot.height = here;
@@ -271,31 +273,55 @@ static void cut(const axis *x, const double *v, const double *u, double bound, d
         *high = -1;
 }
 
-/* The part of the axis that lies along a face or an edge; false where it does not, or hardly. */
-static bool part_along(const dls_hull *h, const axis *x, const meeting *m, double shortest, double *low,
-                       double *high) {
-    *low = 0, *high = 1;
+/* The parts of the axis that lie along a face, which is wider by slack, and along an edge. */
+static void part_along_face(const dls_hull *h, const axis *x, int face, double slack, double *part) {
+    part[0] = 0, part[1] = 1;
+    for (int k = 0; k < h->face_start[face + 1] - h->face_start[face]; k++) {
+        double across[3];
+        const double *v = side_of(h, face, k, across);
+        cut(x, v, across, slack * vec_norm(across), &part[0], &part[1]);
+    }
+}
+
+static void part_along_edge(const dls_hull *h, const axis *x, int edge, double *part) {
+    const double *v = h->vertex + 3 * h->edge_vertex[edge][0];
+    double e[3], back[3], across[3];
+    part[0] = 0, part[1] = 1;
+    vec_sub(e, h->vertex + 3 * h->edge_vertex[edge][1], v);
+    vec_cross(across, e, x->d);
+    if (vec_norm(across) > along_sine * vec_norm(e) * x->length) {
+        part[1] = 0;
+        return;
+    }
+    vec_scale(back, -1, e);
+    cut(x, v, e, vec_dot(e, e), &part[0], &part[1]);
+    cut(x, v, back, 0, &part[0], &part[1]);
+}
+
+/* The longer of the two; false where the axis leans or what they share is too short to rock on. */
+static bool find_part(const dls_hull *h, const axis *x, const meeting *m, double shortest, double *part) {
+    part[0] = part[1] = 0;
     if (!m->apart && m->face < 0) return false;
     int face = face_below(h, m);
-    if (face >= 0 && fabs(vec_dot(h->face_normal + 3 * face, x->d)) < along_sine * x->length) {
-        for (int k = 0; k < h->face_start[face + 1] - h->face_start[face]; k++) {
-            double across[3];
-            const double *v = side_of(h, face, k, across);
-            cut(x, v, across, 0, low, high);
-        }
-    } else if (m->edge >= 0 && m->apart) {
-        const double *v = h->vertex + 3 * h->edge_vertex[m->edge][0];
-        double e[3], back[3], c[3];
-        vec_sub(e, h->vertex + 3 * h->edge_vertex[m->edge][1], v);
-        vec_cross(c, e, x->d);
-        if (vec_norm(c) > along_sine * vec_norm(e) * x->length) return false;
-        vec_scale(back, -1, e);
-        cut(x, v, e, vec_dot(e, e), low, high);
-        cut(x, v, back, 0, low, high);
-    } else {
-        return false;
+    if (face >= 0 && fabs(vec_dot(h->face_normal + 3 * face, x->d)) < along_sine * x->length)
+        part_along_face(h, x, face, rim_slack * shortest, part);
+    for (int k = 0; m->edge >= 0 && k < h->edge_count; k++) { /* at a vertex any of its edges may be meant */
+        double other[2];
+        const int *ends = h->edge_vertex[k];
+        if (k != m->edge && (m->vertex < 0 || (ends[0] != m->vertex && ends[1] != m->vertex))) continue;
+        part_along_edge(h, x, k, other);
+        if (other[1] - other[0] > part[1] - part[0]) part[0] = other[0], part[1] = other[1];
     }
-    return (*high - *low) * x->length > shortest;
+    return (part[1] - part[0]) * x->length > shortest;
+}
+
+/* An end as deep as the meeting takes its normal: n depends on where they meet much more than the gap does.
+ */
+static void lean_on(const meeting *m, foot *f) {
+    double d[3];
+    vec_sub(d, f->p, f->at);
+    vec_copy(f->out, m->foot.out);
+    f->height = vec_dot(d, f->out);
 }
 
 static void add_meeting(const meeting *m, double radius, const dls_placed *hull, double margin, bool two,
@@ -328,7 +354,8 @@ void dls_collide_capsule_hull(const dls_placed *a, const dls_placed *b, double m
     if (m.foot.height > reach) return;
 
     double shortest = short_overlap * radius * (memory->used ? 0.5 : 1), shallow = INFINITY;
-    bool two = part_along(h, &x, &m, shortest, &part[0], &part[1]);
+    double level = deeper_between * (radius + h->size);
+    bool two = find_part(h, &x, &m, shortest, part);
     memory->used = two;
     for (int k = 0; two && k < 2; k++) {
         foot f;
@@ -338,8 +365,9 @@ void dls_collide_capsule_hull(const dls_placed *a, const dls_placed *b, double m
         else if (!find_foot(h, reach, &f))
             continue;
         shallow = fmin(shallow, f.height);
+        if (f.height - m.foot.height <= level) lean_on(&m, &f);
         add_foot(&f, radius, b, margin, k ? HIGH_END : LOW_END, manifold);
     }
-    if (!two || shallow - m.foot.height > deeper_between * (radius + h->size))
+    if (!two || (m.apart && shallow - m.foot.height > level))
         add_meeting(&m, radius, b, margin, two, manifold);
 }
