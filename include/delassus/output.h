@@ -9,40 +9,48 @@ extern "C" {
 #endif
 
 /* ---- writing results -------------------------------------------------------------------------------------
- * Readable while the run goes on and after a crash: every frame that was written stays. */
+ * Readable while the run goes on and after a crash: every frame that was written stays, whenever the process
+ * is killed. docs/results-format.md tells what the file holds. After a failure (a full disk) what was there
+ * before stays readable, later calls return the same failure, and dls_results_close still has to be called.
+ */
 
 typedef struct dls_results_writer dls_results_writer;
 
 typedef struct dls_results_def {
-    const char *title, *scene_text;
+    const char *title, *scene_text; /* NULL: "" */
     int setting_count;
     const char *const *settings;
     const char *solver;         /* its name */
     const char *solver_options; /* as text, key=value lines */
     double tolerance;
-    bool contacts;
+    bool contacts; /* recorded with every frame */
 } dls_results_def;
 
-/* A new file; what stood under that name is replaced only once the new one is sound. */
+/* A new file; what stood under that name is replaced only once the new one is sound. The world is borrowed
+ * until the end; bodies and materials that it gains are recorded with the next frame. */
 DLS_API dls_status dls_results_create(const char *path, const dls_world *world, const dls_results_def *def,
                                       dls_results_writer **writer, dls_error *error);
-/* Goes on with a file after a resume: frames and steps after t are dropped. */
+/* Goes on with a file after a resume at the end of a step: frames and steps after it are dropped. The file is
+ * made anew beside the old one and takes its place when it is sound. */
 DLS_API dls_status dls_results_continue(const char *path, const dls_world *world, int64_t step,
                                         dls_results_writer **writer, dls_error *error);
-/* One line of history per step. */
+/* One line of history per step. It reaches the file with the next frame or flush. */
 DLS_API dls_status dls_results_add_step(dls_results_writer *writer, const dls_step_report *report,
                                         dls_error *error);
-/* States, and contacts where asked for, as they are now. */
+/* States, and contacts where asked for, as they are now. In the file, whatever happens, once it returns. The
+ * frame of a step that has one already is not written again. */
 DLS_API dls_status dls_results_add_frame(dls_results_writer *writer, const dls_simulation *simulation,
                                          dls_error *error);
-/* Everything that was added so far is on its way to the disk: what a checkpoint relies on. */
+/* All that was added is on the disk, also through a power cut: to be called before a checkpoint is written,
+ * so that a resumed run finds every step before it. */
 DLS_API dls_status dls_results_flush(dls_results_writer *writer, dls_error *error);
-/* Finishes the file and the XDMF beside it. Also after an error; NULL is fine. */
+/* Finishes the file and the XDMF beside it (PATH.xdmf). summary: of a run that came to its end, else NULL.
+ * Also after an error; NULL is fine. */
 DLS_API dls_status dls_results_close(dls_results_writer *writer, const dls_run_summary *summary,
                                      dls_error *error);
 
 /* ---- reading results --------------------------------------------------------------------------------------
- */
+ * A file that is being written is read as it is when it is opened. */
 
 typedef struct dls_results dls_results;
 
@@ -52,16 +60,36 @@ DLS_API const char *dls_results_title(const dls_results *results);
 DLS_API const char *dls_results_scene_text(const dls_results *results);
 DLS_API int dls_results_setting_count(const dls_results *results);
 DLS_API const char *dls_results_setting(const dls_results *results, int index);
+DLS_API const char *dls_results_version(const dls_results *results); /* of the library that wrote it */
+DLS_API const char *dls_results_solver(const dls_results *results);
+DLS_API const char *dls_results_solver_options(const dls_results *results);
+DLS_API double dls_results_tolerance(const dls_results *results);
+DLS_API bool dls_results_has_contacts(const dls_results *results); /* they were recorded */
+DLS_API dls_world_def dls_results_world(const dls_results *results);
 DLS_API int dls_results_dimension(const dls_results *results);
-DLS_API bool dls_results_finished(const dls_results *results); /* the run came to its end */
+/* Whether the run came to its end; summary may be NULL. */
+DLS_API bool dls_results_finished(const dls_results *results, dls_run_summary *summary);
+DLS_API int dls_results_material_count(const dls_results *results);
+/* Its name belongs to results. */
+DLS_API dls_status dls_results_material(const dls_results *results, dls_material_id id, dls_material_def *def,
+                                        dls_error *error);
 DLS_API int dls_results_body_count(const dls_results *results);
-DLS_API const char *dls_results_body_name(const dls_results *results, dls_body_id id);
+DLS_API const char *dls_results_body_name(const dls_results *results, dls_body_id id); /* "" for none */
+DLS_API dls_motion dls_results_body_motion(const dls_results *results, dls_body_id id);
+DLS_API dls_status dls_results_body_mass(const dls_results *results, dls_body_id id, dls_body_mass *mass,
+                                         dls_error *error);
+DLS_API int dls_results_body_shape_count(const dls_results *results, dls_body_id id);
+/* As dls_body_shape gives it, and polyhedra have the triangles of their faces too. */
+DLS_API dls_status dls_results_body_shape(const dls_results *results, dls_body_id id, int index,
+                                          dls_shape_def *def, dls_error *error);
 DLS_API int dls_results_frame_count(const dls_results *results);
 DLS_API double dls_results_frame_time(const dls_results *results, int frame);
 DLS_API int64_t dls_results_frame_step(const dls_results *results, int frame);
-/* States by id; present tells which bodies take part. Arrays of body_count, either may be NULL. */
+/* States by id; present tells which bodies take part, others stand at the origin. Arrays of body_count,
+ * either may be NULL. */
 DLS_API dls_status dls_results_frame_states(dls_results *results, int frame, dls_body_state *states,
                                             bool *present, dls_error *error);
+/* Where bodies stood when the frame's contacts were found (as dls_simulation_contact_pose), by id. */
 DLS_API dls_status dls_results_frame_poses(dls_results *results, int frame, dls_pose *poses,
                                            dls_error *error);
 DLS_API int dls_results_frame_contact_count(const dls_results *results, int frame);
@@ -74,8 +102,8 @@ DLS_API dls_status dls_results_steps(dls_results *results, int64_t first, int64_
 /* ---- checkpoints ------------------------------------------------------------------------------------------
  */
 
-/* Written aside and renamed, with a checksum over everything. scene_text and settings are kept so that a
- * checkpoint alone can go on. */
+/* Written aside and renamed, with a checksum over everything. What def says is kept so that a checkpoint
+ * alone can go on. */
 DLS_API dls_status dls_checkpoint_write(const char *path, const dls_simulation *simulation,
                                         const dls_results_def *def, dls_error *error);
 
@@ -84,20 +112,27 @@ DLS_API dls_status dls_checkpoint_read(const char *path, dls_checkpoint **checkp
 DLS_API dls_status dls_checkpoint_read_memory(const void *bytes, size_t size, dls_checkpoint **checkpoint,
                                               dls_error *error);
 DLS_API void dls_checkpoint_destroy(dls_checkpoint *checkpoint);
+DLS_API int64_t dls_checkpoint_step(const dls_checkpoint *checkpoint);
+DLS_API double dls_checkpoint_time(const dls_checkpoint *checkpoint);
 DLS_API const char *dls_checkpoint_scene_text(const dls_checkpoint *checkpoint);
 DLS_API int dls_checkpoint_setting_count(const dls_checkpoint *checkpoint);
 DLS_API const char *dls_checkpoint_setting(const dls_checkpoint *checkpoint, int index);
+DLS_API const char *dls_checkpoint_title(const dls_checkpoint *checkpoint);
+DLS_API const char *dls_checkpoint_solver(const dls_checkpoint *checkpoint);
+DLS_API const char *dls_checkpoint_solver_options(const dls_checkpoint *checkpoint);
+/* The simulation must be of the same scene. */
 DLS_API dls_status dls_checkpoint_restore(const dls_checkpoint *checkpoint, dls_simulation *simulation,
                                           dls_error *error);
 
 /* ---- exports ----------------------------------------------------------------------------------------------
  */
 
-/* FOLDER/bodies.csv, contacts.csv, steps.csv */
+/* FOLDER/bodies.csv, contacts.csv, steps.csv: a row per body, contact and frame, or step, under a line that
+ * names columns and units. The folder is made where it is missing. */
 DLS_API dls_status dls_results_export_csv(dls_results *results, const char *folder, dls_error *error);
-/* FOLDER/run.pvd with a .vtp of the bodies' surfaces and one of the force chains per frame */
-DLS_API dls_status dls_results_export_vtk(dls_results *results, const dls_world *world, const char *folder,
-                                          dls_error *error);
+/* FOLDER/run.pvd with bodies_00000.vtp …, the surfaces of all shapes, and contacts_00000.vtp …, the force
+ * chains, a file of each per frame. */
+DLS_API dls_status dls_results_export_vtk(dls_results *results, const char *folder, dls_error *error);
 
 #ifdef __cplusplus
 }

@@ -127,7 +127,7 @@ static bool open_temporary(dls_aside *aside, mode_t mode) {
     for (int attempt = 0; attempt < 100; attempt++) {
         snprintf(aside->temporary, room, "%s.%ld-%u.part", aside->target, (long)getpid(),
                  atomic_fetch_add(&serial, 1));
-        aside->descriptor = open(aside->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
+        aside->descriptor = open(aside->temporary, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, mode);
         if (aside->descriptor >= 0 || errno != EEXIST) break;
     }
     return aside->descriptor >= 0;

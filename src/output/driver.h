@@ -1,0 +1,46 @@
+/* How HDF5 reaches results files: a file driver of our own, so that
+ *
+ *  - at every instant what is on the disk opens: the marks "open for writing" never get there, and the file
+ * is never shorter than it says;
+ *  - after a failed write (full disk) nothing more is written, HDF5 may close in peace, and what the system
+ *    said is known;
+ *  - files are opened and renamed by us, and no locks are needed. */
+#ifndef OUTPUT_DRIVER_H
+#define OUTPUT_DRIVER_H
+
+#include <delassus/base.h>
+
+#include <hdf5.h>
+
+/* Behind one HDF5 file; must outlive it. */
+typedef struct dls_output_device {
+    int descriptor;
+    bool is_dead;     /* a write failed: later ones do nothing and succeed */
+    int write_number; /* errno of that failure, else 0 */
+    int read_number;  /* errno of the last failed read, else 0 */
+} dls_output_device;
+
+/* Property list of file access for H5Fcreate and H5Fopen; negative where HDF5 refuses. */
+hid_t dls_driver_access(dls_output_device *device);
+
+/* For tests: called before every write. NULL: nothing is. */
+void dls_driver_watch(void (*before_write)(void *user), void *user);
+
+/* HDF5 prints no errors between these two. */
+typedef struct dls_silence {
+    H5E_auto2_t print;
+    void *data;
+} dls_silence;
+
+dls_silence dls_silence_begin(void);
+void dls_silence_end(dls_silence silence);
+
+/* The innermost complaint of HDF5's error stack, as one line; "" where there is none. */
+void dls_driver_complaint(char *text, size_t size);
+
+/* Fails with "NAME: cannot be DONE: …": what the system said if a write or read failed, else what HDF5 did.
+ */
+dls_status dls_driver_fail(const dls_output_device *device, const char *name, const char *done,
+                           dls_error *error);
+
+#endif
