@@ -120,10 +120,11 @@ static const dls_pair_def *pair_of(const dls_world *world, const dls_contact *c)
 static bool is_inert(const dls_assembly *a, const dls_world *world, const dls_block_place *p) {
     double G[18], sum = 0;
     bool locked = false;
+    int freedoms = a->dimension == 2 ? 0x23 : 0x3F;
     for (int side = 0; side < 2; side++) {
         const dls_body *body = &world->bodies[side ? p->row_b : p->row_a];
         if (body->motion != DLS_DYNAMIC) continue;
-        if (!body->locked) return p->row_a == p->row_b;
+        if (!(body->locked & freedoms)) return p->row_a == p->row_b;
         locked = true;
     }
     if (!locked) return true;

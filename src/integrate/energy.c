@@ -102,8 +102,7 @@ static double applied_work(const dls_simulation *s) {
     double sum = 0, h = s->options.step;
     for (int row = 0; row < world->body_count; row++) {
         const dls_body *body = &world->bodies[row];
-        const dls_body_told *told = world->entries[body->id].told;
-        if (body->motion != DLS_DYNAMIC || !told || !told->has_forces) continue;
+        if (body->motion != DLS_DYNAMIC || !body->has_forces) continue;
         double force[3], torque[3];
         if (dls_world_force(world, row, s->t - h / 2, force, torque, NULL)) continue;
         vec_along(force, force, -body->mass, world->def.gravity);
