@@ -1,3 +1,15 @@
-#include "collide/collide.h"
+/* The rows of meshes with spheres, capsules, boxes and polyhedra. */
+#include "collide/mesh.h"
 
-const dls_pair_family dls_pairs_mesh = {NULL, 0};
+static const dls_pair_row rows[] = {
+    {DLS_SPHERE, DLS_MESH, dls_collide_mesh_sphere, true, false,
+     "closest points that are local minima over neighbouring triangles"},
+    {DLS_CAPSULE, DLS_MESH, dls_collide_mesh_capsule, true, false,
+     "end balls as spheres; the axis against sharp edges and vertices"},
+    {DLS_BOX, DLS_MESH, dls_collide_mesh_hull, false, false,
+     "separating axes per triangle that its neighbours allow, whole clipped faces, closest points"},
+    {DLS_POLYHEDRON, DLS_MESH, dls_collide_mesh_hull, false, false,
+     "separating axes per triangle that its neighbours allow, whole clipped faces, closest points"},
+};
+
+const dls_pair_family dls_pairs_mesh = {rows, sizeof rows / sizeof *rows};

@@ -208,6 +208,28 @@ bool dls_mesh_is_minimum(const dls_mesh *mesh, int element, int feature, const d
     return vertex_is_minimum(mesh, mesh->element[3 * element + feature], d);
 }
 
+/* ---- what stands out ---- */
+
+static const double sharp_angle = 1e-6;
+
+bool dls_mesh_edge_is_sharp(const dls_mesh *mesh, int element, int k) {
+    int other = mesh->neighbour[3 * element + k];
+    if (other < 0) return true;
+    double t[3];
+    inward(mesh, other,
+           edge_of(mesh, other, mesh->element[3 * element + k], mesh->element[3 * element + (k + 1) % 3]), t);
+    return vec_dot(mesh->normal + 3 * element, t) < -sharp_angle * vec_norm(t);
+}
+
+bool dls_mesh_vertex_is_sharp(const dls_mesh *mesh, int vertex) {
+    for (int i = mesh->vertex_start[vertex]; i < mesh->vertex_start[vertex + 1]; i++) {
+        int element = mesh->vertex_element[i], k = corner_of(mesh, element, vertex);
+        if (dls_mesh_edge_is_sharp(mesh, element, k) || dls_mesh_edge_is_sharp(mesh, element, (k + 2) % 3))
+            return true;
+    }
+    return false;
+}
+
 /* ---- sides ---- */
 
 static bool edge_is_outside(const dls_mesh *mesh, int element, int k, const double *d) {

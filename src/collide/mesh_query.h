@@ -49,4 +49,10 @@ bool dls_mesh_is_minimum(const dls_mesh *mesh, int element, int feature, const d
  * a free border every direction does. */
 bool dls_mesh_is_outside(const dls_mesh *mesh, int element, int feature, const double *d);
 
+/* Whether edge k of the triangle stands out: convex, or a free border. Flat and concave edges do not: what
+ * rests on them rests on the faces beside them. */
+bool dls_mesh_edge_is_sharp(const dls_mesh *mesh, int element, int k);
+/* Whether a sharp edge ends at the vertex. */
+bool dls_mesh_vertex_is_sharp(const dls_mesh *mesh, int vertex);
+
 #endif

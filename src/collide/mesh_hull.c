@@ -1,0 +1,361 @@
+/* Boxes and polyhedra on a mesh, triangle by triangle: each is a flat hull of its own, but only directions
+ * count that its neighbours allow. Its own normal always does; a face or an edge of the body only within the
+ * normal cone of the vertex or edge of the mesh that it would touch. So the inner edges of a surface never
+ * catch. */
+#include "base/vector.h"
+#include "collide/hull_pair.h"
+#include "collide/mesh.h"
+#include "collide/mesh_query.h"
+
+#include <math.h>
+
+static const double tie = 1e-3;      /* of size: directions that close count as equally good */
+static const double attained = 1e-7; /* of size: contacts that near to the best gap show the distance */
+static const double level = 1e-6;    /* of size: corners of a triangle at one height, places that are one */
+
+/* One triangle as a hull with a front and a back. */
+typedef struct facet {
+    dls_hull hull;
+    double vertex[9], normal[6], offset[2];
+    int face_vertex[6], face_edge[6], face_start[3], vertex_start[4], vertex_face[6];
+    int edge_vertex[3][2], edge_face[3][2];
+} facet;
+
+/* One call of the pair function. */
+typedef struct mesh_touch {
+    dls_hull_pair pair;
+    facet facet;
+    const dls_mesh *mesh;
+    double margin;
+    const dls_contact_point *last;
+    int last_count, start;
+    dls_manifold *manifold;
+    int element;
+    bool flip; /* the reference face is the triangle's */
+    double normal[3];
+    bool count_only; /* contacts are counted, not added */
+    int counted;
+} mesh_touch;
+
+static void facet_begin(facet *f) {
+    static const int face_vertex[6] = {0, 1, 2, 0, 2, 1}, face_edge[6] = {0, 1, 2, 2, 1, 0};
+    f->hull = (dls_hull){.vertex_count = 3, .face_count = 2, .edge_count = 3};
+    for (int k = 0; k < 6; k++) {
+        f->face_vertex[k] = face_vertex[k];
+        f->face_edge[k] = face_edge[k];
+        f->vertex_face[k] = k % 2;
+    }
+    for (int k = 0; k < 3; k++) {
+        f->face_start[k] = 3 * k;
+        f->edge_vertex[k][0] = k;
+        f->edge_vertex[k][1] = (k + 1) % 3;
+        f->edge_face[k][0] = 0;
+        f->edge_face[k][1] = 1;
+    }
+    for (int k = 0; k < 4; k++) f->vertex_start[k] = 2 * k;
+    f->hull.vertex = f->vertex;
+    f->hull.face_normal = f->normal;
+    f->hull.face_offset = f->offset;
+    f->hull.face_start = f->face_start;
+    f->hull.face_vertex = f->face_vertex;
+    f->hull.face_edge = f->face_edge;
+    f->hull.edge_vertex = f->edge_vertex;
+    f->hull.edge_face = f->edge_face;
+    f->hull.vertex_start = f->vertex_start;
+    f->hull.vertex_face = f->vertex_face;
+}
+
+static void facet_set(mesh_touch *t, int element) {
+    facet *f = &t->facet;
+    double longest = 0;
+    for (int k = 0; k < 3; k++) {
+        const double *a = dls_mesh_corner(t->mesh, element, k);
+        vec_copy(f->vertex + 3 * k, a);
+        longest = fmax(longest, vec_distance(a, dls_mesh_corner(t->mesh, element, (k + 1) % 3)));
+    }
+    vec_copy(f->normal, t->mesh->normal + 3 * element);
+    vec_scale(f->normal + 3, -1, f->normal);
+    f->offset[0] = vec_dot(f->normal, f->vertex);
+    f->offset[1] = -f->offset[0];
+    f->hull.size = longest;
+    t->pair.size = fmin(t->pair.hull[0]->size, longest);
+    t->element = element;
+}
+
+/* ---- directions that the neighbours allow ---- */
+
+/* The feature of the triangle that lies lowest along n: the one that a body behind n would touch. */
+static int lowest_feature(const mesh_touch *t, const double *n) {
+    double height[3], low = INFINITY;
+    int count = 0, single = 0, other = 0;
+    for (int k = 0; k < 3; k++) {
+        height[k] = vec_dot(n, t->facet.vertex + 3 * k);
+        low = fmin(low, height[k]);
+    }
+    for (int k = 0; k < 3; k++) {
+        bool in = height[k] <= low + level * t->pair.size;
+        count += in;
+        if (in)
+            single = k;
+        else
+            other = k;
+    }
+    if (count == 3) return DLS_TRIANGLE_FACE;
+    return count == 2 ? DLS_TRIANGLE_EDGE + (other + 1) % 3 : single;
+}
+
+/* n: from the body to the mesh, in the body's frame. */
+static bool allowed(const mesh_touch *t, const double *n) {
+    double local[3], out[3];
+    mat_apply_transposed(local, t->pair.R, n);
+    vec_scale(out, -1, local);
+    int feature = lowest_feature(t, local);
+    if (feature == DLS_TRIANGLE_FACE) return vec_dot(out, t->facet.normal) > 0;
+    return dls_mesh_is_minimum(t->mesh, t->element, feature, out);
+}
+
+/* Faces of the body: false when one of them, allowed or not, shows more than the margin. */
+static bool scan_faces(const mesh_touch *t, dls_hull_axis *axis) {
+    axis->gap = -INFINITY;
+    for (int f = 0; f < t->pair.hull[0]->face_count; f++) {
+        double n[3], gap = dls_hull_face_gap(&t->pair, 0, f, n);
+        if (gap > t->margin) return false;
+        if (!(gap > axis->gap) || !allowed(t, n)) continue;
+        *axis = (dls_hull_axis){.gap = gap, .n = {n[0], n[1], n[2]}, .first = f};
+    }
+    return true;
+}
+
+/* Edges of the body against edge k, whose direction is e and start is s in the body's frame. */
+static void scan_edge(const mesh_touch *t, int k, const double *e, const double *s, dls_hull_axis *axis) {
+    const dls_hull *hull = t->pair.hull[0];
+    for (int i = 0; i < hull->edge_count; i++) {
+        const double *n1 = hull->face_normal + 3 * hull->edge_face[i][0],
+                     *n2 = hull->face_normal + 3 * hull->edge_face[i][1];
+        if (!(vec_dot(n1, e) * vec_dot(n2, e) < 0)) continue;
+        const double *from = hull->vertex + 3 * hull->edge_vertex[i][0];
+        double u[3], n[3], d[3];
+        vec_sub(u, hull->vertex + 3 * hull->edge_vertex[i][1], from);
+        vec_cross(n, u, e);
+        double n2n = vec_dot(n, n);
+        if (!(n2n > 1e-12 * vec_dot(u, u) * vec_dot(e, e))) continue;
+        vec_scale(n, (vec_dot(n, n1) + vec_dot(n, n2) > 0 ? 1 : -1) / sqrt(n2n), n);
+        vec_sub(d, s, from);
+        double gap = vec_dot(n, d), out[3];
+        if (!(gap > axis->gap)) continue;
+        mat_apply_transposed(out, t->pair.R, n);
+        vec_scale(out, -1, out);
+        if (!dls_mesh_is_minimum(t->mesh, t->element, DLS_TRIANGLE_EDGE + k, out)) continue;
+        *axis = (dls_hull_axis){.gap = gap, .n = {n[0], n[1], n[2]}, .first = i, .second = k};
+    }
+}
+
+static bool scan_edges(const mesh_touch *t, dls_hull_axis *axis) {
+    axis->gap = -INFINITY;
+    for (int k = 0; k < 3; k++) {
+        if (!dls_mesh_edge_is_sharp(t->mesh, t->element, k)) continue;
+        double e[3], s[3];
+        vec_sub(e, t->facet.vertex + 3 * ((k + 1) % 3), t->facet.vertex + 3 * k);
+        mat_apply(e, t->pair.R, e);
+        mat_apply(s, t->pair.R, t->facet.vertex + 3 * k);
+        vec_add(s, s, t->pair.x);
+        scan_edge(t, k, e, s, axis);
+    }
+    return !(axis->gap > t->margin);
+}
+
+/* ---- contacts ---- */
+
+static uint64_t make_id(int kind, int element, int feature) {
+    return (uint64_t)kind << 62 | (uint64_t)(element & 0xFFFFFF) << 38 |
+           (uint64_t)(feature & 0xFFF) << DLS_CLIP_ID_BITS;
+}
+
+/* Two triangles that share what touches give one contact. */
+static void add(mesh_touch *t, const double *a, const double *b, double gap, uint64_t id) {
+    t->counted++;
+    if (t->count_only || gap > t->margin) return;
+    for (int k = t->start; k < t->manifold->count; k++) {
+        const dls_contact_point *c = &t->manifold->point[k];
+        if (vec_distance(c->point_a, a) <= 4 * level * t->pair.size &&
+            vec_dot(c->normal, t->normal) > 1 - 1e-6)
+            return;
+    }
+    dls_manifold_add(t->manifold, a, b, t->normal, gap, id);
+}
+
+/* The triangle is the reference: the body's vertices count, and what stands out of the triangle. */
+static bool stands_out(const mesh_touch *t, const dls_clip_point *p) {
+    if (p->kind == DLS_CLIP_VERTEX) return true;
+    if (p->kind == DLS_CLIP_EDGE) return dls_mesh_edge_is_sharp(t->mesh, t->element, p->j);
+    return (dls_mesh_edge_is_sharp(t->mesh, t->element, p->i) ||
+            dls_mesh_edge_is_sharp(t->mesh, t->element, (p->i + 2) % 3)) &&
+           dls_mesh_is_minimum(t->mesh, t->element, p->i, t->facet.normal);
+}
+
+/* The triangle is cut by a face of the body: points on it count where the direction is in their cone. */
+static bool in_cone(const mesh_touch *t, const dls_clip_point *p) {
+    double out[3];
+    mat_apply_transposed(out, t->pair.frame_R[1], t->normal);
+    vec_scale(out, -1, out);
+    if (p->kind == DLS_CLIP_CORNER) return vec_dot(out, t->facet.normal) > 1 - 1e-9;
+    int feature = p->kind == DLS_CLIP_EDGE ? DLS_TRIANGLE_EDGE + p->i : p->i;
+    return dls_mesh_is_minimum(t->mesh, t->element, feature, out);
+}
+
+static void add_clipped(void *user, const dls_clip_point *p) {
+    mesh_touch *t = user;
+    if (!(t->flip ? stands_out(t, p) : in_cone(t, p))) return;
+    add(t, t->flip ? p->on_incident : p->on_reference, t->flip ? p->on_reference : p->on_incident, p->gap,
+        p->id);
+}
+
+/* The body's face that lay on this triangle in the step before, −1 for none. */
+static int old_incident(const mesh_touch *t) {
+    uint64_t mask = ~(((uint64_t)1 << 38) - 1), id = make_id(DLS_TOUCH_FACE_B, t->element, 0);
+    for (int k = 0; k < t->last_count; k++)
+        if ((t->last[k].feature & mask) == id) return (int)(t->last[k].feature >> DLS_CLIP_ID_BITS & 0xFFF);
+    return -1;
+}
+
+static double clip_faces(mesh_touch *t, int side, const dls_hull_axis *axis) {
+    int face = side ? 0 : axis->first,
+        incident = side ? dls_hull_incident(&t->pair, 1, 0, old_incident(t)) : 0;
+    t->flip = side == 1;
+    dls_hull_pair_direction(&t->pair, axis->n, t->normal);
+    dls_clip clip = {.reference = side,
+                     .face = face,
+                     .incident = incident,
+                     .id = make_id(side, t->element, side ? incident : face),
+                     .last = t->last,
+                     .last_count = t->last_count,
+                     .emit = add_clipped,
+                     .user = t};
+    return dls_hull_clip(&t->pair, &clip);
+}
+
+static double touch_edges(mesh_touch *t, const dls_hull_axis *axis) {
+    double on_a[3], on_b[3], a[3], b[3];
+    if (!dls_hull_edge_points(&t->pair, axis->first, axis->second, level * t->pair.size, on_a, on_b))
+        return INFINITY;
+    dls_hull_pair_point(&t->pair, on_a, a);
+    dls_hull_pair_point(&t->pair, on_b, b);
+    dls_hull_pair_direction(&t->pair, axis->n, t->normal);
+    add(t, a, b, axis->gap,
+        dls_clip_id(make_id(DLS_TOUCH_EDGES, t->element, axis->first), DLS_CLIP_LONE, axis->second,
+                    axis->first >> 12));
+    return axis->gap;
+}
+
+/* Apart, and no face or edge shows the distance: the closest points, where the neighbours allow them. */
+static void add_closest(mesh_touch *t, const double *start, int before) {
+    dls_hull_closest c;
+    dls_hull_find_closest(&t->pair, start, &c);
+    if (c.distance > t->margin || !allowed(t, c.n)) return;
+    t->manifold->count = before;
+    dls_hull_pair_direction(&t->pair, c.n, t->normal);
+    for (int k = 0; k < c.count; k++) {
+        double a[3], b[3];
+        dls_hull_pair_point(&t->pair, c.on_a[k], a);
+        dls_hull_pair_point(&t->pair, c.on_b[k], b);
+        add(t, a, b, c.distance,
+            dls_clip_id(make_id(DLS_TOUCH_CLOSEST, t->element, c.vertex_a[0]), k,
+                        4 * c.vertex_b[0] + c.vertex_b[1], c.vertex_a[1]));
+    }
+}
+
+static void touch_triangle(mesh_touch *t, const dls_hull_axis *front) {
+    dls_hull_axis faces, edges;
+    if (!scan_faces(t, &faces) || !scan_edges(t, &edges)) return;
+    double best = fmax(front->gap, fmax(faces.gap, edges.gap)), size = t->pair.size, least;
+    double slack = (old_incident(t) >= 0 ? 2 : 1) * tie * size;
+    int before = t->manifold->count;
+    if (front->gap >= best - slack)
+        least = clip_faces(t, 1, front);
+    else if (faces.gap >= best - tie * size)
+        least = clip_faces(t, 0, &faces);
+    else
+        least = touch_edges(t, &edges);
+    if (best > 0 && least > best + attained * size) add_closest(t, front->n, before);
+}
+
+/* ---- all triangles ---- */
+
+/* Where the body stands to the plane of the triangle: its centre, and its highest point. */
+static void heights(const mesh_touch *t, const dls_hull_axis *front, double *centre, double *top) {
+    const dls_hull *hull = t->pair.hull[0];
+    double up[3];
+    vec_scale(up, -1, front->n);
+    double plane = vec_dot(up, t->pair.x) + t->facet.offset[0];
+    *centre = vec_dot(up, hull->centre) - plane;
+    *top = vec_dot(up, hull->vertex + 3 * dls_hull_support(hull, up)) - plane;
+}
+
+static void body_box(const mesh_touch *t, double *low, double *high) {
+    const dls_hull *hull = t->pair.hull[0];
+    vec_set(low, INFINITY, INFINITY, INFINITY);
+    vec_set(high, -INFINITY, -INFINITY, -INFINITY);
+    for (int v = 0; v < hull->vertex_count; v++) {
+        double d[3], p[3];
+        vec_sub(d, hull->vertex + 3 * v, t->pair.x);
+        mat_apply_transposed(p, t->pair.R, d);
+        for (int i = 0; i < 3; i++) {
+            low[i] = fmin(low[i], p[i]);
+            high[i] = fmax(high[i], p[i]);
+        }
+    }
+    for (int i = 0; i < 3; i++) {
+        low[i] -= t->margin;
+        high[i] += t->margin;
+    }
+}
+
+typedef enum pass_kind { FRONT, SEARCH, DEEP } pass_kind;
+
+/* One walk. FRONT: triangles that have the body's centre on their open side. SEARCH: of those that have it
+ * behind, the normal with the least way out. DEEP: contacts along that normal. */
+static void walk_triangles(mesh_touch *t, const double *low, const double *high, pass_kind pass, double *way,
+                           double *gap) {
+    dls_mesh_walk walk;
+    dls_mesh_walk_begin(&walk, t->mesh, low, high);
+    for (int element; (element = dls_mesh_walk_next(&walk)) >= 0;) {
+        facet_set(t, element);
+        dls_hull_axis front;
+        double centre, top;
+        front.gap = dls_hull_face_gap(&t->pair, 1, 0, front.n);
+        if (front.gap > t->margin) continue;
+        heights(t, &front, &centre, &top);
+        if (top < 0 || (centre >= 0) != (pass == FRONT)) continue;
+        if (pass == FRONT) {
+            touch_triangle(t, &front);
+            continue;
+        }
+        if (pass == SEARCH ? front.gap <= *gap : vec_dot(way, t->facet.normal) < 0.99) continue;
+        t->counted = 0;
+        t->count_only = pass == SEARCH;
+        clip_faces(t, 1, &front);
+        if (t->counted == 0 || pass == DEEP) continue;
+        *gap = front.gap;
+        vec_copy(way, t->facet.normal);
+    }
+    t->count_only = false;
+}
+
+void dls_collide_mesh_hull(const dls_placed *a, const dls_placed *b, double margin, dls_pair_memory *memory,
+                           const dls_contact_point *last, int last_count, dls_manifold *manifold) {
+    (void)memory;
+    mesh_touch t = {.mesh = b->shape->mesh,
+                    .margin = margin,
+                    .last = last,
+                    .last_count = last_count,
+                    .start = manifold->count,
+                    .manifold = manifold};
+    double low[3], high[3], way[3], gap = -INFINITY;
+    facet_begin(&t.facet);
+    dls_hull_pair_begin(&t.pair, a, a->shape->hull, b, &t.facet.hull);
+    body_box(&t, low, high);
+    walk_triangles(&t, low, high, FRONT, NULL, NULL);
+    if (manifold->count > t.start) return;
+    walk_triangles(&t, low, high, SEARCH, way, &gap);
+    if (gap > -INFINITY) walk_triangles(&t, low, high, DEEP, way, &gap);
+}
