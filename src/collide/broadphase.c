@@ -97,11 +97,10 @@ size_t dls_broadphase_bytes(const dls_broadphase *b) {
 /* ---- how far a shape may come ---- */
 
 double dls_shape_spin(const dls_shape *s, const double *w) {
-    double speed = vec_norm(w);
-    if (speed == 0) return 0;
-    double arm = vec_norm(s->x);
     bool round = s->kind == DLS_SPHERE || s->kind == DLS_DISC;
-    return speed * (round ? arm : arm + s->bound);
+    double arm = vec_dot(s->x, s->x), speed = vec_dot(w, w);
+    if ((round && arm == 0) || speed == 0) return 0;
+    return sqrt(speed) * (round ? sqrt(arm) : sqrt(arm) + s->bound);
 }
 
 /* Where b has no bounds and turns, its velocity is taken where a is. */
@@ -189,9 +188,10 @@ static void bound_shape(dls_broadphase *b, int i) {
         half[k] = 0.5 * high[k] - 0.5 * low[k];
         proxy->h[k] = half[k] + reach;
         proxy->h[k] += 1e-15 * (fabs(proxy->c[k]) + proxy->h[k]); /* what rounding may hide */
-        longest = fmax(longest, 2 * proxy->h[k]);
+        if (2 * proxy->h[k] > longest) longest = 2 * proxy->h[k];
     }
-    proxy->ball = fmin(vec_norm(half), p->shape->bound + vec_distance(proxy->c, p->x)) + reach;
+    double corner = vec_norm(half), ball = p->shape->bound + vec_distance(proxy->c, p->x);
+    proxy->ball = (corner < ball ? corner : ball) + reach;
     proxy->ball += 2e-15 * (vec_norm(proxy->c) + proxy->ball);
     proxy->shape = proxy->index = i;
     f->role = ROLE_ROWS;

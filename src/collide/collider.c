@@ -16,7 +16,9 @@ enum { CHUNK = 512, SLOTS = 32 };
 typedef struct dls_collide_slot {
     int first, end;
     dls_contact_list contacts;
-    dls_kept_list kept; /* first: into the slot's contacts */
+    dls_kept_list kept;   /* first: into the slot's contacts */
+    dls_contact_list *to; /* these, or with one thread the collider's own: nothing is copied then */
+    dls_kept_list *kept_to;
     dls_manifold manifold;
     const dls_shape_pair *stranger; /* a pair that no row of the table is for */
     bool out_of_memory;
@@ -143,15 +145,14 @@ static void retire_points(dls_collider *c) {
 /* Contacts become those of the step before. */
 static dls_status retire(dls_collider *c, dls_error *error) {
     if (c->retired) return DLS_OK;
-    int64_t count = 0, points = 0;
-    dls_past_contact past;
-    for (int k = 0; k < c->contacts.count; k++) count += dls_contact_past(&c->contacts.item[k], &past);
+    int64_t points = 0;
     for (int k = 0; k < c->kept.count; k++) points += c->kept.item[k].count;
-    c->past.count = c->past_points.count = 0;
-    if (!reserve_past(&c->past, count) || !reserve_points(&c->past_points, points))
-        return dls_fail_memory(error);
-    for (int k = 0; k < c->contacts.count; k++)
-        if (dls_contact_past(&c->contacts.item[k], &past)) c->past.item[c->past.count++] = past;
+    if (!reserve_points(&c->past_points, points)) return dls_fail_memory(error);
+    c->past.count = 0;
+    for (int k = 0; k < c->contacts.count; k++) {
+        if (!reserve_past(&c->past, 1)) return dls_fail_memory(error);
+        c->past.count += dls_contact_past(&c->contacts.item[k], &c->past.item[c->past.count]);
+    }
     retire_points(c);
     dls_kept_list kept = c->past_kept;
     c->past_kept = c->kept;
@@ -310,12 +311,12 @@ static void emit(const update *u, slot *s, const dls_shape_pair *pair, const dls
                  cursor *at) {
     dls_manifold *m = &s->manifold;
     if (m->count > 1) order_points(m->point, m->count);
-    if (!reserve_contacts(&s->contacts, m->count)) {
+    if (!reserve_contacts(s->to, m->count)) {
         s->out_of_memory = true;
         return;
     }
     for (int k = 0; k < m->count; k++) {
-        dls_contact *contact = &s->contacts.item[s->contacts.count++];
+        dls_contact *contact = &s->to->item[s->to->count++];
         make_contact(u, pair, key, &m->point[k], swapped, contact);
         inherit(u->collider, key, contact, at);
     }
@@ -332,11 +333,11 @@ static const dls_kept_pair *recall(const dls_collider *c, const dls_pair_key *ke
 
 static void keep(slot *s, const dls_pair_key *key, const dls_pair_memory *memory, int first, bool swapped) {
     if (memory->used == 0 && s->manifold.count == 0) return;
-    if (!reserve_kept(&s->kept, 1)) {
+    if (!reserve_kept(s->kept_to, 1)) {
         s->out_of_memory = true;
         return;
     }
-    dls_kept_pair *kept = &s->kept.item[s->kept.count++];
+    dls_kept_pair *kept = &s->kept_to->item[s->kept_to->count++];
     memset(kept, 0, sizeof *kept);
     kept->key = *key;
     kept->first = first, kept->count = s->manifold.count;
@@ -371,7 +372,7 @@ static void collide_pair(const update *u, slot *s, const dls_shape_pair *pair, c
     row->collide(swapped ? b : a, swapped ? a : b, reach, &memory,
                  kept && kept->count ? c->past_points.item + kept->first : NULL, kept ? kept->count : 0,
                  &s->manifold);
-    int first = s->contacts.count;
+    int first = s->to->count;
     if (s->manifold.count) emit(u, s, pair, &key, swapped, at);
     if (row->remembers) keep(s, &key, &memory, first, swapped);
 }
@@ -382,6 +383,9 @@ static double collide_slots(void *self, int first, int end) {
     const update *u = self;
     for (int k = first; k < end; k++) {
         slot *s = &u->collider->slots[k];
+        bool direct = u->options->threads <= 1;
+        s->to = direct ? &u->collider->contacts : &s->contacts;
+        s->kept_to = direct ? &u->collider->kept : &s->kept;
         dls_pair_key key = key_of(u->world, &u->pairs[s->first]);
         cursor at = cursor_at(u->collider, &key);
         s->contacts.count = s->kept.count = 0;
@@ -465,10 +469,8 @@ dls_status dls_collider_update(dls_collider *c, const dls_world *world, const dl
         status =
             dls_broadphase_find(c->broadphase, world, c->placed, options, &u.pairs, &u.pair_count, error);
     if (!status) status = collide_pairs(&u, error);
-    if (status) {
-        c->contacts.count = c->kept.count = 0; /* what was before is still there for another try */
-        return status;
-    }
-    c->retired = false;
-    return DLS_OK;
+    if (status && c->retired)
+        c->contacts.count = c->kept.count = 0; /* another try still finds what was before */
+    if (!status) c->retired = false;
+    return status;
 }

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { SAMPLES = 512, ROWS_PER_BOX = 4, LEAST_ROOM = 64, TASK_SIZE = 2048 };
+enum { SAMPLES = 512, ROWS_PER_BOX = 4, LEAST_ROOM = 64, TASK_SIZE = 2048, WINDOW = 64 };
 
 /* One level: rows (j, k) across the axes 1 and 2, each cut into bins along axis 0. Outside of low … low +
  * n·cell the outermost rows go on, so that a few that are far away do not coarsen the rows of all. */
@@ -87,6 +87,10 @@ int dls_rows_level(const dls_rows *r, double size) {
 
 /* ---- how far rows go ---- */
 
+/* fmin and fmax are calls, for the sake of NaN, which does not come here. */
+static inline double smaller(double x, double y) { return x < y ? x : y; }
+static inline double larger(double x, double y) { return x > y ? x : y; }
+
 static void sort_numbers(double *x, int n) {
     static const int gaps[] = {301, 132, 57, 23, 10, 4, 1};
     for (int g = 0; g < 7; g++)
@@ -116,9 +120,9 @@ typedef struct extent {
 static void extent_add(extent *e, level *l, const dls_proxy *p) {
     bool first = e->seen == 0, sampled = e->seen % e->stride == 0 && e->samples < SAMPLES;
     for (int k = 0; k < 3; k++) {
-        e->least[k] = first ? p->c[k] : fmin(e->least[k], p->c[k]);
-        e->most[k] = first ? p->c[k] : fmax(e->most[k], p->c[k]);
-        l->half[k] = fmax(l->half[k], p->h[k]);
+        e->least[k] = first ? p->c[k] : smaller(e->least[k], p->c[k]);
+        e->most[k] = first ? p->c[k] : larger(e->most[k], p->c[k]);
+        l->half[k] = larger(l->half[k], p->h[k]);
         if (sampled) e->x[k][e->samples] = p->c[k];
     }
     e->samples += sampled;
@@ -321,40 +325,71 @@ typedef struct sweep {
     dls_pair_list *list;
 } sweep;
 
+/* p against candidates first … while their place is at most last: which balls meet is close to a coin toss,
+ * so hits are gathered without a branch and looked at afterwards. */
+static inline void sweep_window(const sweep *s, const dls_proxy *p, int first, int stop, double last) {
+    const dls_proxy *q = s->rows->sorted;
+    int hits[WINDOW], count = 0;
+    for (int j = first; j < stop && q[j].c[0] <= last; j++) {
+        double x = p->c[0] - q[j].c[0], y = p->c[1] - q[j].c[1], z = p->c[2] - q[j].c[2];
+        double r = p->ball + q[j].ball;
+        hits[count] = j;
+        count += x * x + y * y + z * z <= r * r;
+        if (count < WINDOW) continue;
+        for (int k = 0; k < count; k++)
+            if (dls_proxies_meet(p, &q[hits[k]])) s->meet(s->self, p, &q[hits[k]], s->list);
+        count = 0;
+    }
+    for (int k = 0; k < count; k++)
+        if (dls_proxies_meet(p, &q[hits[k]])) s->meet(s->self, p, &q[hits[k]], s->list);
+}
+
 static void sweep_alone(const sweep *s, const level *l, int begin, int end) {
     const dls_proxy *p = s->rows->sorted;
-    for (int i = begin; i < end; i++) {
-        double last = p[i].c[0] + p[i].h[0] + l->half[0];
-        for (int j = i + 1; j < end && p[j].c[0] <= last; j++)
-            if (dls_proxies_meet(&p[i], &p[j])) s->meet(s->self, &p[i], &p[j], s->list);
-    }
+    for (int i = begin; i < end; i++) sweep_window(s, &p[i], i + 1, end, p[i].c[0] + p[i].h[0] + l->half[0]);
 }
 
-/* Boxes begin … end−1 of one row against another row, of level b: the window only moves forward. */
-static void sweep_against(const sweep *s, const level *a, const level *b, int begin, int end, int row) {
+/* Boxes begin … end−1 of one row against another row of their level: the window only moves forward. */
+static void sweep_against(const sweep *s, const level *b, int begin, int end, int row) {
     const dls_proxy *p = s->rows->sorted;
-    double back = a->half[0] + b->half[0];
+    double back = 2 * b->half[0];
     int bin = index_of(b, 0, p[begin].c[0] - back);
-    int j0 = s->rows->start[b->first_bin + row * b->n[0] + bin], stop = row_start(s->rows, b, row + 1);
-    for (int i = begin; i < end && j0 < stop; i++) {
-        double first = p[i].c[0] - back, last = p[i].c[0] + p[i].h[0] + b->half[0];
-        while (j0 < stop && p[j0].c[0] < first) j0++;
-        for (int j = j0; j < stop && p[j].c[0] <= last; j++)
-            if (dls_proxies_meet(&p[i], &p[j])) s->meet(s->self, &p[i], &p[j], s->list);
+    int first = s->rows->start[b->first_bin + row * b->n[0] + bin], stop = row_start(s->rows, b, row + 1);
+    for (int i = begin; i < end && first < stop; i++) {
+        while (first < stop && p[first].c[0] < p[i].c[0] - back) first++;
+        sweep_window(s, &p[i], first, stop, p[i].c[0] + p[i].h[0] + b->half[0]);
     }
 }
 
-/* Rows of a coarser level that boxes between low and high may reach. */
-static void sweep_coarser(const sweep *s, const level *a, const level *b, int begin, int end,
-                          const double *low, const double *high) {
-    int j0 = index_of(b, 1, low[0] - b->half[1]), j1 = index_of(b, 1, high[0] + b->half[1]);
-    int k0 = index_of(b, 2, low[1] - b->half[2]), k1 = index_of(b, 2, high[1] + b->half[2]);
+/* A row between low and high across, begin … end−1, against the larger boxes of another: each of those finds
+ * its window through the bins. */
+typedef struct span {
+    const level *at;
+    int row, begin, end;
+    double low[2], high[2];
+} span;
+
+static void sweep_larger(const sweep *s, const span *a, const level *b, int row) {
+    const dls_proxy *p = s->rows->sorted;
+    double first = p[a->begin].c[0] - a->at->half[0], last = p[a->end - 1].c[0] + a->at->half[0];
+    const int *bins = s->rows->start + a->at->first_bin + a->row * a->at->n[0];
+    int bin = index_of(b, 0, first - b->half[0]);
+    int j = s->rows->start[b->first_bin + row * b->n[0] + bin], stop = row_start(s->rows, b, row + 1);
+    for (; j < stop && p[j].c[0] - b->half[0] <= last; j++) {
+        const dls_proxy *q = &p[j];
+        if (q->c[1] + q->h[1] < a->low[0] || q->c[1] - q->h[1] > a->high[0]) continue;
+        if (q->c[2] + q->h[2] < a->low[1] || q->c[2] - q->h[2] > a->high[1]) continue;
+        double from = q->c[0] - q->h[0] - a->at->half[0], to = q->c[0] + q->h[0] + a->at->half[0];
+        sweep_window(s, q, bins[index_of(a->at, 0, from)], a->end, to);
+    }
+}
+
+/* Rows of a coarser level that the row may reach. */
+static void sweep_coarser(const sweep *s, const span *a, const level *b) {
+    int j0 = index_of(b, 1, a->low[0] - b->half[1]), j1 = index_of(b, 1, a->high[0] + b->half[1]);
+    int k0 = index_of(b, 2, a->low[1] - b->half[2]), k1 = index_of(b, 2, a->high[1] + b->half[2]);
     for (int j = j0; j <= j1; j++)
-        for (int k = k0; k <= k1; k++) {
-            int row = j * b->n[2] + k;
-            if (row_start(s->rows, b, row) < row_start(s->rows, b, row + 1))
-                sweep_against(s, a, b, begin, end, row);
-        }
+        for (int k = k0; k <= k1; k++) sweep_larger(s, a, b, j * b->n[2] + k);
 }
 
 static void sweep_row(const sweep *s, int at, int row) {
@@ -363,19 +398,19 @@ static void sweep_row(const sweep *s, int at, int row) {
     int begin = row_start(r, l, row), end = row_start(r, l, row + 1), j = row / l->n[2], k = row % l->n[2];
     if (begin == end) return;
     sweep_alone(s, l, begin, end);
-    if (k + 1 < l->n[2]) sweep_against(s, l, l, begin, end, row + 1);
+    if (k + 1 < l->n[2]) sweep_against(s, l, begin, end, row + 1);
     for (int side = k - 1; j + 1 < l->n[1] && side <= k + 1; side++)
-        if (side >= 0 && side < l->n[2]) sweep_against(s, l, l, begin, end, (j + 1) * l->n[2] + side);
+        if (side >= 0 && side < l->n[2]) sweep_against(s, l, begin, end, (j + 1) * l->n[2] + side);
     if (at == 0) return;
-    double low[2] = {INFINITY, INFINITY}, high[2] = {-INFINITY, -INFINITY};
+    span a = {l, row, begin, end, {INFINITY, INFINITY}, {-INFINITY, -INFINITY}};
     for (int i = begin; i < end; i++)
         for (int m = 0; m < 2; m++) {
             const dls_proxy *p = &r->sorted[i];
-            low[m] = fmin(low[m], p->c[m + 1] - p->h[m + 1]);
-            high[m] = fmax(high[m], p->c[m + 1] + p->h[m + 1]);
+            a.low[m] = smaller(a.low[m], p->c[m + 1] - p->h[m + 1]);
+            a.high[m] = larger(a.high[m], p->c[m + 1] + p->h[m + 1]);
         }
     for (int up = at - 1; up >= 0; up--)
-        if (r->levels[up].count) sweep_coarser(s, l, &r->levels[up], begin, end, low, high);
+        if (r->levels[up].count) sweep_coarser(s, &a, &r->levels[up]);
 }
 
 void dls_rows_sweep(const dls_rows *r, int number, dls_meet_function meet, void *self, dls_pair_list *list) {
