@@ -87,7 +87,10 @@ DLS_API dls_status dls_simulation_create(dls_world *world, const dls_simulation_
                                          dls_simulation **simulation, dls_error *error);
 DLS_API void dls_simulation_destroy(dls_simulation *simulation);
 
-/* auto at tolerance 1e-6 until told otherwise. The options are copied, strings in them are not. */
+/* A solver's defaults as a simulation has them: tolerance 1e-6, and at least one sweep in every step, so that
+ * the errors of a body at rest die out. */
+DLS_API void dls_simulation_solver_defaults(const dls_solver *solver, void *options);
+/* auto with those defaults until told otherwise. The options are copied, strings in them are not. */
 DLS_API dls_status dls_simulation_set_solver(dls_simulation *simulation, const dls_solver *solver,
                                              const void *options, dls_error *error);
 DLS_API dls_status dls_simulation_set_step(dls_simulation *simulation, double h, dls_error *error);

@@ -55,6 +55,7 @@ typedef struct dls_stop_options {
     dls_stop_measure measure;
     double tolerance;
     int max_iterations;
+    int min_iterations; /* of sweeps even where the start is good enough: warm starts then go on improving */
     double time_limit;  /* s of wall time; 0 for none */
     int check_interval; /* iterations between true measures; 0: only when the free estimate asks for it */
     int threads;        /* results have the same bits for any number */

@@ -49,6 +49,13 @@ const dls_field *dls_simulation_fields(int *count) {
 
 /* ---- making one ---- */
 
+void dls_simulation_solver_defaults(const dls_solver *solver, void *options) {
+    dls_stop_options *stop = options;
+    solver->defaults(options);
+    stop->tolerance = DEFAULT_TOLERANCE;
+    stop->min_iterations = 1;
+}
+
 dls_status dls_simulation_set_solver(dls_simulation *s, const dls_solver *solver, const void *options,
                                      dls_error *error) {
     dls_error_clear(error);
@@ -58,7 +65,7 @@ dls_status dls_simulation_set_solver(dls_simulation *s, const dls_solver *solver
     if (options)
         memcpy(copy, options, solver->options_size);
     else
-        solver->defaults(copy);
+        dls_simulation_solver_defaults(solver, copy);
     dls_status status = dls_field_check(solver->fields, solver->field_count, copy, error);
     if (status) return status;
     s->solver = solver;
@@ -68,9 +75,10 @@ dls_status dls_simulation_set_solver(dls_simulation *s, const dls_solver *solver
 }
 
 static dls_status set_default_solver(dls_simulation *s, dls_error *error) {
-    dls_auto_options options = dls_default_auto_options();
-    options.stop.tolerance = DEFAULT_TOLERANCE;
-    return dls_simulation_set_solver(s, dls_solver_find("auto"), &options, error);
+    dls_auto_options options;
+    const dls_solver *solver = dls_solver_find("auto");
+    dls_simulation_solver_defaults(solver, &options);
+    return dls_simulation_set_solver(s, solver, &options, error);
 }
 
 dls_status dls_simulation_create(dls_world *world, const dls_simulation_options *options,

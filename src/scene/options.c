@@ -114,8 +114,7 @@ void dls_scene_options_default(dls_scene_options *options) {
     options->simulation = dls_default_simulation_options();
     options->run = dls_default_run_options();
     options->solver = dls_solver_find("auto");
-    options->solver->defaults(options->solver_options.bytes);
-    ((dls_stop_options *)(void *)options->solver_options.bytes)->tolerance = 1e-6;
+    dls_simulation_solver_defaults(options->solver, options->solver_options.bytes);
 }
 
 /* Numbers may be expressions here too; texts go to the field as they are. */
@@ -189,8 +188,7 @@ static dls_status read_solver_name(dls_reader *reader, const dls_node *node, dls
         return dls_node_fail(node, reader->error, "no solver '%.60s'%s", node->text,
                              dls_nearest_hint(&nearest, hint, sizeof hint));
     options->solver = solver;
-    solver->defaults(options->solver_options.bytes);
-    ((dls_stop_options *)(void *)options->solver_options.bytes)->tolerance = 1e-6;
+    dls_simulation_solver_defaults(solver, options->solver_options.bytes);
     return DLS_OK;
 }
 

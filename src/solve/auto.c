@@ -295,7 +295,7 @@ static dls_status solve(const dls_problem *p, const void *options, double *r, do
     dls_monitor_start(&x.monitor, r);
     info->outcome = DLS_CONVERGED;
     dls_status status = DLS_OK;
-    if (!(x.monitor.value <= x.options->stop.tolerance)) {
+    if (!(x.monitor.value <= x.options->stop.tolerance) || x.options->stop.min_iterations > 0) {
         status = dls_nlgs_prepare(&x.nlgs, p, &x.sweeps, &x.monitor, r, w, error);
         if (!status) status = run(&x, &info->outcome, error);
         info->colours = x.nlgs.sweep.colours;

@@ -44,6 +44,8 @@
                "what is compared with the tolerance"),                                                       \
         DLS_REAL(type, stop., tolerance, 0, 1e300, "1", "of the stop measure, in its unit"),                 \
         DLS_INT(type, stop., max_iterations, 0, 2147483647, "most iterations"),                              \
+        DLS_INT(type, stop., min_iterations, 0, 2147483647,                                                  \
+                "least sweeps of nlgs and auto, even from a start that is good enough"),                     \
         DLS_REAL(type, stop., time_limit, 0, 1e9, "s", "most wall time; 0 for none"),                        \
         DLS_INT(type, stop., check_interval, 0, 2147483647,                                                  \
                 "iterations between true measures; 0: when a free estimate asks for one"),                   \

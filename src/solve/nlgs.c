@@ -155,7 +155,7 @@ static bool finished(dls_nlgs *x, const double *g, double increment, int until, 
         return true;
     }
     *outcome = DLS_CONVERGED;
-    if (exact && x->monitor->value <= stop->tolerance) return true;
+    if (exact && x->monitor->value <= stop->tolerance && x->sweeps >= stop->min_iterations) return true;
     *outcome = DLS_STALLED;
     if (exact && stalled(x, x->sweeps, g)) return true;
     *outcome = DLS_TIME_LIMIT;
@@ -232,7 +232,7 @@ static dls_status solve(const dls_problem *p, const void *options, double *r, do
     if (status) return status;
     dls_monitor_start(&monitor, r);
     info->outcome = DLS_CONVERGED;
-    if (!(monitor.value <= o->stop.tolerance))
+    if (!(monitor.value <= o->stop.tolerance) || o->stop.min_iterations > 0)
         info->outcome = dls_nlgs_advance(&x, r, o->stop.max_iterations);
     if (info->outcome != DLS_CONVERGED) memcpy(r, monitor.best, sizeof(double) * (size_t)p->row_count);
     info->law = x.sweep.law->name;

@@ -70,6 +70,7 @@ void stage_start(stage *s, const dls_simulation_options *options, double toleran
     if (!(tolerance > 0)) return;
     dls_auto_options solver = dls_default_auto_options();
     solver.stop.tolerance = tolerance;
+    solver.stop.min_iterations = 1;
     check(dls_simulation_set_solver(s->simulation, dls_solver_find("auto"), &solver, &error), &error);
 }
 
