@@ -247,11 +247,22 @@ static double touch_edges(mesh_touch *t, const dls_hull_axis *axis) {
     return axis->gap;
 }
 
+/* On flat ground what touches a feature rests on the faces around, which have it already. */
+static bool sharp(const mesh_touch *t, int feature) {
+    if (feature == DLS_TRIANGLE_FACE) return false;
+    if (feature >= DLS_TRIANGLE_EDGE)
+        return dls_mesh_edge_is_sharp(t->mesh, t->element, feature - DLS_TRIANGLE_EDGE);
+    return dls_mesh_vertex_is_sharp(t->mesh, t->mesh->element[3 * t->element + feature]);
+}
+
 /* Apart, and no face or edge shows the distance: the closest points, where the neighbours allow them. */
 static void add_closest(mesh_touch *t, const double *start, int before) {
     dls_hull_closest c;
     dls_hull_find_closest(&t->pair, start, &c);
-    if (c.distance > t->margin || !allowed(t, c.n)) return;
+    if (c.distance > t->margin) return;
+    double local[3];
+    mat_apply_transposed(local, t->pair.R, c.n);
+    if (!sharp(t, lowest_feature(t, local)) || !allowed(t, c.n)) return;
     t->manifold->count = before;
     dls_hull_pair_direction(&t->pair, c.n, t->normal);
     for (int k = 0; k < c.count; k++) {
