@@ -74,16 +74,11 @@ static void ellipsoid_ellipsoid(const dls_placed *a, const dls_placed *b, double
     dls_ellipsoid_place(a, &e1);
     dls_ellipsoid_place(b, &e2);
     if (dls_ellipsoid_is_far(&e1, b->x, sqrt(e2.greatest), margin)) return;
-    double gap, point_a[3], point_b[3];
-    bool warm = dls_ellipsoid_recalls(memory),
-         near = dls_ellipsoid_to_ellipsoid(&e1, &e2, margin, warm, memory->n, &gap);
+    double gap;
+    bool warm = dls_ellipsoid_recalls(memory);
+    bool near = dls_ellipsoid_to_ellipsoid(&e1, &e2, margin, warm, memory->n, &gap);
     memory->used = 1;
-    if (!near) return;
-    double n[3];
-    vec_scale(n, -1, memory->n);
-    dls_ellipsoid_support(&e1, memory->n, point_a);
-    dls_ellipsoid_support(&e2, n, point_b);
-    dls_manifold_add(manifold, point_a, point_b, memory->n, gap, 0);
+    if (near) dls_ellipsoid_touch(&e1, memory->n, gap, 0, manifold);
 }
 
 static void ellipsoid_half_space(const dls_placed *a, const dls_placed *b, double margin,
@@ -122,7 +117,7 @@ static const dls_pair_row rows[] = {
     {DLS_ELLIPSOID, DLS_POLYHEDRON, dls_ellipsoid_hull, true, true,
      "nearest face, edge or corner by descent of the signed distance over the surface"},
     {DLS_ELLIPSOID, DLS_CYLINDER, dls_ellipsoid_cylinder, true, true,
-     "nearest of wall, cap and rim: secular equation, plane, common normal with a disc"},
+     "nearest of wall, cap and rim: secular equation, support point, Newton on the rim's angle"},
     {DLS_ELLIPSOID, DLS_HALF_SPACE, ellipsoid_half_space, true, false, "support point"},
     {DLS_ELLIPSOID, DLS_BOX_INSIDE, ellipsoid_box_inside, true, false, "support point at each wall"},
     {DLS_ELLIPSOID, DLS_CYLINDER_INSIDE, dls_ellipsoid_cylinder_inside, true, true,

@@ -37,10 +37,15 @@ void dls_ellipsoid_radii(const dls_ellipsoid *e, const double *n, const double *
 double dls_ellipsoid_to_point(const dls_ellipsoid *e, const double *y, bool warm, double *n);
 /* Least φ on the line p + s·a, a of unit length. */
 double dls_ellipsoid_to_line(const dls_ellipsoid *e, const double *p, const double *a, double *n, double *s);
-/* The same on a segment, 0 ≤ s ≤ length. */
+/* Whether nowhere of the surface is nearer than a place found at this distance along a normal: true for an
+ * overlap up to the least radius of curvature. */
+bool dls_ellipsoid_is_shallow(const dls_ellipsoid *e, double distance);
+/* Least φ on a segment, 0 ≤ s ≤ length; where the segment itself runs through the depth, the way out across
+ * it.
+ */
 double dls_ellipsoid_to_segment(const dls_ellipsoid *e, const double *p, const double *a, double length,
                                 double *n, double *s);
-/* Largest f between two, the second may be flat (a disc). n starts from a guess where warm; false as soon as
+/* Largest f between two. n starts from a guess where warm; false as soon as
  * the gap is found to be more than margin, n is then a direction that shows it. */
 bool dls_ellipsoid_to_ellipsoid(const dls_ellipsoid *e1, const dls_ellipsoid *e2, double margin, bool warm,
                                 double *n, double *gap);

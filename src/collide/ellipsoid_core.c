@@ -119,8 +119,12 @@ static double point_step(const double *A, const double *d, double t, double *u, 
     sym_apply(v, C, w);
     double q = vec_dot(u, w), root = sqrt(q), slope = s * vec_dot(u, v);
     *excess = root - 1;
-    return slope > 0 ? t + q * *excess / slope : t;
+    return slope > 0 ? t + q * *excess / slope : -INFINITY;
 }
+
+/* Where a step leads below what the root is at least: most of the way there, for A + t may be singular at it.
+ */
+static double limited(double next, double t, double low) { return next > low ? next : t + 0.9 * (low - t); }
 
 /* d lies where the shortest axis decides: u + βe with e along that axis has uᵀAu = 1. */
 static void point_deep(const dls_ellipsoid *e, const double *d, double *u) {
@@ -136,23 +140,23 @@ double dls_ellipsoid_to_point(const dls_ellipsoid *e, const double *y, bool warm
     double d[3], w[3], u[3] = {0, 0, 0}, excess = 1;
     vec_sub(d, y, e->c);
     sym_apply(w, e->A, d);
-    double floor = -e->least * (1 - 1e-12);
-    double low = fmax(sqrt(fmax(0, vec_dot(d, w))) - e->greatest, floor), t = fmax(low, 0);
+    double low = fmax(sqrt(fmax(0, vec_dot(d, w))) - e->greatest, -e->least), t = fmax(low, 0);
     if (warm) { /* |u| = 1/h(n) */
         sym_apply(w, e->A, n);
-        double h = sqrt(vec_dot(n, w));
-        t = fmax(low, h * (vec_dot(n, d) - h));
+        double h = sqrt(vec_dot(n, w)), guess = h * (vec_dot(n, d) - h);
+        if (guess > -0.5 * e->least) t = fmax(low, guess);
     }
     for (int k = 0; k < SECULAR_STEPS; k++) {
-        double next = fmax(low, point_step(e->A, d, t, u, &excess));
+        double next = limited(point_step(e->A, d, t, u, &excess), t, low);
         if (fabs(excess) < 1e-14 || next == t) break;
         t = next;
         if (fabs(excess) < 1e-7) {
             point_step(e->A, d, t, u, &excess);
             break;
         }
+        if (t < -e->least * (1 - 1e-13)) break;
     }
-    if (excess < -1e-7 && t <= floor) point_deep(e, d, u);
+    if (excess < -1e-7) point_deep(e, d, u);
     double length = vec_norm(u);
     if (!(length > 0)) { /* the centre of a ball */
         vec_set(n, 0, 0, 1);
@@ -172,7 +176,7 @@ static double line_step(const double *A, const double *d, double t, double *u, d
     double v0 = s * (S2 * w0 - A[1] * w1), v1 = s * (S0 * w1 - A[1] * w0);
     double q = u[0] * w0 + u[1] * w1, root = sqrt(q), slope = u[0] * v0 + u[1] * v1;
     *excess = root - 1;
-    return slope > 0 ? t + q * *excess / slope : t;
+    return slope > 0 ? t + q * *excess / slope : -INFINITY;
 }
 
 static void line_deep(const double *A, double least, const double *d, double *u) {
@@ -195,18 +199,19 @@ static void section_normal(const double *A, const double *d, double *u) {
     double half = 0.5 * (A[0] - A[2]), spread = sqrt(half * half + A[1] * A[1]), mean = 0.5 * (A[0] + A[2]);
     double greatest = mean + spread, least = fmax((A[0] * A[2] - A[1] * A[1]) / greatest, 1e-300);
     double q = A[0] * d[0] * d[0] + 2 * A[1] * d[0] * d[1] + A[2] * d[1] * d[1], excess = 1;
-    double floor = -least * (1 - 1e-12), low = fmax(sqrt(fmax(0, q)) - greatest, floor), t = fmax(low, 0);
+    double low = fmax(sqrt(fmax(0, q)) - greatest, -least), t = fmax(low, 0);
     u[0] = u[1] = 0;
     for (int k = 0; k < SECULAR_STEPS; k++) {
-        double next = fmax(low, line_step(A, d, t, u, &excess));
+        double next = limited(line_step(A, d, t, u, &excess), t, low);
         if (fabs(excess) < 1e-14 || next == t) break;
         t = next;
         if (fabs(excess) < 1e-7) {
             line_step(A, d, t, u, &excess);
             break;
         }
+        if (t < -least * (1 - 1e-13)) break;
     }
-    if (excess < -1e-7 && t <= floor) line_deep(A, least, d, u);
+    if (excess < -1e-7) line_deep(A, least, d, u);
     double length = sqrt(u[0] * u[0] + u[1] * u[1]);
     if (length > 0)
         u[0] /= length, u[1] /= length;
@@ -230,13 +235,30 @@ double dls_ellipsoid_to_line(const dls_ellipsoid *e, const double *p, const doub
     return vec_dot(n, d) - h;
 }
 
+bool dls_ellipsoid_is_shallow(const dls_ellipsoid *e, double distance) {
+    return distance >= 0 || distance * distance * e->greatest <= e->least * e->least;
+}
+
+/* φ is convex along the line, but where the line runs deep inside, beyond the radii of curvature, its least
+ * is a kink that no normal across shows: then the slopes at the ends tell. */
 double dls_ellipsoid_to_segment(const dls_ellipsoid *e, const double *p, const double *a, double length,
                                 double *n, double *s) {
-    double distance = dls_ellipsoid_to_line(e, p, a, n, s), y[3];
-    if (*s > 0 && *s < length) return distance;
-    *s = *s > 0 ? length : 0; /* φ is convex along the line */
-    vec_along(y, p, *s, a);
-    return dls_ellipsoid_to_point(e, y, false, n);
+    double line[3], at, y[3], distance = dls_ellipsoid_to_line(e, p, a, line, &at);
+    bool shallow = dls_ellipsoid_is_shallow(e, distance);
+    if (!shallow || at <= 0) {
+        double first = dls_ellipsoid_to_point(e, p, false, n);
+        *s = 0;
+        if (shallow || vec_dot(n, a) >= 0) return first;
+    }
+    if (!shallow || at >= length) {
+        vec_along(y, p, length, a);
+        double second = dls_ellipsoid_to_point(e, y, false, n);
+        *s = length;
+        if (shallow || vec_dot(n, a) <= 0) return second;
+    }
+    *s = fmin(fmax(at, 1e-9 * length), (1 - 1e-9) * length);
+    vec_copy(n, line);
+    return distance;
 }
 
 /* ---- two ellipsoids: the largest f(n) = n·d − h₁ − h₂ ---- */

@@ -21,47 +21,112 @@ static void consider(const dls_ellipsoid *e, double radius, double half, const d
     vec_copy(best->n, n);
 }
 
-/* The way out where the centre is inside or the overlap is deep: the best of wall and caps. */
-static void push_out(const dls_ellipsoid *e, double radius, double half, const double *wall,
-                     candidate *best) {
-    const double up[3] = {0, 0, 1}, down[3] = {0, 0, -1};
-    consider(e, radius, half, wall, best);
-    consider(e, radius, half, up, best);
-    consider(e, radius, half, down, best);
+/* Second derivative of φ along the unit t: tᵀHt with H = (radii of curvature + φ)⁻¹ across n. */
+static double bend(const dls_ellipsoid *e, const double *n, double distance, const double *t) {
+    double t1[3], t2[3], K[3];
+    vec_tangents(n, t1, t2);
+    dls_ellipsoid_radii(e, n, t1, t2, K);
+    K[0] += distance, K[2] += distance;
+    double a = vec_dot(t, t1), b = vec_dot(t, t2), det = K[0] * K[2] - K[1] * K[1];
+    return det > 0 ? (K[2] * a * a - 2 * K[1] * a * b + K[0] * b * b) / det : 0;
 }
 
-/* Nearest point of the endless cylinder first; beyond the ends it is on that end's cap or on its rim, and to
- * the rim, an edge, the common normal is that to the flat disc. False when the gap is more than margin. */
+/* Where the least φ on a cap's plane lies beyond the rim, seen from y in the cap: the rim's point there. */
+static void leave_cap(const dls_ellipsoid *e, double radius, double z, const double *y, double *at) {
+    double up = e->c[2] - z, n[3] = {0, 0, up > 0 ? -1 : 1}, foot[3];
+    dls_ellipsoid_support(e, n, foot);
+    double dx = foot[0] - y[0], dy = foot[1] - y[1], a = dx * dx + dy * dy, b = dx * y[0] + dy * y[1];
+    double c = fmax(0, radius * radius - y[0] * y[0] - y[1] * y[1]);
+    double part = a > 0 ? (sqrt(b * b + a * c) - b) / a : 0;
+    at[0] = y[0] + part * dx, at[1] = y[1] + part * dy;
+    double length = hypot(at[0], at[1]);
+    at[0] = length > 0 ? at[0] / length : 1, at[1] = length > 0 ? at[1] / length : 0;
+}
+
+/* Least φ on the rim at height z, by Newton on the angle from the unit (x, y) = at, always downhill. */
+static void descend_rim(const dls_ellipsoid *e, double radius, double z, double *at, candidate *best) {
+    double step = 0, from[2] = {at[0], at[1]};
+    for (int k = 0; k < 60; k++) {
+        double y[3] = {radius * at[0], radius * at[1], z}, t[3] = {-at[1], at[0], 0}, n[3];
+        vec_copy(n, best->n);
+        double distance = dls_ellipsoid_to_point(e, y, k > 0, n);
+        if (k > 0 && distance > best->distance && fabs(step) > 1e-7) { /* too far: a part of the step */
+            step *= 0.4;
+        } else {
+            double slope = vec_dot(n, t), outward = n[0] * at[0] + n[1] * at[1];
+            double curvature = radius * bend(e, n, distance, t) - outward;
+            best->distance = distance;
+            vec_copy(best->n, n);
+            from[0] = at[0], from[1] = at[1];
+            if (k > 0 && fabs(step) < 1e-9) return;
+            step = curvature > fabs(slope) / 0.5 ? -slope / curvature
+                   : slope > 0                   ? -0.3
+                   : slope < 0                   ? 0.3
+                                                 : 0;
+        }
+        double x = from[0] - step * from[1], w = from[1] + step * from[0], length = hypot(x, w);
+        at[0] = x / length, at[1] = w / length;
+    }
+}
+
+/* Least φ on a cap whose plane's least lies beyond it. On the rim there may be two minima; the one towards
+ * which φ falls from inside the cap is the least of all, from the other a straight way leads down to it. */
+static void nearest_rim(const dls_ellipsoid *e, double radius, double z, bool warm, candidate *best) {
+    const double middle[3] = {0, 0, z};
+    double at[2], flat = hypot(best->n[0], best->n[1]);
+    if (warm && flat > 1e-3)
+        at[0] = -best->n[0] / flat, at[1] = -best->n[1] / flat;
+    else
+        leave_cap(e, radius, z, middle, at);
+    descend_rim(e, radius, z, at, best);
+    if (best->n[0] * at[0] + best->n[1] * at[1] <= 0) return;
+    double y[3] = {radius * at[0], radius * at[1], z};
+    leave_cap(e, radius, z, y, at);
+    descend_rim(e, radius, z, at, best);
+}
+
+/* The best of wall, caps and rims by what they separate: where the wall's normal is no guide, deep inside. */
+static void try_all(const dls_ellipsoid *e, double radius, double half, const double *wall, candidate *at) {
+    at->distance = -INFINITY;
+    for (int side = -1; side <= 1; side += 2) {
+        candidate rim = {.distance = 0};
+        const double axis[3] = {0, 0, side};
+        nearest_rim(e, radius, side * half, false, &rim);
+        consider(e, radius, half, rim.n, at);
+        consider(e, radius, half, axis, at);
+    }
+    consider(e, radius, half, wall, at);
+}
+
+/* Nearest point of the endless cylinder first; beyond the ends it is on that end's cap or on its rim. False
+ * when the gap is more than margin. */
 static bool nearest(const dls_ellipsoid *e, double radius, double half, double margin, bool warm,
                     candidate *at) {
     const double origin[3] = {0, 0, 0}, axis[3] = {0, 0, 1};
     double wall[3], z, foot[3], outside = hypot(e->c[0], e->c[1]) - radius;
+    if (warm && separation(e, radius, half, at->n) > margin) return false;
     double distance = dls_ellipsoid_to_line(e, origin, axis, wall, &z) - radius;
+    bool shallow = dls_ellipsoid_is_shallow(e, distance);
     if (outside <= 0) z = e->c[2];
-    if (fabs(z) <= half) {
+    if (shallow && outside > 0 && fabs(z) <= half) {
         at->distance = distance;
         vec_copy(at->n, wall);
-        if (outside <= 0) push_out(e, radius, half, wall, at);
         return at->distance <= margin;
     }
     double side = z > 0 ? 1 : -1, up = side * e->c[2] - half;
     if (up > 0) {
         const double n[3] = {0, 0, -side};
         double h = dls_ellipsoid_support(e, n, foot);
-        if (foot[0] * foot[0] + foot[1] * foot[1] <= radius * radius) {
+        if (foot[0] * foot[0] + foot[1] * foot[1] <= radius * radius && dls_ellipsoid_is_shallow(e, up - h)) {
             vec_copy(at->n, n);
             at->distance = up - h;
             return at->distance <= margin;
         }
     }
-    double square = radius * radius;
-    dls_ellipsoid disc = {
-        .c = {0, 0, side * half}, .A = {square, square, 0, 0, 0, 0}, .least = 0, .greatest = square};
-    if (!dls_ellipsoid_to_ellipsoid(e, &disc, margin, warm, at->n, &at->distance)) return false;
-    if (side * at->n[2] > 1e-12 || at->distance < -0.25 * sqrt(e->least)) {
-        at->distance = separation(e, radius, half, at->n);
-        push_out(e, radius, half, wall, at);
-    }
+    bool guided = fabs(z) > half && (shallow || outside <= 0);
+    if (guided) nearest_rim(e, radius, side * half, warm, at);
+    if (!guided || separation(e, radius, half, at->n) < at->distance - 1e-11 * (radius + half))
+        try_all(e, radius, half, wall, at);
     return at->distance <= margin;
 }
 
@@ -76,9 +141,7 @@ void dls_ellipsoid_cylinder(const dls_placed *a, const dls_placed *b, double mar
     dls_ellipsoid_view(&e, b->x, b->R, &seen);
     candidate at = {.distance = 0};
     vec_copy(at.n, memory->n);
-    /* not from the axis: there the disc's support has a kink */
-    bool warm = dls_ellipsoid_recalls(memory) && hypot(at.n[0], at.n[1]) > 1e-3;
-    bool near = nearest(&seen, radius, half, margin, warm, &at);
+    bool near = nearest(&seen, radius, half, margin, dls_ellipsoid_recalls(memory), &at);
     vec_copy(memory->n, at.n);
     memory->used = 1;
     if (!near) return;

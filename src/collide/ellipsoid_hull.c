@@ -37,12 +37,61 @@ static bool leave_toward_centre(descent *p) {
     return true;
 }
 
+/* Least φ on an edge: 0 or 1 when at that end, −1 between. */
+static int edge_end(descent *p, int edge, double *a) {
+    const int *end = p->hull->edge_vertex[edge];
+    const double *v = p->hull->vertex + 3 * end[0];
+    double s;
+    vec_sub(a, p->hull->vertex + 3 * end[1], v);
+    double length = vec_norm(a);
+    vec_scale(a, 1 / length, a);
+    p->distance = dls_ellipsoid_to_segment(p->e, v, a, length, p->n, &s);
+    vec_along(p->y, v, s, a);
+    return s <= 0 ? 0 : s >= length ? 1 : -1;
+}
+
+/* The edge's nearest point; from inside the edge on into the face that goes down, if one does. */
+static bool walk_edge(descent *p) {
+    const dls_hull *hull = p->hull;
+    const int *face = hull->edge_face[p->index];
+    double a[3], steepest = -slope_tolerance;
+    int end = edge_end(p, p->index, a), down = -1;
+    if (end >= 0) {
+        p->kind = VERTEX, p->index = hull->edge_vertex[p->index][end];
+        return false;
+    }
+    for (int k = 0; k < 2; k++) {
+        double in[3];
+        vec_cross(in, hull->face_normal + 3 * face[k], a);
+        if (vec_dot(in, hull->face_normal + 3 * face[1 - k]) > 0) vec_scale(in, -1, in);
+        double slope = vec_dot(p->n, in);
+        if (slope < steepest) steepest = slope, down = face[k];
+    }
+    if (down < 0 || p->index == p->last_edge) return true;
+    p->last_edge = p->index;
+    p->kind = FACE, p->index = down;
+    return false;
+}
+
+/* A face whose plane cuts deep, maybe far beside it: its best edge. */
+static void walk_around(descent *p, int f) {
+    descent best = *p;
+    best.distance = INFINITY;
+    for (int k = p->hull->face_start[f]; k < p->hull->face_start[f + 1]; k++) {
+        double a[3];
+        edge_end(p, p->hull->face_edge[k], a);
+        p->kind = EDGE, p->index = p->hull->face_edge[k];
+        if (p->distance < best.distance) best = *p;
+    }
+    *p = best;
+}
+
 /* The plane's nearest point, or as far as the face goes towards it. True when that is the end. */
 static bool walk_face(descent *p, bool *inside) {
     const dls_hull *hull = p->hull;
     int f = p->index;
     const double *normal = hull->face_normal + 3 * f;
-    double up = height(p, f, p->e->c), foot[3], least = 2;
+    double up = height(p, f, p->e->c), foot[3], n[3], least = 2;
     if (up <= 0) {
         *inside = !leave_toward_centre(p);
         return *inside;
@@ -65,42 +114,18 @@ static bool walk_face(descent *p, bool *inside) {
         double start = fmin(0, vec_dot(out, z)), part = -start / (end - start);
         if (part < least) least = part, leaving = hull->face_edge[k];
     }
-    if (leaving < 0) {
+    bool shallow = dls_ellipsoid_is_shallow(p->e, p->distance);
+    if (leaving < 0 &&
+        (shallow || dls_ellipsoid_to_point(p->e, foot, false, n) <= p->distance + 1e-11 * hull->size)) {
         vec_copy(p->y, foot);
         return true;
     }
-    for (int i = 0; i < 3; i++) p->y[i] += least * (foot[i] - p->y[i]);
-    p->kind = EDGE, p->index = leaving;
-    return false;
-}
-
-/* The edge's nearest point; from inside the edge on into the face that goes down, if one does. */
-static bool walk_edge(descent *p) {
-    const dls_hull *hull = p->hull;
-    const int *end = hull->edge_vertex[p->index], *face = hull->edge_face[p->index];
-    const double *v = hull->vertex + 3 * end[0];
-    double a[3], s;
-    vec_sub(a, hull->vertex + 3 * end[1], v);
-    double length = vec_norm(a);
-    vec_scale(a, 1 / length, a);
-    p->distance = dls_ellipsoid_to_line(p->e, v, a, p->n, &s);
-    if (s <= 0 || s >= length) {
-        p->kind = VERTEX, p->index = end[s > 0];
-        return false;
+    if (shallow) {
+        for (int i = 0; i < 3; i++) p->y[i] += least * (foot[i] - p->y[i]);
+        p->kind = EDGE, p->index = leaving;
+    } else {
+        walk_around(p, f);
     }
-    vec_along(p->y, v, s, a);
-    double steepest = -slope_tolerance;
-    int down = -1;
-    for (int k = 0; k < 2; k++) {
-        double in[3];
-        vec_cross(in, hull->face_normal + 3 * face[k], a);
-        if (vec_dot(in, hull->face_normal + 3 * face[1 - k]) > 0) vec_scale(in, -1, in);
-        double slope = vec_dot(p->n, in);
-        if (slope < steepest) steepest = slope, down = face[k];
-    }
-    if (down < 0 || p->index == p->last_edge) return true;
-    p->last_edge = p->index;
-    p->kind = FACE, p->index = down;
     return false;
 }
 
@@ -129,26 +154,30 @@ static bool walk_vertex(descent *p, bool warm) {
     return false;
 }
 
-/* Largest face distance: the way out where the centre is inside or the overlap is deep. */
-static void push_through_face(descent *p) {
-    double best = -INFINITY;
-    for (int f = 0; f < p->hull->face_count; f++) {
-        double n[3], point[3];
-        vec_scale(n, -1, p->hull->face_normal + 3 * f);
-        double distance = height(p, f, p->e->c) - dls_ellipsoid_support(p->e, n, point);
-        if (!(distance > best)) continue;
-        best = distance;
-        vec_copy(p->n, n);
-        p->kind = FACE, p->index = f;
-    }
-    p->distance = best;
-}
-
 /* f(n): how far n really separates the two. */
 static double separation(const descent *p, const double *n) {
     double point[3], least = INFINITY;
     for (int k = 0; k < p->hull->vertex_count; k++) least = fmin(least, vec_dot(n, p->hull->vertex + 3 * k));
     return least - vec_dot(n, p->e->c) - dls_ellipsoid_support(p->e, n, point);
+}
+
+/* Every face and every edge: the normal that separates most. Where the descent does not end in a normal that
+ * separates by what it found, as when the overlap is deep. */
+static void try_all(descent *p) {
+    descent best = *p;
+    best.distance = -INFINITY;
+    for (int k = 0; k < p->hull->face_count + p->hull->edge_count; k++) {
+        double a[3];
+        p->kind = k < p->hull->face_count ? FACE : EDGE;
+        p->index = p->kind == FACE ? k : k - p->hull->face_count;
+        if (p->kind == FACE)
+            vec_scale(p->n, -1, p->hull->face_normal + 3 * k);
+        else
+            edge_end(p, p->index, a);
+        p->distance = separation(p, p->n);
+        if (p->distance > best.distance) best = *p;
+    }
+    *p = best;
 }
 
 /* The feature that memory names, where there is one. */
@@ -175,14 +204,8 @@ static void descend(descent *p, const dls_pair_memory *memory) {
         else
             done = p->kind == EDGE ? walk_edge(p) : walk_vertex(p, warm && k == 0);
     }
-    if (inside) {
-        push_through_face(p);
-    } else if (p->kind != FACE && p->distance < -0.25 * sqrt(p->e->least)) {
-        descent other = *p;
-        push_through_face(&other);
-        p->distance = separation(p, p->n);
-        if (other.distance > p->distance) *p = other;
-    }
+    if (inside || !done || (p->kind != FACE && separation(p, p->n) < p->distance - 1e-11 * p->hull->size))
+        try_all(p);
 }
 
 /* One contact: both are convex and the ellipsoid has no flat part. It keeps its name while it wanders. */

@@ -30,8 +30,17 @@ static void side_point(const dls_ellipsoid *e, const double *v, const double *w,
                                 : DLS_TRIANGLE_EDGE + k;
 }
 
+/* Whether φ falls from a side of the triangle, where it was least on all sides, into it. */
+static bool falls_inside(const double *normal, const double *v, const double *w, const triangle_point *at) {
+    double along[3], out[3];
+    vec_sub(along, w, v);
+    vec_cross(out, along, normal);
+    return vec_dot(out, at->n) > 1e-12 * vec_norm(out);
+}
+
 /* Least φ on a triangle: at the plane's nearest point, or on a side that this lies beyond (φ is convex).
- * False when the plane alone is further than margin. */
+ * Where the plane cuts deep, its normal is no guide and all sides are asked. False when the plane alone is
+ * further than margin. */
 static bool nearest_on_triangle(const dls_ellipsoid *e, const dls_mesh *mesh, int element, double margin,
                                 triangle_point *at) {
     const double *normal = mesh->normal + 3 * element;
@@ -46,18 +55,27 @@ static bool nearest_on_triangle(const dls_ellipsoid *e, const dls_mesh *mesh, in
     vec_along(at->y, at->y, at->least, at->n);
     at->feature = DLS_TRIANGLE_FACE;
     triangle_point best = {.least = INFINITY};
+    double n[3];
+    bool shallow = dls_ellipsoid_is_shallow(e, at->least);
+    bool beyond = !shallow && dls_ellipsoid_to_point(e, at->y, false, n) > 0;
+    int nearest = 0;
     for (int k = 0; k < 3; k++) {
         const double *w = v[(k + 1) % 3];
         double along[3], out[3], x[3];
         vec_sub(along, w, v[k]);
         vec_cross(out, along, normal);
         vec_sub(x, at->y, v[k]);
-        if (vec_dot(out, x) < 0) continue;
+        if (vec_dot(out, x) >= 0)
+            beyond = true;
+        else if (shallow)
+            continue;
         triangle_point side = {.up = at->up};
         side_point(e, v[k], w, k, &side);
-        if (side.least < best.least) best = side;
+        if (side.least < best.least) best = side, nearest = k;
     }
-    if (isfinite(best.least)) *at = best;
+    bool inside = !shallow && best.feature >= DLS_TRIANGLE_EDGE &&
+                  falls_inside(normal, v[nearest], v[(nearest + 1) % 3], &best);
+    if (beyond && !inside) *at = best;
     return at->least <= margin;
 }
 
