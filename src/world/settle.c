@@ -13,6 +13,7 @@ typedef struct arrival {
     uint64_t code; /* along the Morton curve */
     const dls_body *body;
     const dls_body_state *state;
+    const dls_shape *shapes;
 } arrival;
 
 typedef struct plan {
@@ -49,13 +50,50 @@ static int compare_numbers(const double *a, const double *b, int count) {
     return 0;
 }
 
+static int compare_ints(long long a, long long b) { return a < b ? -1 : a > b; }
+
+static int compare_vertices(int count_a, const double *a, int count_b, const double *b) {
+    int order = compare_ints(count_a, count_b);
+    return order ? order : compare_numbers(a, b, 3 * count_a);
+}
+
+static int compare_shapes(const dls_shape *a, const dls_shape *b) {
+    const double numbers_a[2] = {a->radius, a->length}, numbers_b[2] = {b->radius, b->length};
+    int order = compare_ints(a->kind, b->kind);
+    if (!order) order = compare_numbers(a->x, b->x, 3);
+    if (!order) order = compare_numbers(a->R, b->R, 9);
+    if (!order) order = compare_numbers(numbers_a, numbers_b, 2);
+    if (!order) order = compare_numbers(a->size, b->size, 3);
+    if (!order) order = compare_ints(a->material, b->material);
+    if (!order) order = compare_ints(a->group, b->group);
+    if (!order) order = compare_ints(a->collides, b->collides);
+    if (!order && a->hull)
+        order =
+            compare_vertices(a->hull->vertex_count, a->hull->vertex, b->hull->vertex_count, b->hull->vertex);
+    if (!order && a->mesh)
+        order =
+            compare_vertices(a->mesh->vertex_count, a->mesh->vertex, b->mesh->vertex_count, b->mesh->vertex);
+    return order;
+}
+
+/* Bodies in one place: walls, say, that differ in their shapes alone. */
+static int compare_bodies(const arrival *a, const arrival *b) {
+    int order = compare_numbers(a->state->q, b->state->q, 4);
+    if (!order) order = compare_numbers(&a->body->mass, &b->body->mass, 1);
+    if (!order) order = compare_numbers(a->state->v, b->state->v, 3);
+    if (!order) order = compare_numbers(a->state->w, b->state->w, 3);
+    if (!order) order = compare_ints(a->body->motion, b->body->motion);
+    if (!order) order = compare_ints(a->body->shape_count, b->body->shape_count);
+    for (int k = 0; k < a->body->shape_count && !order; k++)
+        order = compare_shapes(&a->shapes[k], &b->shapes[k]);
+    return order ? order : compare_ints(a->body->id, b->body->id);
+}
+
 static int compare_arrivals(const void *left, const void *right) {
     const arrival *a = left, *b = right;
     if (a->code != b->code) return a->code < b->code ? -1 : 1;
     int order = compare_numbers(a->state->x, b->state->x, 3);
-    if (!order) order = compare_numbers(a->state->q, b->state->q, 4);
-    if (!order) order = compare_numbers(&a->body->mass, &b->body->mass, 1);
-    return order ? order : a->body->id < b->body->id ? -1 : a->body->id > b->body->id;
+    return order ? order : compare_bodies(a, b);
 }
 
 /* Cells of a cube around those that move: what stands far away does not make them coarse. */
@@ -121,7 +159,9 @@ static dls_status make_plan(dls_world *w, double t, plan *p, dls_error *error) {
     int count = 0;
     for (int id = 0; id < w->entry_count; id++)
         if (is_arriving(&w->entries[id], t))
-            p->order[count++] = (arrival){.body = dls_world_body(w, id), .state = dls_world_state(w, id)};
+            p->order[count++] = (arrival){.body = dls_world_body(w, id),
+                                          .state = dls_world_state(w, id),
+                                          .shapes = dls_world_shapes(w, id)};
     encode(p->order, count);
     qsort(p->order, (size_t)count, sizeof *p->order, compare_arrivals);
     return DLS_OK;
@@ -140,7 +180,7 @@ static void append(dls_world *w, plan *p) {
     for (int k = 0; k < p->arrivals; k++) {
         const dls_body *body = p->order[k].body;
         if (body->shape_count)
-            memcpy(shapes + place, dls_world_shapes(w, body->id), (size_t)body->shape_count * sizeof *shapes);
+            memcpy(shapes + place, p->order[k].shapes, (size_t)body->shape_count * sizeof *shapes);
         place += body->shape_count;
     }
     if (place > 0) memcpy(w->shapes + w->shape_count, shapes, (size_t)place * sizeof *shapes);
