@@ -9,7 +9,7 @@ static const double same_place = 4e-6; /* contacts nearer to each other are one 
 static const double same_cosine = 1 - 1e-3;
 static const double flat_sine = 1e-6;   /* joints that turn less do not stick out */
 static const double corner_sine = 0.1;  /* how far a side may lean against the corner that supports it */
-static const double behind_ties = 1e-9; /* relative: several segments may be equally near */
+static const double behind_ties = 2e-6; /* several segments may be equally near */
 
 enum { STACK = 64 };
 
@@ -83,7 +83,7 @@ typedef struct touch {
 } touch;
 
 static bool may_be_behind(const ball *b, double distance) {
-    return distance <= b->depth && distance <= b->nearest * (1 + behind_ties);
+    return distance <= b->depth && distance <= b->nearest + behind_ties * b->size;
 }
 
 static double nearest_distance(const dls_mesh *mesh, const double *p, double reach) {
@@ -99,6 +99,23 @@ static double nearest_distance(const dls_mesh *mesh, const double *p, double rea
     return sqrt(least);
 }
 
+/* Whether two segments that meet at a vertex make a hollow, seen from where it is not solid. */
+static bool is_hollow(const dls_mesh *mesh, int v, int e, const double *m) {
+    segment s = segment_of(mesh, e);
+    return (mesh->element[2 * e] == v ? 1 : -1) * dls_plane_dot(s.t, m) > flat_sine;
+}
+
+/* In a hollow both segments hold what has gone beyond their common end, through the other one. */
+static bool goes_on(const dls_mesh *mesh, int e, int end, const ball *b) {
+    int other = mesh->neighbour[2 * e + end], v = mesh->element[2 * e + end];
+    if (other < 0 || !is_hollow(mesh, v, other, mesh->normal + 3 * e)) return false;
+    segment s = segment_of(mesh, other);
+    double d[2] = {b->p[0] - s.v[0], b->p[1] - s.v[1]}, at = dls_plane_dot(d, s.t);
+    double height = dls_plane_dot(d, s.m), beyond = end ? -at : at - s.length; /* the other's end here */
+    if (beyond > 0) return may_be_behind(b, sqrt(height * height + beyond * beyond));
+    return beyond > -s.length && height < 0 && may_be_behind(b, -height);
+}
+
 static bool touch_segment(const dls_mesh *mesh, int e, const ball *b, touch *result) {
     segment s = segment_of(mesh, e);
     double d[2] = {b->p[0] - s.v[0], b->p[1] - s.v[1]}, height = dls_plane_dot(d, s.m);
@@ -107,7 +124,9 @@ static bool touch_segment(const dls_mesh *mesh, int e, const ball *b, touch *res
     result->feature = b->family | (uint64_t)e << 1;
     bool kept = dls_was_there(b->last, b->last_count, result->feature);
     double slack = kept ? slack_kept * b->size : 0;
-    if (at < -slack || at > s.length + slack || (height < 0 && !may_be_behind(b, -height))) return false;
+    if (at < -slack && !goes_on(mesh, e, 0, b)) return false;
+    if (at > s.length + slack && !goes_on(mesh, e, 1, b)) return false;
+    if (height < 0 && !may_be_behind(b, -height)) return false;
     for (int i = 0; i < 2; i++) {
         result->out[i] = s.m[i];
         result->foot[i] = s.v[i] + at * s.t[i];
@@ -116,7 +135,7 @@ static bool touch_segment(const dls_mesh *mesh, int e, const ball *b, touch *res
     return true;
 }
 
-/* Sum of the normals around a vertex; false where the ball is nearer to a point beside it. */
+/* Sum of the normals around a vertex; false where the ball is nearer to a point beside it, and in hollows. */
 static bool nearest_at_vertex(const dls_mesh *mesh, int v, const double *d, double slack, double *normals) {
     normals[0] = normals[1] = 0;
     for (int k = mesh->vertex_start[v]; k < mesh->vertex_start[v + 1]; k++) {
@@ -124,6 +143,8 @@ static bool nearest_at_vertex(const dls_mesh *mesh, int v, const double *d, doub
         segment s = segment_of(mesh, e);
         double along = dls_plane_dot(d, s.t);
         if ((mesh->element[2 * e] == v ? along : -along) > slack) return false;
+        int other = mesh->vertex_element[mesh->vertex_start[v]];
+        if (e != other && is_hollow(mesh, v, e, mesh->normal + 3 * other)) return false;
         normals[0] += s.m[0], normals[1] += s.m[1];
     }
     return true;
@@ -216,19 +237,27 @@ void dls_collide_disc_chain(const dls_placed *a, const dls_placed *b, double mar
 
 static const uint64_t vertex_family = (uint64_t)1 << 62, corner_family = (uint64_t)2 << 62;
 
-/* Whether the direction −out leaves the polygon at its vertex i. */
-static bool leaves_at(const dls_placed *polygon, const dls_placed *chain, int i, const double *out) {
+/* Whether the direction −out leaves the polygon at its vertex i, its sides leaning at most by the given sine.
+ */
+static bool leaves_at(const dls_placed *polygon, const dls_placed *chain, int i, const double *out,
+                      double sine) {
     const dls_hull *h = polygon->shape->hull;
-    int count = h->vertex_count, before = i ? i - 1 : count - 1, after = i + 1 < count ? i + 1 : 0;
+    int count = h->vertex_count, beside[2] = {i ? i - 1 : count - 1, i + 1 < count ? i + 1 : 0};
+    const double *v = h->vertex + 3 * i;
     double world[3], u[2];
     dls_plane_turn(chain, out, world);
     dls_plane_turn_back(polygon, world, u);
-    double here = dls_plane_dot(u, h->vertex + 3 * i), slack = slack_kept * h->size;
-    return dls_plane_dot(u, h->vertex + 3 * before) >= here - slack &&
-           dls_plane_dot(u, h->vertex + 3 * after) >= here - slack;
+    for (int k = 0; k < 2; k++) {
+        const double *w = h->vertex + 3 * beside[k];
+        double e[2] = {w[0] - v[0], w[1] - v[1]};
+        if (dls_plane_dot(u, e) < -sine * sqrt(dls_plane_dot(e, e))) return false;
+    }
+    return true;
 }
 
-static void add_vertex(const dls_placed *a, int i, const dls_placed *b, double margin,
+/* Contacts of vertex i. Where all: also those that have gone behind a segment against which it does not
+ * point. Returns whether there are such. */
+static bool add_vertex(const dls_placed *a, int i, const dls_placed *b, double margin, bool all,
                        const dls_contact_point *last, int last_count, int first, dls_manifold *manifold) {
     const dls_mesh *mesh = b->shape->mesh;
     const dls_hull *h = a->shape->hull;
@@ -242,16 +271,23 @@ static void add_vertex(const dls_placed *a, int i, const dls_placed *b, double m
     dls_plane_to_world(a, h->vertex + 3 * i, world);
     dls_plane_to_local(b, world, point.p);
     point.nearest = nearest_distance(mesh, point.p, reach);
-    if (point.nearest > reach) return;
+    if (point.nearest > reach) return false;
     walk w = walk_begin(mesh, point.p, reach);
+    bool left = false;
     touch t;
     for (int e; (e = walk_next(&w)) >= 0;) {
-        if (touch_segment(mesh, e, &point, &t)) add_touch(b, &point, &t, first, manifold);
+        if (touch_segment(mesh, e, &point, &t)) {
+            if ((all && t.gap < 0) || leaves_at(a, b, i, t.out, corner_sine))
+                add_touch(b, &point, &t, first, manifold);
+            else
+                left = left || t.gap < 0;
+        }
         for (int end = 0; end < 2; end++)
             if (owns_vertex(mesh, e, end) && touch_vertex(mesh, mesh->element[2 * e + end], &point, &t) &&
-                (t.gap < 0 || leaves_at(a, b, i, t.out)))
+                (t.gap < 0 || leaves_at(a, b, i, t.out, flat_sine)))
                 add_touch(b, &point, &t, first, manifold);
     }
+    return left;
 }
 
 /* Directions from a vertex along its segments; false where it does not stick out of the solid. */
@@ -287,7 +323,7 @@ static int supported_side(const dls_hull *h, const double *q, double directions[
         if (supports && here > best) best = here, side = k;
     }
     *height = best;
-    return widest > 0 && side != nearest ? -1 : side;
+    return widest > slack_kept * h->size && side != nearest ? -1 : side;
 }
 
 static void add_corner(const dls_placed *a, const dls_placed *b, int v, double margin,
@@ -329,10 +365,15 @@ void dls_collide_polygon_chain(const dls_placed *a, const dls_placed *b, double 
     dls_plane_to_local(b, a->x, centre);
     if (nearest_distance(mesh, centre, reach) > reach) return;
     int first = manifold->count;
-    for (int i = 0; i < h->vertex_count; i++) add_vertex(a, i, b, margin, last, last_count, first, manifold);
+    bool left = false;
+    for (int i = 0; i < h->vertex_count; i++)
+        left |= add_vertex(a, i, b, margin, false, last, last_count, first, manifold);
     walk w = walk_begin(mesh, centre, reach);
     for (int e; (e = walk_next(&w)) >= 0;)
         for (int end = 0; end < 2; end++)
             if (owns_vertex(mesh, e, end))
                 add_corner(a, b, mesh->element[2 * e + end], margin, last, last_count, first, manifold);
+    for (int k = first; k < manifold->count; k++) left = left && manifold->point[k].gap >= 0;
+    for (int i = 0; left && i < h->vertex_count; i++) /* they overlap, and nothing else says so */
+        add_vertex(a, i, b, margin, true, last, last_count, first, manifold);
 }
