@@ -31,6 +31,14 @@ void dls_ellipsoid_touch_plane(const dls_ellipsoid *e, const double *x, const do
     dls_manifold_add(manifold, point_a, point_b, n, gap, feature);
 }
 
+/* The last direction n often shows that they are apart; the other, about x, reaches so far along −n. */
+static bool separated(const dls_ellipsoid *e, const double *n, const double *x, double reach, double margin) {
+    double support[3], d[3];
+    dls_ellipsoid_support(e, n, support);
+    vec_sub(d, x, support);
+    return vec_dot(n, d) - reach > margin;
+}
+
 /* gap = φ(centre) − r */
 static void ellipsoid_sphere(const dls_placed *a, const dls_placed *b, double margin, dls_pair_memory *memory,
                              const dls_contact_point *last, int last_count, dls_manifold *manifold) {
@@ -40,12 +48,7 @@ static void ellipsoid_sphere(const dls_placed *a, const dls_placed *b, double ma
     dls_ellipsoid_place(a, &e);
     if (dls_ellipsoid_is_far(&e, b->x, radius, margin)) return;
     bool warm = dls_ellipsoid_recalls(memory);
-    if (warm) { /* the last direction often shows that they are apart */
-        double support[3], d[3];
-        dls_ellipsoid_support(&e, memory->n, support);
-        vec_sub(d, b->x, support);
-        if (vec_dot(memory->n, d) - radius > margin) return;
-    }
+    if (warm && separated(&e, memory->n, b->x, radius, margin)) return;
     double gap = dls_ellipsoid_to_point(&e, b->x, warm, memory->n) - radius;
     memory->used = 1;
     if (gap <= margin) dls_ellipsoid_touch(&e, memory->n, gap, 0, manifold);
@@ -55,15 +58,18 @@ static void ellipsoid_sphere(const dls_placed *a, const dls_placed *b, double ma
 static void ellipsoid_capsule(const dls_placed *a, const dls_placed *b, double margin,
                               dls_pair_memory *memory, const dls_contact_point *last, int last_count,
                               dls_manifold *manifold) {
-    (void)memory, (void)last, (void)last_count;
+    (void)last, (void)last_count;
     dls_ellipsoid e;
-    double radius = b->shape->radius, length = b->shape->length, start[3], n[3], s, gap;
+    double radius = b->shape->radius, length = b->shape->length, start[3], s, gap;
     const double *axis = b->R + 6;
     dls_ellipsoid_place(a, &e);
     if (dls_ellipsoid_is_far(&e, b->x, 0.5 * length + radius, margin)) return;
+    double reach = radius + 0.5 * length * fabs(vec_dot(memory->n, axis));
+    if (dls_ellipsoid_recalls(memory) && separated(&e, memory->n, b->x, reach, margin)) return;
     vec_along(start, b->x, -0.5 * length, axis);
-    gap = dls_ellipsoid_to_segment(&e, start, axis, length, n, &s) - radius;
-    if (gap <= margin) dls_ellipsoid_touch(&e, n, gap, 0, manifold);
+    gap = dls_ellipsoid_to_segment(&e, start, axis, length, memory->n, &s) - radius;
+    memory->used = 1;
+    if (gap <= margin) dls_ellipsoid_touch(&e, memory->n, gap, 0, manifold);
 }
 
 static void ellipsoid_ellipsoid(const dls_placed *a, const dls_placed *b, double margin,
@@ -108,7 +114,7 @@ static void ellipsoid_box_inside(const dls_placed *a, const dls_placed *b, doubl
 static const dls_pair_row rows[] = {
     {DLS_ELLIPSOID, DLS_SPHERE, ellipsoid_sphere, true, true,
      "nearest point of the ellipsoid to the centre, Newton on its secular equation"},
-    {DLS_ELLIPSOID, DLS_CAPSULE, ellipsoid_capsule, true, false,
+    {DLS_ELLIPSOID, DLS_CAPSULE, ellipsoid_capsule, true, true,
      "nearest point of the axis: secular equation across it, or at an end"},
     {DLS_ELLIPSOID, DLS_ELLIPSOID, ellipsoid_ellipsoid, true, true,
      "common normal by Newton on the sphere, started where blown-up ellipsoids touch"},

@@ -158,17 +158,30 @@ double reference_point(const solid *ellipsoid, const double *y, double *n) {
     return distance;
 }
 
+/* Slope of the distance at part of the way from y along a. */
+static double slope_at(const solid *ellipsoid, const double *y, const double *a, double part,
+                       double *distance, double *n) {
+    double x[3];
+    vec_along(x, y, part, a);
+    *distance = reference_point(ellipsoid, x, n);
+    return vec_dot(n, a);
+}
+
 double reference_segment(const solid *ellipsoid, const double *y, const double *z, double *n) {
-    double a[3], x[3], low = 0, high = 1, distance = reference_point(ellipsoid, y, n);
+    double a[3], low = 0, high = 1, distance;
     vec_sub(a, z, y);
-    if (vec_dot(n, a) >= 0) return distance;
-    distance = reference_point(ellipsoid, z, n);
-    if (vec_dot(n, a) <= 0) return distance;
-    for (int k = 0; k < 54; k++) {
-        double at = 0.5 * (low + high);
-        vec_along(x, y, at, a);
-        distance = reference_point(ellipsoid, x, n);
-        *(vec_dot(n, a) < 0 ? &low : &high) = at;
+    double falling = slope_at(ellipsoid, y, a, 0, &distance, n);
+    if (falling >= 0) return distance;
+    double rising = slope_at(ellipsoid, y, a, 1, &distance, n), length = vec_norm(a);
+    if (rising <= 0) return distance;
+    for (int k = 0; k < 100 && high - low > 1e-16; k++) { /* false position, every third time the middle */
+        double part = k % 3 == 2 ? 0.5 * (low + high) : low - falling * (high - low) / (rising - falling);
+        double slope = slope_at(ellipsoid, y, a, part, &distance, n);
+        if (fabs(slope) < 1e-15 * length) break;
+        if (slope < 0)
+            low = part, falling = slope, rising *= k % 3 == 1 ? 0.5 : 1;
+        else
+            high = part, rising = slope, falling *= k % 3 == 1 ? 0.5 : 1;
     }
     return distance;
 }

@@ -215,7 +215,7 @@ static void check_brute(dls_random *g, dls_shape_kind kind, int round, int *chec
 
 static void test_brute_force(void **state) {
     (void)state;
-    static const int poses[CONVEX_KINDS] = {10000, 10000, 10000, 5000, 3000, 500};
+    static const int poses[CONVEX_KINDS] = {10000, 10000, 10000, 10000, 10000, 1000};
     dls_random g = {18};
     for (int k = 0; k < CONVEX_KINDS; k++) {
         int checked = 0, wanted = scaled(poses[k], 50);
