@@ -17,7 +17,7 @@ static dls_region region_begin(const dls_placed *b, double margin, dls_manifold 
                         .x = b->x,
                         .R = b->R,
                         .margin = margin,
-                        .least = INFINITY,
+                        .least = HUGE_VAL,
                         .first = manifold->count};
 }
 
@@ -139,7 +139,7 @@ static int facing_face(const dls_hull *hull, const double *n) {
 
 /* The edge whose higher end is lowest along n, where it is flat enough; −1 for none. */
 static int facing_edge(const dls_hull *hull, const double *n, dls_line *line) {
-    double least = INFINITY;
+    double least = HUGE_VAL;
     int edge = -1;
     for (int k = 0; k < hull->edge_count; k++) {
         double high = fmax(vec_dot(n, hull->vertex + 3 * hull->edge_vertex[k][0]),
@@ -194,7 +194,7 @@ static void cylinder_hull(const dls_placed *a, const dls_placed *b, double margi
     dls_cylinder_place(a, b->x, b->R, &A);
     double n[3];
     if (memory_direction(memory, n)) {
-        double least = INFINITY;
+        double least = HUGE_VAL;
         for (int v = 0; v < hull->vertex_count; v++) least = fmin(least, vec_dot(n, hull->vertex + 3 * v));
         if (least - cylinder_reach(&A, n) > margin) return;
     }

@@ -149,7 +149,7 @@ static bool keep(dls_direction *best, const double *n, double f, dls_cylinder_su
 
 /* min over the hull of n·x − reach of the cylinder */
 static double hull_f(const dls_cylinder *A, const dls_hull *hull, const double *n) {
-    double least = INFINITY;
+    double least = HUGE_VAL;
     for (int v = 0; v < hull->vertex_count; v++) least = fmin(least, vec_dot(n, hull->vertex + 3 * v));
     return least - cylinder_reach(A, n);
 }
@@ -230,7 +230,7 @@ static bool hull_vertices(const dls_cylinder *A, const dls_hull *hull, double ma
 
 bool dls_cylinder_hull_direction(const dls_cylinder *A, const dls_hull *hull, double margin,
                                  dls_direction *best) {
-    best->f = -INFINITY;
+    best->f = -HUGE_VAL;
     best->kind = SUPPORT_NONE;
     return hull_faces_and_caps(A, hull, margin, best) && hull_edges(A, hull, margin, best) &&
            hull_vertices(A, hull, margin, best);
@@ -244,7 +244,7 @@ static double segment_f(const dls_cylinder *A, const dls_line *line, const doubl
 
 bool dls_cylinder_segment_direction(const dls_cylinder *A, const dls_line *line, double margin,
                                     dls_direction *best) {
-    best->f = -INFINITY;
+    best->f = -HUGE_VAL;
     best->kind = SUPPORT_NONE;
     double n[4][3], q[3];
     bool rim[4];
@@ -438,13 +438,75 @@ static bool is_settled(const dls_cylinder *A, const dls_cylinder *B, const dls_d
     return holds(B, a) || holds(A, b);
 }
 
+/* From the nearest point of A to the point of B's rim at angle t: d; returns half the slope of |d|² in t. */
+typedef struct rim_walk {
+    const dls_cylinder *A;
+    double centre[3], x[3], y[3], r;
+} rim_walk;
+
+static double rim_slope(const rim_walk *w, double t, double *d) {
+    double p[3], along[3], q[3], rise[3], c = cos(t), s = sin(t);
+    for (int i = 0; i < 3; i++) {
+        p[i] = w->centre[i] + w->r * (c * w->x[i] + s * w->y[i]);
+        along[i] = w->r * (c * w->y[i] - s * w->x[i]);
+    }
+    vec_sub(q, p, w->A->c);
+    double z = vec_dot(q, w->A->a);
+    vec_along(rise, q, -z, w->A->a);
+    double rho = vec_norm(rise), in = rho > w->A->r ? w->A->r / rho : 1;
+    double inside = fmin(w->A->h, fmax(-w->A->h, z));
+    vec_along(d, q, -in, rise);
+    vec_along(d, d, -inside, w->A->a);
+    return vec_dot(d, along);
+}
+
+/* Apart, beside the kink of a cap: Newton on the sphere stalls there, while the distance of a point of B's
+ * rim from A is smooth along the rim. Goes to its minimum near n. */
+static void walk_rim(const dls_cylinder *A, const dls_cylinder *B, double *n) {
+    rim_walk w = {.A = A, .r = B->r};
+    double along = -vec_dot(n, B->a), d[3];
+    vec_scale(w.x, -1, n);
+    vec_along(w.x, w.x, -along, B->a);
+    double size = vec_norm(w.x);
+    if (size < 1e-6) return;
+    vec_scale(w.x, 1 / size, w.x);
+    vec_cross(w.y, B->a, w.x);
+    vec_along(w.centre, B->c, along < 0 ? -B->h : B->h, B->a);
+    double low = 0, f_low = rim_slope(&w, 0, d), high = 0, f_high = f_low;
+    for (double step = f_low > 0 ? -1e-5 : 1e-5; f_high * f_low > 0; step *= 2) {
+        if (fabs(step) > 1) return;
+        low = high, f_low = f_high;
+        high += step, f_high = rim_slope(&w, high, d);
+    }
+    for (int k = 0; k < 100 && f_high != 0 && fabs(high - low) > 1e-16; k++) { /* false position, Illinois */
+        double t = high - f_high * (high - low) / (f_high - f_low), f = rim_slope(&w, t, d);
+        if (f * f_high < 0)
+            low = high, f_low = f_high;
+        else
+            f_low *= 0.5;
+        high = t, f_high = f;
+    }
+    size = vec_norm(d);
+    if (size > 1e-12 * (A->r + A->h)) vec_scale(n, 1 / size, d);
+}
+
+static void polish(const dls_cylinder *A, const dls_cylinder *B, dls_direction *best) {
+    double n[2][3];
+    vec_copy(n[0], best->n);
+    walk_rim(A, B, n[0]);
+    vec_scale(n[1], -1, best->n);
+    walk_rim(B, A, n[1]);
+    vec_scale(n[1], -1, n[1]);
+    for (int k = 0; k < 2; k++) keep(best, n[k], pair_f(A, B, n[k]), SUPPORT_EDGE_RIM, 0, HUGE_VAL);
+}
+
 bool dls_cylinder_pair_direction(const dls_cylinder *A, const dls_cylinder *B, double margin,
                                  dls_direction *best) {
     double n[4][3], start[STARTS][3], q[3];
     bool rim[4];
     int starts = 0;
     const dls_cylinder *both[2] = {A, B};
-    best->f = -INFINITY;
+    best->f = -HUGE_VAL;
     best->kind = SUPPORT_NONE;
     for (int side = 0; side < 2; side++)
         for (int cap = 0; cap < 2; cap++) {
@@ -464,6 +526,8 @@ bool dls_cylinder_pair_direction(const dls_cylinder *A, const dls_cylinder *B, d
     }
     double thin = fmin(fmin(A->r, A->h), fmin(B->r, B->h));
     if (best->f > -0.05 * thin && is_settled(A, B, best)) return true;
-    if (best->f > 0) return rims_apart(A, B, margin, best);
-    return rims_overlapping(A, B, start, starts, margin, best);
+    bool near =
+        best->f > 0 ? rims_apart(A, B, margin, best) : rims_overlapping(A, B, start, starts, margin, best);
+    if (near && best->f > 0 && !is_settled(A, B, best)) polish(A, B, best);
+    return near && best->f <= margin;
 }

@@ -41,7 +41,7 @@ static bool try(const dls_cylinder *A, const triangle *t, const double *n, int f
 
 /* What of the triangle lies lowest along n: a vertex, an edge or all of it. */
 static int lowest_feature(const triangle *t, const double *n) {
-    double height[3], least = INFINITY, size = 0;
+    double height[3], least = HUGE_VAL, size = 0;
     for (int k = 0; k < 3; k++) {
         height[k] = vec_dot(n, t->corner + 3 * k);
         least = fmin(least, height[k]);
@@ -85,7 +85,7 @@ static bool try_edges(const dls_cylinder *A, const triangle *t, dls_direction *b
 /* Best allowed direction; false where the triangle is beyond the margin or has none. */
 static bool triangle_direction(const dls_cylinder *A, const triangle *t, dls_direction *best) {
     double n[3], to[3];
-    best->f = -INFINITY;
+    best->f = -HUGE_VAL;
     best->kind = SUPPORT_NONE;
     vec_scale(n, -1, t->normal);
     vec_sub(to, A->c, t->corner);
@@ -160,7 +160,7 @@ static void polygon_region(dls_region *region, const dls_cylinder *A, const tria
 
 /* The lowest edge of the triangle along n where it is level enough. */
 static void edge_region(dls_region *region, const dls_cylinder *A, const triangle *t, const double *n) {
-    double least = INFINITY, e[3];
+    double least = HUGE_VAL, e[3];
     int edge = 0;
     for (int k = 0; k < 3; k++) {
         double high = fmax(vec_dot(n, t->corner + 3 * k), vec_dot(n, t->corner + 3 * ((k + 1) % 3)));
@@ -259,7 +259,7 @@ void dls_cylinder_mesh(const dls_placed *a, const dls_placed *b, double margin, 
         vec_copy(t.normal, mesh->normal + 3 * element);
         dls_direction best;
         if (!triangle_direction(&A, &t, &best)) continue;
-        region.least = INFINITY;
+        region.least = HUGE_VAL;
         region.level = false;
         if (-vec_dot(best.n, t.normal) > sqrt(1 - CYLINDER_PARALLEL * CYLINDER_PARALLEL))
             polygon_region(&region, &A, &t, best.n, &memory->feature[0]);
