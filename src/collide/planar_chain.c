@@ -58,9 +58,8 @@ static segment segment_of(const dls_mesh *mesh, int e) {
     const double *v = mesh->vertex + 3 * mesh->element[2 * e],
                  *w = mesh->vertex + 3 * mesh->element[2 * e + 1];
     segment s = {.v = {v[0], v[1]}, .m = mesh->normal + 3 * e};
-    double x = w[0] - v[0], y = w[1] - v[1];
-    s.length = sqrt(x * x + y * y);
-    s.t[0] = x / s.length, s.t[1] = y / s.length;
+    s.t[0] = s.m[1], s.t[1] = -s.m[0]; /* the solid is on the right */
+    s.length = s.t[0] * (w[0] - v[0]) + s.t[1] * (w[1] - v[1]);
     return s;
 }
 
@@ -86,16 +85,19 @@ static bool may_be_behind(const ball *b, double distance) {
     return distance <= b->depth && distance <= b->nearest + behind_ties * b->size;
 }
 
-static double nearest_distance(const dls_mesh *mesh, const double *p, double reach) {
+/* outside (may be NULL): the nearest point lies within a segment that p is in front of. */
+static double nearest_distance(const dls_mesh *mesh, const double *p, double reach, bool *outside) {
     walk w = walk_begin(mesh, p, reach);
     double least = INFINITY;
+    bool in_front = false;
     for (int e; (e = walk_next(&w)) >= 0;) {
         segment s = segment_of(mesh, e);
-        double d[2] = {p[0] - s.v[0], p[1] - s.v[1]};
-        double at = fmin(fmax(dls_plane_dot(d, s.t), 0), s.length);
-        double x = d[0] - at * s.t[0], y = d[1] - at * s.t[1];
-        least = fmin(least, x * x + y * y);
+        double d[2] = {p[0] - s.v[0], p[1] - s.v[1]}, at = dls_plane_dot(d, s.t);
+        double height = dls_plane_dot(d, s.m), beyond = fmax(fmax(-at, at - s.length), 0);
+        double square = height * height + beyond * beyond;
+        if (square < least) least = square, in_front = beyond <= 0 && height > 0;
     }
+    if (outside) *outside = in_front;
     return sqrt(least);
 }
 
@@ -220,7 +222,7 @@ void dls_collide_disc_chain(const dls_placed *a, const dls_placed *b, double mar
                  .last = last,
                  .last_count = last_count};
     dls_plane_to_local(b, a->x, disc.p);
-    disc.nearest = nearest_distance(mesh, disc.p, reach);
+    disc.nearest = nearest_distance(mesh, disc.p, reach, NULL);
     if (disc.nearest > reach) return;
     int first = manifold->count;
     walk w = walk_begin(mesh, disc.p, reach);
@@ -270,10 +272,11 @@ static bool add_vertex(const dls_placed *a, int i, const dls_placed *b, double m
                   .last_count = last_count};
     dls_plane_to_world(a, h->vertex + 3 * i, world);
     dls_plane_to_local(b, world, point.p);
-    point.nearest = nearest_distance(mesh, point.p, reach);
-    if (point.nearest > reach) return false;
-    walk w = walk_begin(mesh, point.p, reach);
-    bool left = false;
+    bool left = false, outside;
+    point.nearest = nearest_distance(mesh, point.p, reach, &outside);
+    if (point.nearest > (outside ? margin : reach)) return false;
+    /* what is held in a hollow lies near its bottom */
+    walk w = walk_begin(mesh, point.p, fmin(reach, 2 * (margin + point.nearest)));
     touch t;
     for (int e; (e = walk_next(&w)) >= 0;) {
         if (touch_segment(mesh, e, &point, &t)) {
@@ -363,7 +366,7 @@ void dls_collide_polygon_chain(const dls_placed *a, const dls_placed *b, double 
     const dls_hull *h = a->shape->hull;
     double centre[2], reach = a->shape->bound + margin;
     dls_plane_to_local(b, a->x, centre);
-    if (nearest_distance(mesh, centre, reach) > reach) return;
+    if (nearest_distance(mesh, centre, reach, NULL) > reach) return;
     int first = manifold->count;
     bool left = false;
     for (int i = 0; i < h->vertex_count; i++)
