@@ -166,8 +166,10 @@ static bool scan_edges(const mesh_touch *t, dls_hull_axis *axis) {
 
 /* ---- contacts ---- */
 
+enum { ELEMENT_SHIFT = 38, ELEMENT_MASK = 0xFFFFFF };
+
 static uint64_t make_id(int kind, int element, int feature) {
-    return (uint64_t)kind << 62 | (uint64_t)(element & 0xFFFFFF) << 38 |
+    return (uint64_t)kind << 62 | (uint64_t)(element & ELEMENT_MASK) << ELEMENT_SHIFT |
            (uint64_t)(feature & 0xFFF) << DLS_CLIP_ID_BITS;
 }
 
@@ -212,7 +214,7 @@ static void add_clipped(void *user, const dls_clip_point *p) {
 
 /* The body's face that lay on this triangle in the step before, −1 for none. */
 static int old_incident(const mesh_touch *t) {
-    uint64_t mask = ~(((uint64_t)1 << 38) - 1), id = make_id(DLS_TOUCH_FACE_B, t->element, 0);
+    uint64_t mask = ~(((uint64_t)1 << ELEMENT_SHIFT) - 1), id = make_id(DLS_TOUCH_FACE_B, t->element, 0);
     for (int k = 0; k < t->last_count; k++)
         if ((t->last[k].feature & mask) == id) return (int)(t->last[k].feature >> DLS_CLIP_ID_BITS & 0xFFF);
     return -1;
@@ -288,6 +290,54 @@ static void touch_triangle(mesh_touch *t, const dls_hull_axis *front) {
     else
         least = touch_edges(t, &edges);
     if (best > 0 && least > best + attained * size) add_closest(t, front->n, before);
+}
+
+/* ---- overlaps that another one explains ---- */
+
+static int element_of(const dls_contact_point *c) {
+    return (int)(c->feature >> ELEMENT_SHIFT & ELEMENT_MASK);
+}
+
+/* Least gap among the contacts that share the triangle and the normal of c: the way out along it. */
+static double way_out(const mesh_touch *t, const dls_contact_point *c) {
+    double least = c->gap;
+    for (int k = t->start; k < t->manifold->count; k++) {
+        const dls_contact_point *other = &t->manifold->point[k];
+        if (vec_dot(other->normal, c->normal) > 1 - 1e-9) least = fmin(least, other->gap);
+    }
+    return least;
+}
+
+/* Whether moving the body out along a shorter way than that of c frees it from c's triangle as well. */
+static bool explained(mesh_touch *t, const dls_contact_point *c) {
+    double own = way_out(t, c);
+    for (int k = t->start; k < t->manifold->count; k++) {
+        const dls_contact_point *other = &t->manifold->point[k];
+        if (!(other->gap < 0) || vec_dot(other->normal, c->normal) > 1 - 1e-6) continue;
+        double out = way_out(t, other), n[3];
+        if (!(out > own)) continue;
+        facet_set(t, element_of(c));
+        mat_apply_transposed(n, t->pair.frame_R[0], other->normal);
+        if (dls_hull_pair_gap(&t->pair, n) >= out - tie * t->pair.hull[0]->size) return true;
+    }
+    return false;
+}
+
+/* Of a corner deep in the body each triangle asks for its own way out; the shortest that frees all is enough.
+ */
+static void drop_explained(mesh_touch *t) {
+    if (t->mesh->element_count > ELEMENT_MASK) return; /* identities do not tell triangles apart */
+    int kept = t->start;
+    uint64_t drop[4] = {0};
+    int count = t->manifold->count - t->start;
+    for (int k = 0; k < count && k < 256; k++) {
+        const dls_contact_point *c = &t->manifold->point[t->start + k];
+        if (c->gap < 0 && explained(t, c)) drop[k / 64] |= (uint64_t)1 << k % 64;
+    }
+    for (int k = 0; k < count; k++)
+        if (k >= 256 || !(drop[k / 64] >> k % 64 & 1))
+            t->manifold->point[kept++] = t->manifold->point[t->start + k];
+    t->manifold->count = kept;
 }
 
 /* ---- all triangles ---- */
@@ -366,6 +416,7 @@ void dls_collide_mesh_hull(const dls_placed *a, const dls_placed *b, double marg
     dls_hull_pair_begin(&t.pair, a, a->shape->hull, b, &t.facet.hull);
     body_box(&t, low, high);
     walk_triangles(&t, low, high, FRONT, NULL, NULL);
+    drop_explained(&t);
     if (manifold->count > t.start) return;
     walk_triangles(&t, low, high, SEARCH, way, &gap);
     if (gap > -INFINITY) walk_triangles(&t, low, high, DEEP, way, &gap);
