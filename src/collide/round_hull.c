@@ -170,31 +170,32 @@ static bool enters(const dls_hull *h, const axis *x) {
 
 /* An end of the axis over a face. */
 static bool meet_face(const dls_hull *h, const axis *x, int face, double s, meeting *m) {
-    meeting found = {.s = s, .face = face, .edge = -1, .vertex = -1, .apart = true};
-    vec_along(found.foot.p, x->p, s, x->d);
-    double height = height_over(h, face, found.foot.p);
+    foot f;
+    vec_along(f.p, x->p, s, x->d);
+    double height = height_over(h, face, f.p);
     if (height <= 0 || height >= m->foot.height) return false;
-    foot_on_face(h, face, height, &found.foot);
-    if (!is_over(h, face, found.foot.at)) return false;
-    *m = found;
+    foot_on_face(h, face, height, &f);
+    if (!is_over(h, face, f.at)) return false;
+    *m = (meeting){.foot = f, .s = s, .face = face, .edge = -1, .vertex = -1, .apart = true};
     return true;
 }
 
 static void meet_edge(const dls_hull *h, const axis *x, int edge, meeting *m) {
     const double *v = h->vertex + 3 * h->edge_vertex[edge][0];
-    double e[3], s, t;
-    meeting found = {.face = -1, .edge = edge, .vertex = -1, .apart = true};
+    double e[3], p[3], q[3], d[3], s, t;
     vec_sub(e, h->vertex + 3 * h->edge_vertex[edge][1], v);
     dls_segments_nearest(x->p, x->d, v, e, &s, &t);
-    vec_along(found.foot.p, x->p, s, x->d);
-    vec_along(found.foot.at, v, t, e);
-    vec_sub(found.foot.out, found.foot.p, found.foot.at);
-    found.foot.height = vec_norm(found.foot.out);
-    if (found.foot.height >= m->foot.height) return;
-    vec_scale(found.foot.out, 1 / fmax(found.foot.height, 1e-145), found.foot.out);
-    found.s = s;
-    if (t <= 0 || t >= 1) found.vertex = h->edge_vertex[edge][t > 0];
-    *m = found;
+    vec_along(p, x->p, s, x->d);
+    vec_along(q, v, t, e);
+    vec_sub(d, p, q);
+    double square = vec_dot(d, d);
+    if (square >= m->foot.height * m->foot.height) return;
+    *m = (meeting){.s = s, .face = -1, .edge = edge, .vertex = -1, .apart = true};
+    if (t <= 0 || t >= 1) m->vertex = h->edge_vertex[edge][t > 0];
+    m->foot.height = sqrt(square);
+    vec_copy(m->foot.p, p);
+    vec_copy(m->foot.at, q);
+    vec_scale(m->foot.out, 1 / fmax(m->foot.height, 1e-145), d);
 }
 
 static bool is_visible(const dls_hull *h, const axis *x, int face) {
