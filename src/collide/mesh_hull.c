@@ -419,5 +419,5 @@ void dls_collide_mesh_hull(const dls_placed *a, const dls_placed *b, double marg
     drop_explained(&t);
     if (manifold->count > t.start) return;
     walk_triangles(&t, low, high, SEARCH, way, &gap);
-    if (gap > -INFINITY) walk_triangles(&t, low, high, DEEP, way, &gap);
+    if (isfinite(gap)) walk_triangles(&t, low, high, DEEP, way, &gap);
 }

@@ -59,7 +59,7 @@ static double face_distance(const dls_placed *h, int f, const double *x) {
         if (vec_dot(m, d) > 0) return INFINITY;
     }
     double height = vec_dot(n, local) - hull->face_offset[f];
-    return height >= 0 ? height : INFINITY;
+    return height >= 0 ? height : (double)INFINITY;
 }
 
 static double brute_distance(const dls_placed *a, const dls_placed *b) {
