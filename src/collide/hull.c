@@ -93,7 +93,8 @@ static bool try_best_face(touch *t, int side) {
 /* The face of the step before, while it is nearly as good. */
 static bool try_old_face(touch *t) {
     int side = t->memory->feature[0], face = t->memory->feature[1];
-    if (!t->memory->used || side > DLS_TOUCH_FACE_B || face < 0 || face >= t->pair.hull[side]->face_count)
+    if (!t->memory->used || side < 0 || side > DLS_TOUCH_FACE_B || face < 0 ||
+        face >= t->pair.hull[side]->face_count)
         return false;
     double n[3];
     return dls_hull_face_gap(&t->pair, side, face, n) >= t->best - 2 * tie * t->pair.size &&
@@ -118,9 +119,12 @@ static bool try_edges(touch *t, const dls_hull_axis *axis, double slack) {
 }
 
 static bool try_old_edges(touch *t) {
-    if (!remembers(t, DLS_TOUCH_EDGES)) return false;
+    int first = t->memory->feature[1], second = t->memory->feature[2];
+    if (!remembers(t, DLS_TOUCH_EDGES) || first < 0 || first >= t->pair.hull[0]->edge_count || second < 0 ||
+        second >= t->pair.hull[1]->edge_count)
+        return false;
     dls_hull_axis axis;
-    dls_hull_edge_axis(&t->pair, t->memory->feature[1], t->memory->feature[2], &axis);
+    dls_hull_edge_axis(&t->pair, first, second, &axis);
     return try_edges(t, &axis, 2 * tie);
 }
 
