@@ -151,8 +151,9 @@ static verdict judge(const contact_work *work, const dls_contact *c) {
     double u[3];
     relative_velocity(work->world, &place, work->assembly->before, work->assembly->dimension, u);
     if (closed) return u[0] < -o->rest_speed ? BOUNCES : ENTERS;
-    /* what will bounce must keep its speed until it has closed */
-    return -pair->e_n * u[0] > o->rest_speed && !o->whole_gap ? STAYS_OUT : ENTERS;
+    if (o->whole_gap || -pair->e_n * u[0] <= o->rest_speed) return ENTERS;
+    /* what will bounce keeps its speed until the step in which it would close */
+    return c->at.gap + o->h * u[0] <= 0 ? BOUNCES : ENTERS;
 }
 
 static double judge_range(void *self, int first, int end) {
@@ -167,9 +168,10 @@ static double judge_range(void *self, int first, int end) {
 static void added_velocity(const dls_assemble_options *o, const dls_pair_def *pair, double gap, bool bounces,
                            const double *before, int d, double *added) {
     for (int k = 0; k < d; k++) added[k] = bounces ? (k ? pair->e_t : pair->e_n) * before[k] : 0;
+    if (bounces) return;
     if (gap > 0 || o->whole_gap)
         added[0] += gap / o->h;
-    else if (!bounces)
+    else
         added[0] += fmax(o->share * gap / o->h, -o->most_speed);
 }
 
