@@ -266,8 +266,8 @@ static void test_motions(void **state) {
 /* ---- manifolds ---- */
 
 static double polygon_area(const dls_manifold *m) {
-    double centre[3] = {0, 0, 0}, angle[32], area = 0;
-    int order[32];
+    double centre[3] = {0, 0, 0}, angle[256], area = 0;
+    int order[256];
     for (int k = 0; k < m->count; k++) vec_along(centre, centre, 1.0 / m->count, m->point[k].point_b);
     for (int k = 0; k < m->count; k++) {
         angle[k] = atan2(m->point[k].point_b[1] - centre[1], m->point[k].point_b[0] - centre[0]);
@@ -299,6 +299,31 @@ static void test_octagon(void **state) {
     pair_end(&run);
     dls_hull_destroy(cube.hull);
     dls_hull_destroy(plate.hull);
+}
+
+/* A prism of 70 sides on its like turned by half a side: 140 corners, area 2N a² tan(π/2N) with the apothem
+ * a. */
+static void test_many_sides(void **state) {
+    (void)state;
+    enum { N = 70 };
+    const double pi = 3.141592653589793;
+    double points[6 * N];
+    for (int k = 0; k < 2 * N; k++)
+        vec_set(points + 3 * k, cos(2 * pi * k / N), sin(2 * pi * k / N), k < N ? -0.5 : 0.5);
+    dls_shape prism = polyhedron_shape(2 * N, points);
+    dls_placed a = placed_at(&prism, 0, 0, 0), b = placed_at(&prism, 0, 0, 0.999);
+    turn(&b, 0, 0, pi / N);
+    pair_run run = {0};
+    for (int step = 0; step < 3; step++) {
+        pair_step(&run, &a, &b, 0.01);
+        assert_int_equal(run.manifold.count, 2 * N);
+        assert_true(step == 0 || pair_same(&run));
+    }
+    assert_true(fabs(pair_least(&run.manifold, 0.01, 1e-12) + 0.001) < 1e-12);
+    double apothem = cos(pi / N);
+    assert_true(fabs(polygon_area(&run.manifold) - 2 * N * apothem * apothem * tan(pi / (2 * N))) < 1e-4);
+    pair_end(&run);
+    dls_hull_destroy(prism.hull);
 }
 
 /* Edges side by side, apart along the diagonal: two contacts, at the ends of the common stretch. */
@@ -339,22 +364,22 @@ static const resting rests[] = {
 };
 
 /* Under noise no contact comes or goes. */
-static void test_noise(void **state) {
-    (void)state;
+static void noise(dls_shape_kind kind) {
     dls_shape cube = box_shape(0.5, 0.5, 0.5);
+    cube.kind = kind; /* the same hull without the ways that are made for boxes */
     int steps = scaled(2000, 200);
     for (size_t r = 0; r < sizeof rests / sizeof *rests; r++)
         for (int level = 0; level < 4; level++) {
-            double noise = level % 2 ? 1e-12 : 1e-9;
+            double size = level % 2 ? 1e-12 : 1e-9;
             dls_random g = {5 + r};
             pair_run run = {0};
             int changes = 0;
             for (int n = 0; n < steps; n++) {
                 dls_placed a = placed_at(&cube, 0, 0, 0), b = placed_at(&cube, 0, 0, 0);
                 turn(&b, rests[r].turn[0], rests[r].turn[1], rests[r].turn[2]);
-                for (int i = 0; i < 3; i++) b.x[i] = rests[r].x[i] + noise * dls_random_normal(&g);
-                turn(&b, noise * dls_random_normal(&g), noise * dls_random_normal(&g),
-                     noise * dls_random_normal(&g));
+                for (int i = 0; i < 3; i++) b.x[i] = rests[r].x[i] + size * dls_random_normal(&g);
+                turn(&b, size * dls_random_normal(&g), size * dls_random_normal(&g),
+                     size * dls_random_normal(&g));
                 if (level >= 2) { /* not at the origin, and turned as a whole */
                     turn(&a, 0.3, 0.7, -0.2);
                     double R[9];
@@ -368,15 +393,21 @@ static void test_noise(void **state) {
                 pair_least(&run.manifold, 1e-3, 1e-12);
                 if (n > 0 && !pair_same(&run)) changes++;
             }
-            if (changes) print_message("%s, noise %g: %d changes\n", rests[r].name, noise, changes);
+            if (changes) print_message("%s, noise %g: %d changes\n", rests[r].name, size, changes);
             assert_int_equal(changes, 0);
             pair_end(&run);
         }
     dls_hull_destroy(cube.hull);
 }
 
+static void test_noise(void **state) {
+    (void)state;
+    noise(DLS_BOX);
+    noise(DLS_POLYHEDRON);
+}
+
 /* A slow turn and slide: what has gone never comes back. */
-static void slow_motion(double start, double yaw, double slide, double noise) {
+static void slow_motion(double start, double yaw, double slide, double size) {
     enum { GONE = 4096 };
     dls_shape cube = box_shape(0.5, 0.5, 0.5);
     static uint64_t gone[GONE];
@@ -386,7 +417,7 @@ static void slow_motion(double start, double yaw, double slide, double noise) {
     for (int n = 0; n < steps; n++) {
         double t = (double)n / steps;
         dls_placed a = placed_at(&cube, 0, 0, 0), b = placed_at(&cube, slide * t, 0.3 * slide * t, 0.9999);
-        turn(&b, noise * dls_random_normal(&g), noise * dls_random_normal(&g), start + yaw * t);
+        turn(&b, size * dls_random_normal(&g), size * dls_random_normal(&g), start + yaw * t);
         pair_step(&run, &a, &b, 1e-3);
         assert_true(run.manifold.count > 0);
         for (int k = 0; k < run.last.count; k++)
@@ -504,6 +535,7 @@ int main(void) {
         cmocka_unit_test(test_against_brute_force),
         cmocka_unit_test(test_motions),
         cmocka_unit_test(test_octagon),
+        cmocka_unit_test(test_many_sides),
         cmocka_unit_test(test_parallel_edges),
         cmocka_unit_test(test_noise),
         cmocka_unit_test(test_slow_yaw),
