@@ -2,13 +2,13 @@
 #include "collide/mesh.h"
 
 static const dls_pair_row rows[] = {
-    {DLS_SPHERE, DLS_MESH, dls_collide_mesh_sphere, true, false,
+    {DLS_SPHERE, DLS_MESH, dls_collide_mesh_sphere, true, true,
      "closest points that are local minima over neighbouring triangles"},
-    {DLS_CAPSULE, DLS_MESH, dls_collide_mesh_capsule, true, false,
+    {DLS_CAPSULE, DLS_MESH, dls_collide_mesh_capsule, true, true,
      "end balls as spheres; the axis against sharp edges and vertices"},
-    {DLS_BOX, DLS_MESH, dls_collide_mesh_hull, false, false,
+    {DLS_BOX, DLS_MESH, dls_collide_mesh_hull, false, true,
      "separating axes per triangle that its neighbours allow, whole clipped faces, closest points"},
-    {DLS_POLYHEDRON, DLS_MESH, dls_collide_mesh_hull, false, false,
+    {DLS_POLYHEDRON, DLS_MESH, dls_collide_mesh_hull, false, true,
      "separating axes per triangle that its neighbours allow, whole clipped faces, closest points"},
 };
 
