@@ -11,5 +11,8 @@ extern const command command_solvers;
 extern const command command_generate;
 extern const command command_export;
 extern const command command_reproduce;
+extern const command command_new;
+extern const command command_check;
+extern const command command_run;
 
 #endif

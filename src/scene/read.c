@@ -380,6 +380,11 @@ static dls_status refuse_key(dls_reader *reader, const dls_node *child, const dl
                              const char *noun) {
     char hint[100];
     dls_nearest nearest = dls_nearest_begin(child->key);
+    if (strpbrk(child->key, "()*/"))
+        return dls_node_fail(
+            child, reader->error,
+            "unknown key '%.60s' in %s; inside { } and [ ] an expression with a comma needs quotes",
+            child->key, noun);
     for (int i = 0; i < group->row_count; i++)
         if (row_has(&group->rows[i], kind)) dls_nearest_offer(&nearest, group->rows[i].key);
     dls_nearest_hint(&nearest, hint, sizeof hint);

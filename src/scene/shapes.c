@@ -45,7 +45,7 @@ static const dls_row shape_rows[] = {
      "along z; of a capsule: of its axis; of a cylinder-inside 0: open and endless", NULL, NULL, false, LONG},
     {"size", DLS_ROW_VECTOR, AT(size), "m", "edges of a box, semi-axes of an ellipsoid", NULL, NULL, true,
      SIZED},
-    {"points", DLS_ROW_NODE, AT(points), "m", "corners; polygon and polyhedron are their convex hull", NULL,
+    {"points", DLS_ROW_NODE, AT(points), "m", "corners; polygon and polyhedron are their convex hull", "none",
      "list of vectors", false, POINTED},
     {"closed", DLS_ROW_FLAG, AT(closed), "", "whether a chain's last point joins the first", NULL, NULL,
      false, BIT(CHAIN)},

@@ -8,7 +8,7 @@ sys.path.insert(0, os.path.join(os.environ["DLS_SOURCE_DIR"], "tests", "support"
 import tap  # noqa: E402
 from program import SOURCE, problem, run, run_json  # noqa: E402
 
-COMMANDS = "solve info compare solvers generate export reproduce".split()
+COMMANDS = "new check run solve info compare solvers generate export reproduce".split()
 
 
 def test_version_is_the_header_s():

@@ -1,0 +1,85 @@
+/* delassus new: a commented scene to start from. */
+#include "commands.h"
+#include "output_file.h"
+#include "report.h"
+
+#include <delassus/scene.h>
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+typedef struct new_values {
+    const char *output;
+    bool force;
+} new_values;
+
+#define AT(member) offsetof(new_values, member)
+
+static const option options[] = {
+    {"output", 'o', OPTION_TEXT, "FILE", AT(output), 0, 0,
+     "where to write it; '-' is stdout [TEMPLATE.yaml]"},
+    {"force", 'f', OPTION_FLAG, NULL, AT(force), 0, 0, "replace a file that exists"},
+};
+
+static int print_list(void) {
+    printf("Templates, for delassus new TEMPLATE:\n\n");
+    for (int i = 0; i < dls_scene_template_count(); i++)
+        printf("  %s%-14s%s %s\n", colour_begin(COLOUR_STRONG), dls_scene_template_name(i),
+               colour_end(COLOUR_STRONG), dls_scene_template_summary(i));
+    return EXIT_DONE;
+}
+
+static int find_template(const char *name) {
+    nearest n = nearest_begin(name);
+    for (int i = 0; i < dls_scene_template_count(); i++) {
+        if (!strcmp(dls_scene_template_name(i), name)) return i;
+        nearest_offer(&n, dls_scene_template_name(i));
+    }
+    report_error("new: no template '%s'; did you mean '%s'?", name, n.best);
+    return -1;
+}
+
+static int write_scene(const char *path, const char *text) {
+    output_file out;
+    if (!output_file_open(&out, path)) return EXIT_BAD_INPUT;
+    fputs(text, out.stream);
+    if (!output_file_commit(&out)) return EXIT_BAD_INPUT;
+    printf("%s: written; edit it, then 'delassus check %s' and 'delassus run %s'\n", path, path, path);
+    return EXIT_DONE;
+}
+
+static int run(const text_list *operands, const void *values) {
+    const new_values *v = values;
+    if (!operands->count) return print_list();
+    int index = find_template(operands->items[0]);
+    if (index < 0) return EXIT_BAD_INPUT;
+    char preset[128];
+    snprintf(preset, sizeof preset, "%s.yaml", dls_scene_template_name(index));
+    const char *path = v->output ? v->output : preset, *text = dls_scene_template_text(index);
+    if (!strcmp(path, "-")) {
+        fputs(text, stdout);
+        return EXIT_DONE;
+    }
+    struct stat there;
+    if (!v->force && stat(path, &there) == 0 && S_ISREG(there.st_mode))
+        return report_error("%s: exists already, expected a new name, or --force to replace it", path);
+    return write_scene(path, text);
+}
+
+static const new_values defaults = {NULL, false};
+
+const command command_new = {
+    .name = "new",
+    .summary = "write a commented scene to start from",
+    .operands = "[TEMPLATE]",
+    .details = "Without a template, lists them.\n\n"
+               "  delassus new drum -o drum.yaml",
+    .least_operands = 0,
+    .most_operands = 1,
+    .options = options,
+    .option_count = sizeof options / sizeof *options,
+    .defaults = &defaults,
+    .values_size = sizeof(new_values),
+    .run = run,
+};

@@ -1,0 +1,166 @@
+"""delassus new and delassus check: templates, messages, warnings, settings, the reference page."""
+import json
+import os
+import pathlib
+import resource
+import subprocess
+import sys
+
+sys.path.insert(0, os.path.join(os.environ["DLS_SOURCE_DIR"], "tests", "support"))
+import tap  # noqa: E402
+from program import PROGRAM, SOURCE, only_these, refuses, run, run_json  # noqa: E402
+
+TEMPLATES = sorted((SOURCE / "scenes/templates").glob("*.yaml"))
+BALL = "delassus: 1\nbodies:\n  - name: ball\n    shape: {kind: sphere, radius: 0.1}\n"
+
+
+def scene(text, name="scene.yaml"):
+    pathlib.Path(name).write_text(text)
+    return name
+
+
+def test_the_reference_page_is_up_to_date():
+    page = (SOURCE / "docs/scene-format.md").read_text()
+    assert page == run("check", "--format-reference").stdout, \
+        "write it anew: delassus check --format-reference >docs/scene-format.md"
+
+
+def test_new_lists_templates():
+    text = run("new").stdout
+    for template in TEMPLATES:
+        summary = template.read_text().splitlines()[0].removeprefix("# ")
+        assert f"  {template.stem} " in text and summary in text
+    assert len(TEMPLATES) >= 6
+
+
+def test_new_writes_the_files_of_the_repository():
+    for template in TEMPLATES:
+        done = run("new", template.stem)
+        assert f"{template.stem}.yaml: written" in done.stdout
+        assert pathlib.Path(f"{template.stem}.yaml").read_bytes() == template.read_bytes()
+        assert run("new", template.stem, "-o", "-").stdout == template.read_text()
+
+
+def test_new_keeps_what_is_there():
+    pathlib.Path("mine.yaml").write_text("precious")
+    refuses("new", "drum", "-o", "mine.yaml", words=["mine.yaml: exists already", "--force"])
+    assert pathlib.Path("mine.yaml").read_text() == "precious"
+    run("new", "drum", "-o", "mine.yaml", "--force")
+    assert pathlib.Path("mine.yaml").read_text() != "precious"
+
+
+def test_new_refuses():
+    refuses("new", "drumm", words=["no template 'drumm'", "did you mean 'drum'"])
+    refuses("new", "drum", "-o", "absent/x.yaml", words=["absent/x.yaml", "cannot write"])
+    pathlib.Path("small").mkdir()
+    refuses("new", "drum", "-o", "small/x.yaml", limit=100, words=["small/x.yaml"])
+    only_these("small")
+
+
+def test_every_template_reads_without_warnings():
+    for template in TEMPLATES:
+        facts = run_json("check", template, "--strict")
+        assert facts["warnings"] == [] and facts["dynamic"] > 0 and facts["title"], template
+        assert "no warnings" in run("check", template).stdout
+        # every line that is no comment nor blank: half of them explain themselves
+        text = template.read_text()
+        assert text.count("#") >= 4, template
+
+
+def test_every_template_steps():
+    for template in TEMPLATES:
+        facts = run_json("check", template)
+        facts = run_json("run", template, "-o", f"{template.stem}.h5", "--until", str(3 * facts["step"]))
+        assert facts["steps"] == facts["certified"] == 3, (template, facts)
+
+
+def test_check_tells_what_there_is():
+    text = run("check", scene(BALL + "title: One ball\ntime: {step: 1e-3, until: 2}\n")).stdout
+    for words in ("One ball", "1 dynamic (4.189 kg)", "2000 steps of 0.001 s until 2 s", "auto, tolerance 1e-06"):
+        assert words in text, words
+
+
+def test_settings():
+    path = scene(BALL + "variables: {R: 1}\n")
+    facts = run_json("check", path, "--set", "time.step=1/256", "-s", "bodies.ball.shape.radius=R/2", "--set",
+                     "variables.R=2", "--set", "solver.name=nlgs", "--set", "dimension=3")
+    assert facts["step"] == 1 / 256 and abs(facts["mass"] - 4188.790204786391) < 1e-9 and facts["solver"] == "nlgs"
+    refuses("check", path, "--set", "time.stpe=1", words=["--set time.stpe=1:", "did you mean 'step'?"])
+    refuses("check", path, "--set", "nothing", words=["--set 'nothing'", "expected path=value"])
+    refuses("check", path, "--set", "time.step=0", words=["--set time.step=0: step"])
+
+
+def test_messages_name_file_and_line():
+    cases = [
+        ("delassus: 1\nbodies: [\n", "scene.yaml:3: malformed YAML"),
+        ("delassus: 1\nboddies: []\n", "scene.yaml:2: unknown key 'boddies' in a scene, did you mean 'bodies'?"),
+        (BALL.replace("0.1", "-0.1"), "scene.yaml:4: radius is -0.1, expected a number above 0"),
+        (BALL.replace("0.1", ".nan"), "scene.yaml:4: radius is '.nan'"),
+        (BALL.replace("0.1", "2*(3"), "scene.yaml:4: radius is '2*(3', expected a number above 0: "),
+        (BALL + "    mass: 0\n", "scene.yaml:5: mass is 0, expected a number above 0"),
+        (BALL + "time:\n  step: 0\n", "scene.yaml:6: step: '0' is not a number from"),
+        (BALL + "time: 3\n", "scene.yaml:5: time is a text, expected a map of keys"),
+        (BALL + "title: &a b\n", "scene.yaml:5: anchors"),
+        (BALL.replace("sphere, radius: 0.1", "mesh, file: no.stl") + "    motion: static\n",
+         "scene.yaml:4: ./no.stl: No such file"),
+        (BALL + "  - name: ball\n    shape: {kind: sphere, radius: 1}\n", "scene.yaml:5: there is a body 'ball'"),
+    ]
+    for text, message in cases:
+        line = refuses("check", scene(text))
+        assert message in line, f"'{message}' is not in: {line}"
+
+
+def test_files_that_are_no_scenes():
+    pathlib.Path("folder").mkdir()
+    refuses("check", words=["no scene given"])
+    refuses("check", "absent.yaml", words=["absent.yaml: cannot be read"])
+    refuses("check", "folder", words=["folder: a folder"])
+    pathlib.Path("bytes.yaml").write_bytes(bytes(range(256)))
+    refuses("check", "bytes.yaml", words=["bytes.yaml:1: malformed YAML"])
+    pathlib.Path("empty.yaml").write_bytes(b"")
+    refuses("check", "empty.yaml", words=["empty.yaml:1: nothing"])
+
+
+def test_a_billion_bodies():
+    text = ("delassus: 1\nbodies:\n  - lattice: {spacing: [1, 1, 1], counts: [1000, 1000, 1000]}\n"
+            "    body: {shape: {kind: sphere, radius: 0.1}}\n")
+    line = refuses("check", scene(text), words=["scene.yaml:3: 1000000000 bodies need about", "TB of memory"])
+    assert "of this machine" in line
+
+
+def test_memory_is_what_the_process_may_have():
+    text = ("delassus: 1\nbodies:\n  - lattice: {spacing: [1, 1, 1], counts: [100, 100, 100]}\n"
+            "    body: {shape: {kind: sphere, radius: 0.1}}\n")
+    def limit():
+        resource.setrlimit(resource.RLIMIT_AS, (2 << 30, 2 << 30))
+    if "-fsanitize" in os.environ.get("CFLAGS", "") or os.environ.get("DLS_TEST_SCALE", "1") != "1":
+        raise tap.Skip("sanitizers need more address space than the test allows")
+    done = subprocess.run([PROGRAM, "check", scene(text)], capture_output=True, text=True, preexec_fn=limit)
+    assert done.returncode == 2 and "1000000 bodies need about" in done.stderr and "2.15 GB" in done.stderr, done
+
+
+def test_warnings():
+    text = BALL + "  - name: other\n    position: [0.15, 0, 0]\n    shape: {kind: sphere, radius: 0.1}\n"
+    path = scene(text)
+    assert "warning: overlap at the start: 'ball' and 'other', 0.05 m deep" in run("check", path).stdout
+    assert len(run_json("check", path)["warnings"]) == 1
+    run("check", path, "--strict", expect=1)
+    text = run("check", scene(BALL + "time: {step: 0.1}\n")).stdout
+    assert "warning: step too long: from rest a body falls 0.0981 m in a step of 0.1 s" in text
+
+
+def test_meshes_lie_beside_the_scene():
+    pathlib.Path("parts").mkdir()
+    pathlib.Path("parts/floor.obj").write_text("v -1 -1 0\nv 1 -1 0\nv 1 1 0\nv -1 1 0\nf 1 2 3 4\n")
+    path = scene(BALL.replace("    shape", "    position: [0, 0, 1]\n    shape") +
+                 "  - {motion: static, shape: {kind: mesh, file: floor.obj, scale: 2}}\n", "parts/scene.yaml")
+    facts = run_json("check", path)
+    assert facts["static"] == 1 and facts["warnings"] == []
+
+
+def test_a_scene_from_a_pipe():
+    done = subprocess.run([PROGRAM, "check", "/dev/stdin", "--json"], input=BALL, capture_output=True, text=True)
+    assert done.returncode == 0 and json.loads(done.stdout)["dynamic"] == 1, done
+
+
+tap.main(globals())

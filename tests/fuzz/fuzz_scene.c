@@ -1,0 +1,80 @@
+/* Bytes to the scene reader, which must refuse them in one line or make a world; and, where they begin with
+ * the name of a mesh file and a line's end, to the readers of meshes. */
+#include "scene/read.h"
+
+#include <delassus/scene.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void check_message(dls_status status, const dls_error *error) {
+    if (!status) return;
+    if (error->status == status && strlen(error->message) > 0) return;
+    fprintf(stderr, "failure without a proper message: %s\n", error->message);
+    abort();
+}
+
+/* Scenes of many bodies are good scenes and slow: numbers that long stay out. */
+static bool asks_for_much(const uint8_t *data, size_t size) {
+    size_t digits = 0;
+    for (size_t i = 0; i < size; i++) {
+        bool digit = data[i] >= '0' && data[i] <= '9';
+        digits = digit ? digits + 1 : 0;
+        if (digits > 3 || data[i] == '^') return true;
+        if (digits && i + 1 < size && (data[i + 1] | 32) == 'e') return true;
+    }
+    return false;
+}
+
+static void read_mesh(const char *name, const uint8_t *data, size_t size) {
+    char *bytes = malloc(size + 1);
+    dls_arena arena = {NULL};
+    dls_shape_def def = dls_default_shape_def(DLS_MESH);
+    dls_error error = {0};
+    if (size) memcpy(bytes, data, size);
+    bytes[size] = '\0';
+    dls_status status = dls_mesh_bytes_read(&arena, name, bytes, size, &def, &error);
+    check_message(status, &error);
+    for (int k = 0; !status && k < 3 * def.triangle_count; k++)
+        if (def.triangles[k] < 0 || def.triangles[k] >= def.point_count) abort();
+    dls_arena_release(&arena);
+    free(bytes);
+}
+
+/* The first line, where it begins with "--set ", is a setting. */
+static void read_scene(const uint8_t *data, size_t size) {
+    const uint8_t *end = memchr(data, '\n', size);
+    char setting[200] = "";
+    if (size > 6 && !memcmp(data, "--set ", 6) && end && end - data < 200) {
+        memcpy(setting, data + 6, (size_t)(end - data) - 6);
+        size -= (size_t)(end + 1 - data);
+        data = end + 1;
+    }
+    const char *settings[] = {setting};
+    char *text =
+        malloc(size + 1); /* exactly as long as it must be, so that a sanitizer sees any step beyond */
+    if (size) memcpy(text, data, size);
+    text = realloc(text, size ? size : 1);
+    dls_scene *scene = NULL;
+    dls_error error = {0};
+    dls_status status =
+        dls_scene_read_text(text, size, "fuzz.yaml", "/absent", *setting ? 1 : 0, settings, &scene, &error);
+    check_message(status, &error);
+    if ((scene != NULL) != (status == DLS_OK)) abort();
+    if (scene) check_message(dls_scene_check(scene, NULL, NULL, NULL, &error), &error);
+    dls_scene_destroy(scene);
+    free(text);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+    if (size > 5 && !memcmp(data, ".obj\n", 5))
+        read_mesh("m.obj", data + 5, size - 5);
+    else if (size > 5 && !memcmp(data, ".stl\n", 5))
+        read_mesh("m.stl", data + 5, size - 5);
+    else if (!asks_for_much(data, size))
+        read_scene(data, size);
+    return 0;
+}
