@@ -119,7 +119,7 @@ static double point_step(const double *A, const double *d, double t, double *u, 
     sym_apply(v, C, w);
     double q = vec_dot(u, w), root = sqrt(q), slope = s * vec_dot(u, v);
     *excess = root - 1;
-    return slope > 0 ? t + q * *excess / slope : -INFINITY;
+    return slope > 0 ? t + q * *excess / slope : -HUGE_VAL;
 }
 
 /* Where a step leads below what the root is at least: most of the way there, for A + t may be singular at it.
@@ -176,7 +176,7 @@ static double line_step(const double *A, const double *d, double t, double *u, d
     double v0 = s * (S2 * w0 - A[1] * w1), v1 = s * (S0 * w1 - A[1] * w0);
     double q = u[0] * w0 + u[1] * w1, root = sqrt(q), slope = u[0] * v0 + u[1] * v1;
     *excess = root - 1;
-    return slope > 0 ? t + q * *excess / slope : -INFINITY;
+    return slope > 0 ? t + q * *excess / slope : -HUGE_VAL;
 }
 
 static void line_deep(const double *A, double least, const double *d, double *u) {

@@ -87,7 +87,7 @@ static void nearest_rim(const dls_ellipsoid *e, double radius, double z, bool wa
 
 /* The best of wall, caps and rims by what they separate: where the wall's normal is no guide, deep inside. */
 static void try_all(const dls_ellipsoid *e, double radius, double half, const double *wall, candidate *at) {
-    at->distance = -INFINITY;
+    at->distance = -HUGE_VAL;
     for (int side = -1; side <= 1; side += 2) {
         candidate rim = {.distance = 0};
         const double axis[3] = {0, 0, side};

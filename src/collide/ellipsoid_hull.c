@@ -76,7 +76,7 @@ static bool walk_edge(descent *p) {
 /* A face whose plane cuts deep, maybe far beside it: its best edge. */
 static void walk_around(descent *p, int f) {
     descent best = *p;
-    best.distance = INFINITY;
+    best.distance = HUGE_VAL;
     for (int k = p->hull->face_start[f]; k < p->hull->face_start[f + 1]; k++) {
         double a[3];
         edge_end(p, p->hull->face_edge[k], a);
@@ -156,7 +156,7 @@ static bool walk_vertex(descent *p, bool warm) {
 
 /* f(n): how far n really separates the two. */
 static double separation(const descent *p, const double *n) {
-    double point[3], least = INFINITY;
+    double point[3], least = HUGE_VAL;
     for (int k = 0; k < p->hull->vertex_count; k++) least = fmin(least, vec_dot(n, p->hull->vertex + 3 * k));
     return least - vec_dot(n, p->e->c) - dls_ellipsoid_support(p->e, n, point);
 }
@@ -165,7 +165,7 @@ static double separation(const descent *p, const double *n) {
  * separates by what it found, as when the overlap is deep. */
 static void try_all(descent *p) {
     descent best = *p;
-    best.distance = -INFINITY;
+    best.distance = -HUGE_VAL;
     for (int k = 0; k < p->hull->face_count + p->hull->edge_count; k++) {
         double a[3];
         p->kind = k < p->hull->face_count ? FACE : EDGE;

@@ -54,7 +54,7 @@ static bool nearest_on_triangle(const dls_ellipsoid *e, const dls_mesh *mesh, in
     if (at->least > margin) return false;
     vec_along(at->y, at->y, at->least, at->n);
     at->feature = DLS_TRIANGLE_FACE;
-    triangle_point best = {.least = INFINITY};
+    triangle_point best = {.least = HUGE_VAL};
     double n[3];
     bool shallow = dls_ellipsoid_is_shallow(e, at->least);
     bool beyond = !shallow && dls_ellipsoid_to_point(e, at->y, false, n) > 0;
@@ -110,7 +110,7 @@ void dls_ellipsoid_mesh(const dls_placed *a, const dls_placed *b, double margin,
     dls_ellipsoid e, seen;
     dls_ellipsoid_place(a, &e);
     dls_ellipsoid_view(&e, b->x, b->R, &seen);
-    double low[3], high[3], behind = -INFINITY, behind_n[3] = {0, 0, 0};
+    double low[3], high[3], behind = -HUGE_VAL, behind_n[3] = {0, 0, 0};
     for (int i = 0; i < 3; i++) {
         double reach = sqrt(seen.A[i]) * (1 + 1e-12) + fmax(margin, 0);
         low[i] = seen.c[i] - reach, high[i] = seen.c[i] + reach;

