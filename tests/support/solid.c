@@ -19,7 +19,7 @@ const dls_placed *solid_at(solid *c) {
     return &c->at;
 }
 
-void random_direction(dls_random *g, double *n) {
+void random_unit(dls_random *g, double *n) {
     for (int i = 0; i < 3; i++) n[i] = dls_random_normal(g);
     vec_scale(n, 1 / vec_norm(n), n);
 }
@@ -42,7 +42,7 @@ solid random_solid(dls_random *g, dls_shape_kind kind, double size) {
         def.point_count = 4 + (int)dls_random_below(g, 13);
         def.points = points;
         for (int k = 0; k < def.point_count; k++) {
-            random_direction(g, points + 3 * k);
+            random_unit(g, points + 3 * k);
             for (int i = 0; i < 3; i++) points[3 * k + i] *= def.size[i];
         }
     }
@@ -104,7 +104,7 @@ void solid_random_normal(const solid *c, dls_random *g, double *n) {
     const dls_hull *hull = c->shape.hull;
     int choice = (int)dls_random_below(g, 3);
     double part = dls_random_unit(g);
-    random_direction(g, n);
+    random_unit(g, n);
     if (choice < 2 && hull) {
         const int *face = hull->edge_face[dls_random_below(g, (uint64_t)hull->edge_count)];
         if (choice == 1) part = 1;

@@ -16,7 +16,7 @@ solid solid_make(const dls_shape_def *def);
 void solid_free(solid *c);
 const dls_placed *solid_at(solid *c);
 
-void random_direction(dls_random *g, double *n);
+void random_unit(dls_random *g, double *n);
 void random_turn(dls_random *g, double *R);
 /* A shape of about the given size, slenderness to 1:10, randomly turned about the origin. */
 solid random_solid(dls_random *g, dls_shape_kind kind, double size);

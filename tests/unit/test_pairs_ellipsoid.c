@@ -77,8 +77,8 @@ static void check_points(const solid *e, const dls_contact_point *c, int kind, i
 
 static void jog(dls_random *g, solid *c, double size) {
     double turn[3], shift[3], q[4], Q[9], R[9];
-    random_direction(g, turn);
-    random_direction(g, shift);
+    random_unit(g, turn);
+    random_unit(g, shift);
     vec_scale(turn, size, turn);
     quat_exponential(q, turn);
     quat_matrix(q, Q);
@@ -91,7 +91,7 @@ static void jog(dls_random *g, solid *c, double size) {
 static void move_both(dls_random *g, solid *e, solid *c, double *Q) {
     double shift[3], R[9];
     random_turn(g, Q);
-    random_direction(g, shift);
+    random_unit(g, shift);
     for (int k = 0; k < 2; k++) {
         solid *body = k ? c : e;
         mat_multiply(R, Q, body->at.R);
@@ -119,7 +119,7 @@ static void check_planted(dls_random *g, dls_shape_kind kind, int round) {
     solid c = random_solid(g, kind, pow(4, dls_random_between(g, -1, 1)));
     double n[3], Q[9], margin = 0.1, depth = allowed_depth(&e);
     double gap = round % 4 == 0 ? 0 : dls_random_between(g, -depth, margin);
-    random_direction(g, e.at.x);
+    random_unit(g, e.at.x);
     plant(g, &e, &c, gap, n);
     const dls_contact_point *p = ask(&a, &e, &c, margin);
     if (!p) fail_msg("no contact with %s, pose %d", dls_shape_kind_name(kind), round);
@@ -167,14 +167,14 @@ static void test_planted(void **state) {
 /* Placed so that the gap along a random direction, not the least one, is given. */
 static void place_near(dls_random *g, const solid *e, solid *c, double gap) {
     double n[3], m[3], x[3], y[3];
-    random_direction(g, n);
+    random_unit(g, n);
     vec_scale(m, -1, n);
     solid_support(e, n, g, x);
     solid_support(c, m, g, y);
     double lift = gap - (vec_dot(n, y) - vec_dot(n, x));
     vec_along(c->at.x, c->at.x, lift, n);
     vec_along(c->at.x, c->at.x, 0.3, m);
-    random_direction(g, m);
+    random_unit(g, m);
     vec_along(c->at.x, c->at.x, 0.3, m);
 }
 
@@ -236,7 +236,7 @@ static solid make_obstacle(dls_random *g, dls_shape_kind kind, double radius, do
     for (int i = 0; i < 3; i++) def.size[i] = 2 * radius; /* full edges */
     solid c = solid_make(&def);
     random_turn(g, c.at.R);
-    random_direction(g, c.at.x);
+    random_unit(g, c.at.x);
     return c;
 }
 
@@ -275,7 +275,7 @@ static void test_planes(void **state) {
         solid plane = make_obstacle(&g, DLS_HALF_SPACE, 1, 1),
               box = make_obstacle(&g, DLS_BOX_INSIDE, 1.2, 1);
         double d[3];
-        random_direction(&g, d);
+        random_unit(&g, d);
         vec_along(e.at.x, box.at.x, 0.7, d);
         ask(&a, &e, &box, 0.1);
         int count = 0;
@@ -333,7 +333,7 @@ static void check_hollow(dls_random *g, int round, int *doubles) {
     solid e = random_solid(g, DLS_ELLIPSOID, 1),
           c = make_obstacle(g, DLS_CYLINDER_INSIDE, 1.05, round % 2 ? 2.5 : 0);
     double d[3], normal[4][3], far[4], margin = 0.15;
-    random_direction(g, d);
+    random_unit(g, d);
     vec_along(e.at.x, c.at.x, 0.5 * pow(dls_random_unit(g), 3), d);
     int places = farthest_places(&e, &c, normal, far), walls = 0;
     ask(&a, &e, &c, margin);
@@ -544,7 +544,7 @@ static void test_sheared(void **state) {
                 dls_ellipsoid_deform(zero, F, &e[k]);
             } while (e[k].greatest > 100 * e[k].least);
             for (int i = 0; i < 20; i++) { /* eigenvalues bound nᵀAn */
-                random_direction(&g, n);
+                random_unit(&g, n);
                 double h = dls_ellipsoid_support(&e[k], n, x);
                 assert_true(h * h > e[k].least * (1 - 1e-12) && h * h < e[k].greatest * (1 + 1e-12));
             }
@@ -571,7 +571,7 @@ static void test_radii(void **state) {
         dls_ellipsoid e;
         double n[3], t[2][3], radii[3], h = 1e-5;
         dls_ellipsoid_place(solid_at(&c), &e);
-        random_direction(&g, n);
+        random_unit(&g, n);
         vec_tangents(n, t[0], t[1]);
         dls_ellipsoid_radii(&e, n, t[0], t[1], radii);
         for (int k = 0; k < 2; k++) {
@@ -612,7 +612,7 @@ static void test_deep(void **state) {
             answer a = {.manifold = {0}};
             solid e = random_solid(&g, DLS_ELLIPSOID, 1), c = random_solid(&g, convex_kinds[k], 1);
             double d[3], m[3], x[3], y[3];
-            random_direction(&g, d);
+            random_unit(&g, d);
             if (round % 3 == 0) memcpy(e.at.R, c.at.R, sizeof e.at.R);
             if (round % 5 == 0) e.shape.size[1] = e.shape.size[2] = e.shape.size[0];
             if (c.shape.hull) { /* its frame may be anywhere, even outside */
@@ -657,7 +657,7 @@ static void test_bad_memory(void **state) {
             plant(&g, &e, &c, 0.01, n);
             a.memory.used = 1;
             for (int i = 0; i < 3; i++) a.memory.n[i] = round % 2 ? dls_random_normal(&g) * 1e30 : 0;
-            if (round % 3 == 0) random_direction(&g, a.memory.n);
+            if (round % 3 == 0) random_unit(&g, a.memory.n);
             for (int i = 0; i < 5; i++)
                 a.memory.feature[i] = (int32_t)dls_random_bits(&g) >> dls_random_below(&g, 32);
             const dls_contact_point *p = ask(&a, &e, &c, 0.1), *q = ask(&b, &e, &c, 0.1);
