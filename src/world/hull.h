@@ -5,7 +5,7 @@
 #include "world/parts.h"
 
 /* Relative to the size of a hull: points nearer to a plane or line than this lie on it. */
-static const double HULL_FLAT = 1e-10;
+#define HULL_FLAT 1e-10
 
 /* A polyhedron from its faces, counter-clockwise seen from outside. NULL when memory is out and when they do
  * not close. */
@@ -14,13 +14,12 @@ dls_hull *dls_hull_assemble(int vertex_count, const double *vertex, int face_cou
 /* A closed surface of triangles, all turning the same way. */
 typedef struct dls_triangles {
     int count;
-    int *corner;   /* three points each */
-    double joggle; /* how far Qhull moved points to tell them apart */
+    int *corner; /* three points each */
 } dls_triangles;
 
-/* Of the hull of points, which should be centred and about 1 in size. Faces of more than three corners are
- * cut into triangles, or, joggled, are shaken until there are none: rougher, but it always closes. */
-dls_status dls_qhull_triangles(int count, double *points, bool joggled, dls_triangles *triangles,
+/* Of the hull of points, which should be centred and about 1 in size; points that stand out by less than
+ * `out` may be left out. */
+dls_status dls_qhull_triangles(int count, double *points, double out, dls_triangles *triangles,
                                dls_error *error);
 /* The hull of points in space that extend over size. */
 dls_status dls_polyhedron_create(int count, const double *points, double size, dls_hull **hull,

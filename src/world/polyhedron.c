@@ -248,11 +248,29 @@ static bool trace_faces(const surface *s, loops *l, int count, const double *poi
 
 /* ---- together ---- */
 
+/* No corner of a face is straight or turns inward. */
+static bool has_corners(const dls_hull *h, int f) {
+    int first = h->face_start[f], count = h->face_start[f + 1] - first;
+    for (int k = 0; k < count; k++) {
+        const double *a = h->vertex + 3 * h->face_vertex[first + k];
+        const double *b = h->vertex + 3 * h->face_vertex[first + (k + 1) % count];
+        const double *c = h->vertex + 3 * h->face_vertex[first + (k + 2) % count];
+        double u[3], v[3], w[3];
+        vec_sub(u, b, a);
+        vec_sub(v, c, b);
+        vec_cross(w, u, v);
+        if (!(vec_dot(w, h->face_normal + 3 * f) > 0)) return false;
+    }
+    return true;
+}
+
 static bool is_convex(const dls_hull *h, double tolerance) {
-    for (int f = 0; f < h->face_count; f++)
+    for (int f = 0; f < h->face_count; f++) {
+        if (!has_corners(h, f)) return false;
         for (int v = 0; v < h->vertex_count; v++)
             if (!(vec_dot(h->face_normal + 3 * f, h->vertex + 3 * v) <= h->face_offset[f] + tolerance))
                 return false;
+    }
     return true;
 }
 
@@ -271,12 +289,11 @@ static bool allocate(surface *s, loops *l, ranked **rank, side **sides, int coun
 
 /* The hull from triangles over the scaled points p; *hull stays NULL when they do not make a sound one. */
 static dls_status merge(const dls_triangles *triangles, int count, const double *points, const double *p,
-                        double size, dls_hull **hull, dls_error *error) {
+                        double size, double flat, dls_hull **hull, dls_error *error) {
     surface s = {.count = triangles->count, .corner = triangles->corner};
     loops l = {.vertex_count = 0};
     ranked *rank = NULL;
     side *sides = NULL;
-    double tolerance = fmax(HULL_FLAT, 4 * triangles->joggle);
     dls_status status = DLS_OK;
     if (!allocate(&s, &l, &rank, &sides, count)) {
         status = dls_fail_memory(error);
@@ -284,11 +301,11 @@ static dls_status merge(const dls_triangles *triangles, int count, const double 
         for (int t = 0; t < s.count; t++) s.face[t] = -1;
         measure(&s, p, rank);
         if (find_neighbours(&s, sides)) {
-            l.face_count = grow_faces(&s, p, tolerance);
+            l.face_count = grow_faces(&s, p, flat);
             if (trace_faces(&s, &l, count, points))
                 *hull = dls_hull_assemble(l.vertex_count, l.vertex, l.face_count, l.start, l.corner);
         }
-        if (*hull && !is_convex(*hull, 10 * tolerance * size)) {
+        if (*hull && !is_convex(*hull, 10 * flat * size)) {
             dls_hull_destroy(*hull);
             *hull = NULL;
         }
@@ -317,17 +334,23 @@ static double *scaled_points(int count, const double *points, double size) {
     return p;
 }
 
+/* Points that all but coincide or all but lie on faces and edges of the others make slivers that no tolerance
+ * tells apart. When they spoil a hull, the next try leaves out points that stand out by less than `out`. */
+static const struct {
+    double out, flat; /* relative to the size */
+} tries[] = {{0, HULL_FLAT}, {1e-9, HULL_FLAT}, {1e-8, HULL_FLAT}, {1e-8, 1e-9}, {1e-7, 1e-9}, {1e-6, 1e-8}};
+
 dls_status dls_polyhedron_create(int count, const double *points, double size, dls_hull **hull,
                                  dls_error *error) {
     dls_status status = check_rank(count, points, size, error);
     if (status) return status;
     double *p = scaled_points(count, points, size);
     if (!p) return dls_fail_memory(error);
-    for (int joggled = 0; joggled < 2 && !*hull && status != DLS_ERROR_MEMORY; joggled++) {
+    for (size_t k = 0; k < sizeof tries / sizeof *tries && !*hull && status != DLS_ERROR_MEMORY; k++) {
         dls_triangles triangles;
-        status = dls_qhull_triangles(count, p, joggled, &triangles, error);
+        status = dls_qhull_triangles(count, p, tries[k].out, &triangles, error);
         if (!status)
-            status = merge(&triangles, count, points, p, size, hull, error);
+            status = merge(&triangles, count, points, p, size, tries[k].flat, hull, error);
         else
             dls_free(triangles.corner);
     }

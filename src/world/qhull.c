@@ -30,14 +30,13 @@ static dls_status read_triangles(qhT *qh, dls_triangles *t, dls_error *error) {
         corner[1] = ids[facet->toporient ? 2 : 1];
         corner[2] = ids[facet->toporient ? 1 : 2];
     }
-    t->joggle = qh->JOGGLEmax < 1 ? qh->JOGGLEmax : 0;
     return DLS_OK;
 }
 
-dls_status dls_qhull_triangles(int count, double *points, bool joggled, dls_triangles *t, dls_error *error) {
+dls_status dls_qhull_triangles(int count, double *points, double out, dls_triangles *t, dls_error *error) {
     char said[512] = "", command[32];
     int left, total;
-    snprintf(command, sizeof command, "qhull %s Pp", joggled ? "QJ" : "Qt");
+    snprintf(command, sizeof command, out > 0 ? "qhull Qt Pp W%g" : "qhull Qt Pp", out);
     t->corner = NULL;
     qhT *qh = DLS_NEW_ZERO(qhT, 1);
     FILE *stream = fmemopen(said, sizeof said, "w");

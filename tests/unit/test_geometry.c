@@ -176,6 +176,35 @@ static void order_and_copies_of_points_do_not_matter(void **state) {
     }
 }
 
+/* Points that all but coincide, or all but lie on faces and edges of the others, by any amount. */
+static void all_but_degenerate_points_have_sound_hulls(void **state) {
+    (void)state;
+    dls_random g = {24};
+    double points[3 * 200];
+    for (int n = 0; n < scaled(1500, 60); n++) {
+        int count = 30 + (int)dls_random_below(&g, 150);
+        double noise = pow(10, dls_random_between(&g, -16, -6));
+        for (int k = 0; k < count; k++) {
+            double *x = points + 3 * k, turn = 2 * PI / 24 * (double)dls_random_below(&g, 24);
+            double tilt = PI / 8 * (double)dls_random_below(&g, 9);
+            if (n % 4 == 0) on_a_lattice(&g, k, count, x);
+            if (n % 4 == 1) vec_set(x, cos(turn), sin(turn), 0.5 * (double)dls_random_below(&g, 3));
+            if (n % 4 == 2) vec_set(x, sin(tilt) * cos(turn), sin(tilt) * sin(turn), cos(tilt));
+            if (n % 4 == 3) on_a_turned_cube(&g, k, count, x);
+            for (int i = 0; i < 3; i++) x[i] += noise * (n % 4 == 3 ? 1e-3 : 1) * dls_random_normal(&g);
+        }
+        dls_hull *h = make_hull(3, count, points);
+        assert_int_equal(h->vertex_count - h->edge_count + h->face_count, 2);
+        check_edges(h);
+        check_vertices(h, count, points);
+        for (int f = 0; f < h->face_count; f++)
+            for (int k = 0; k < count; k++)
+                assert_true(vec_dot(h->face_normal + 3 * f, points + 3 * k) <
+                            h->face_offset[f] + 2e-6 * h->size);
+        dls_hull_destroy(h);
+    }
+}
+
 static void the_box_is_a_hull(void **state) {
     (void)state;
     const double half[3] = {0.5, 0.1, 3};
@@ -434,6 +463,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(hulls_of_random_points_are_sound),
         cmocka_unit_test(order_and_copies_of_points_do_not_matter),
+        cmocka_unit_test(all_but_degenerate_points_have_sound_hulls),
         cmocka_unit_test(the_box_is_a_hull),
         cmocka_unit_test(polygons_are_sound),
         cmocka_unit_test(meshes_know_their_neighbours),
