@@ -113,7 +113,7 @@ bool dls_cylinder_segment_direction(const dls_cylinder *A, const dls_line *line,
 bool dls_cylinder_pair_direction(const dls_cylinder *A, const dls_cylinder *B, double margin,
                                  dls_direction *best);
 
-/* Adds a contact unless its gap is beyond the margin. */
+/* Adds a contact unless its gap is beyond the margin; feature 0: only takes notice of its gap. */
 void dls_region_add(dls_region *region, const double *point_a, const double *point_b, const double *n,
                     double gap, uint64_t feature);
 

@@ -18,9 +18,16 @@ static double triangle_f(const dls_cylinder *A, const triangle *t, const double 
     return least - cylinder_reach(A, n);
 }
 
+static bool is_sharp(const triangle *t, int feature) {
+    return feature < DLS_TRIANGLE_EDGE
+               ? dls_mesh_vertex_is_sharp(t->mesh, t->mesh->element[3 * t->element + feature])
+               : dls_mesh_edge_is_sharp(t->mesh, t->element, feature - DLS_TRIANGLE_EDGE);
+}
+
 /* Whether the mesh may push along −n from a feature of the triangle. */
 static bool is_allowed(const triangle *t, int feature, const double *n) {
     double d[3];
+    if (!is_sharp(t, feature)) return false; /* only along its faces' normals, which are tried as such */
     vec_scale(d, -1, n);
     return dls_mesh_is_minimum(t->mesh, t->element, feature, d) &&
            dls_mesh_is_outside(t->mesh, t->element, feature, d);
@@ -31,7 +38,7 @@ static bool try(const dls_cylinder *A, const triangle *t, const double *n, int f
                 dls_cylinder_support kind, int index, dls_direction *best) {
     double f = triangle_f(A, t, n);
     if (f > t->margin) return false;
-    if (!(f > best->f) || (feature >= 0 && !is_allowed(t, feature, n))) return true;
+    if (!(f > best->f + 1e-12 * (A->r + A->h)) || (feature >= 0 && !is_allowed(t, feature, n))) return true;
     best->f = f;
     vec_copy(best->n, n);
     best->kind = kind;
@@ -58,6 +65,7 @@ static bool try_edges(const dls_cylinder *A, const triangle *t, dls_direction *b
         const double *p = t->corner + 3 * k;
         double q[3], e[3], n[4][3];
         bool rim[4];
+        if (!is_sharp(t, DLS_TRIANGLE_EDGE + k)) continue;
         vec_sub(q, p, A->c);
         vec_sub(e, t->corner + 3 * ((k + 1) % 3), p);
         double length = vec_norm(e);
@@ -78,6 +86,35 @@ static bool try_edges(const dls_cylinder *A, const triangle *t, dls_direction *b
         if (other < 0) continue;
         vec_scale(n[0], -1, t->mesh->normal + 3 * other); /* where the cone of a convex edge ends */
         if (!try(A, t, n[0], DLS_TRIANGLE_EDGE + k, SUPPORT_FACE, other, best)) return false;
+    }
+    return true;
+}
+
+/* Overlapping: directions of the triangles and edges around a corner may be better, for what pushes across
+ * the corner need not be of this triangle. Such a direction brings no contact of its own, the others have it.
+ */
+static bool try_around(const dls_cylinder *A, const triangle *t, int corner, dls_direction *best) {
+    const dls_mesh *mesh = t->mesh;
+    int vertex = mesh->element[3 * t->element + corner];
+    if (!dls_mesh_vertex_is_sharp(mesh, vertex)) return true;
+    double q[3], n[4][3], e[3];
+    bool rim[4];
+    vec_sub(q, t->corner + 3 * corner, A->c);
+    for (int i = mesh->vertex_start[vertex]; i < mesh->vertex_start[vertex + 1]; i++) {
+        int other = mesh->vertex_element[i];
+        if (other == t->element) continue;
+        vec_scale(n[0], -1, mesh->normal + 3 * other);
+        if (!try(A, t, n[0], corner, SUPPORT_FACE, other, best)) return false;
+        for (int k = 0; k < 3; k++) {
+            bool touches =
+                mesh->element[3 * other + k] == vertex || mesh->element[3 * other + (k + 1) % 3] == vertex;
+            if (!touches || !dls_mesh_edge_is_sharp(mesh, other, k)) continue;
+            vec_sub(e, dls_mesh_corner(mesh, other, (k + 1) % 3), dls_mesh_corner(mesh, other, k));
+            vec_scale(e, 1 / vec_norm(e), e);
+            int count = dls_cylinder_line_directions(A, q, e, n, rim);
+            for (int j = 0; j < count; j++)
+                if (!try(A, t, n[j], corner, SUPPORT_FACE, other, best)) return false;
+        }
     }
     return true;
 }
@@ -110,28 +147,12 @@ static bool triangle_direction(const dls_cylinder *A, const triangle *t, dls_dir
             if (best->f > before) vec_copy(best->point, t->corner + 3 * k);
         }
     }
+    for (int k = 0; k < 3 && best->f < 0; k++)
+        if (!try_around(A, t, k, best)) return false;
     return best->kind != SUPPORT_NONE;
 }
 
 /* ---- regions ---- */
-
-static bool is_flat(const dls_mesh *mesh, int one, int other) {
-    return other >= 0 && vec_dot(mesh->normal + 3 * one, mesh->normal + 3 * other) > 1 - 1e-12;
-}
-
-/* Whether a vertex lies inside a flat part of the mesh: points there say nothing new. */
-static bool is_inner_vertex(const dls_mesh *mesh, int element, int vertex) {
-    for (int i = mesh->vertex_start[vertex]; i < mesh->vertex_start[vertex + 1]; i++) {
-        int other = mesh->vertex_element[i];
-        if (other != element && !is_flat(mesh, element, other)) return false;
-        for (int k = 0; k < 3; k++) {
-            bool touches =
-                mesh->element[3 * other + k] == vertex || mesh->element[3 * other + (k + 1) % 3] == vertex;
-            if (touches && mesh->neighbour[3 * other + k] < 0) return false;
-        }
-    }
-    return true;
-}
 
 static void polygon_region(dls_region *region, const dls_cylinder *A, const triangle *t, const double *n,
                            int32_t *angle) {
@@ -139,10 +160,10 @@ static void polygon_region(dls_region *region, const dls_cylinder *A, const tria
     int vertex_id[3], edge_id[3];
     for (int k = 0; k < 3; k++) {
         int vertex = t->mesh->element[3 * t->element + k];
-        vertex_id[k] = is_inner_vertex(t->mesh, t->element, vertex) ? -1 : vertex;
-        edge_id[k] = is_flat(t->mesh, t->element, t->mesh->neighbour[3 * t->element + k])
-                         ? -1
-                         : dls_mesh_feature(t->mesh, t->element, DLS_TRIANGLE_EDGE + k);
+        vertex_id[k] = dls_mesh_vertex_is_sharp(t->mesh, vertex) ? vertex : -1;
+        edge_id[k] = dls_mesh_edge_is_sharp(t->mesh, t->element, k)
+                         ? dls_mesh_feature(t->mesh, t->element, DLS_TRIANGLE_EDGE + k)
+                         : -1;
     }
     dls_polygon polygon = {.count = 3,
                            .index = t->element,
@@ -216,6 +237,8 @@ static void add_nearest(dls_region *region, const dls_cylinder *A, const triangl
         double place = best->kind == SUPPORT_EDGE_SIDE ? edge_place(A, best) : vec_dot(to, best->along);
         if (place < -slack || place > best->length + slack) return;
         vec_along(b, best->point, place, best->along);
+        vec_sub(to, b, A->c);
+        if (best->kind == SUPPORT_EDGE_SIDE && fabs(vec_dot(to, A->a)) > A->h + slack) return;
         feature = DLS_TRIANGLE_EDGE + best->index;
     } else if (best->kind == SUPPORT_VERTEX) {
         vec_copy(b, best->point);

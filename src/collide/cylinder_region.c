@@ -11,10 +11,21 @@ enum { CROSSINGS = 64 };
  * the rim by design does not flicker. */
 static const double widened = 1e-6;
 
-static bool is_merged(const dls_region *region, const double *point, const double *n) {
+/* Whether the contact is there already, from another face. Of two with one feature the nearer one stays. */
+static bool is_merged(const dls_region *region, const double *point_a, const double *point_b, const double *n,
+                      double gap, uint64_t feature) {
     for (int k = region->first; k < region->manifold->count; k++) {
-        const dls_contact_point *c = &region->manifold->point[k];
-        if (vec_dot(c->normal, n) > 1 - 1e-6 && vec_distance(c->point_b, point) < region->merge) return true;
+        dls_contact_point *c = &region->manifold->point[k];
+        if (vec_dot(c->normal, n) > 1 - 1e-6 && vec_distance(c->point_b, point_b) < region->merge)
+            return true;
+        if (c->feature != feature) continue;
+        if (gap < c->gap) {
+            vec_copy(c->point_a, point_a);
+            vec_copy(c->point_b, point_b);
+            vec_copy(c->normal, n);
+            c->gap = gap;
+        }
+        return true;
     }
     return false;
 }
@@ -23,6 +34,7 @@ void dls_region_add(dls_region *region, const double *point_a, const double *poi
                     double gap, uint64_t feature) {
     if (!(gap <= region->margin)) return;
     region->least = fmin(region->least, gap);
+    if (feature == 0) return;
     double a[3], b[3], normal[3];
     mat_apply(a, region->R, region->exchange ? point_b : point_a);
     mat_apply(b, region->R, region->exchange ? point_a : point_b);
@@ -30,7 +42,7 @@ void dls_region_add(dls_region *region, const double *point_a, const double *poi
     if (region->exchange) vec_scale(normal, -1, normal), feature |= (uint64_t)1 << 55;
     vec_add(a, a, region->x);
     vec_add(b, b, region->x);
-    if (region->merge > 0 && is_merged(region, b, normal)) return;
+    if (region->merge > 0 && is_merged(region, a, b, normal, gap, feature)) return;
     dls_manifold_add(region->manifold, a, b, normal, gap, feature);
 }
 
@@ -129,6 +141,11 @@ static void add_on_polygon(dls_region *region, const plane *p, const dls_polygon
     dls_region_add(region, a, b, p->n, gap, feature);
 }
 
+/* 0 for what has no name: such points are not wanted. */
+static uint64_t named(dls_cylinder_feature kind, int cap, int k, int id) {
+    return id < 0 ? 0 : cylinder_feature(kind, cap, k, id);
+}
+
 /* Corners of the polygon on the cap and places where its edges leave the cap; returns how many of these. */
 static int polygon_corners(dls_region *region, const plane *p, const dls_polygon *polygon, crossing *found) {
     double wide = p->A->r * (1 + widened), last[2], next[2], t[2], place[2];
@@ -136,28 +153,27 @@ static int polygon_corners(dls_region *region, const plane *p, const dls_polygon
     plane_project(p, polygon->vertex + 3 * polygon->corner[0], last);
     for (int k = 0; k < polygon->count; k++) {
         plane_project(p, polygon->vertex + 3 * polygon->corner[(k + 1) % polygon->count], next);
-        if (polygon->vertex_id[k] >= 0 && last[0] * last[0] + last[1] * last[1] <= wide * wide)
-            add_on_polygon(region, p, polygon, last,
-                           cylinder_feature(FEATURE_CORNER, p->cap, 0, polygon->vertex_id[k]));
+        if (last[0] * last[0] + last[1] * last[1] <= wide * wide)
+            add_on_polygon(region, p, polygon, last, named(FEATURE_CORNER, p->cap, 0, polygon->vertex_id[k]));
         if (circle_cut(last, next, p->A->r, t, place))
             for (int i = 0; i < 2; i++) {
                 if (!(t[i] > 0 && t[i] < 1)) continue;
-                double at[2] = {last[0] + place[i] * (next[0] - last[0]),
-                                last[1] + place[i] * (next[1] - last[1])};
+                double dx = next[0] - last[0], dy = next[1] - last[1];
+                double at[2] = {last[0] + place[i] * dx, last[1] + place[i] * dy};
                 if (count < CROSSINGS)
-                    found[count++] = (crossing){atan2(at[1], at[0]), polygon->edge_id[k], i};
-                if (polygon->edge_id[k] >= 0)
-                    add_on_polygon(region, p, polygon, at,
-                                   cylinder_feature(FEATURE_CROSS, p->cap, i, polygon->edge_id[k]));
+                    found[count++] =
+                        (crossing){atan2(last[1] + t[i] * dy, last[0] + t[i] * dx), polygon->edge_id[k], i};
+                add_on_polygon(region, p, polygon, at, named(FEATURE_CROSS, p->cap, i, polygon->edge_id[k]));
             }
         memcpy(last, next, sizeof last);
     }
     return count;
 }
 
-/* Points on an arc of the rim from angle `from` over `span`: as many as keep neighbours within 120°. */
+/* Points on an arc of the rim from angle `from` over `span`: its middle, and more that neighbours are within
+ * 60°. */
 static int arc_points(double from, double span, double (*direction)[2]) {
-    int count = span < 0.35 ? 0 : span <= 2.1 ? 1 : span <= 4.2 ? 2 : 3;
+    int count = span < 0.35 ? 0 : span <= 2.1 ? 1 : span <= 4.2 ? 3 : 5;
     for (int k = 0; k < count; k++) {
         double angle = from + span * (k + 1) / (count + 1);
         direction[k][0] = cos(angle), direction[k][1] = sin(angle);
@@ -175,13 +191,13 @@ static void polygon_arcs(dls_region *region, const plane *p, const dls_polygon *
         }
     for (int i = 0; i < count; i++) {
         double from = found[i].angle, to = i + 1 < count ? found[i + 1].angle : found[0].angle + 2 * PI;
-        double middle[2] = {r * cos(0.5 * (from + to)), r * sin(0.5 * (from + to))}, direction[3][2];
+        double middle[2] = {r * cos(0.5 * (from + to)), r * sin(0.5 * (from + to))}, direction[5][2];
         if (!in_polygon(p, polygon, middle)) continue;
         int points = arc_points(from, to - from, direction);
         for (int k = 0; k < points; k++) {
             double at[2] = {r * direction[k][0], r * direction[k][1]};
             add_on_polygon(region, p, polygon, at,
-                           cylinder_feature(FEATURE_ARC, p->cap, 4 * found[i].leaving + k, found[i].edge));
+                           cylinder_feature(FEATURE_ARC, p->cap, 8 * found[i].leaving + k, found[i].edge));
         }
     }
 }
@@ -224,7 +240,6 @@ void dls_region_side_polygon(dls_region *region, const dls_cylinder *A, const dl
     double end[2][3], t[2] = {0, 1}, place[2] = {0, 1}, along[3];
     uint64_t feature[2] = {cylinder_feature(FEATURE_END, 0, 0, polygon->index),
                            cylinder_feature(FEATURE_END, 1, 0, polygon->index)};
-    bool wanted[2] = {true, true};
     side_line(A, n, end);
     vec_sub(along, end[1], end[0]);
     for (int k = 0; k < polygon->count; k++) {
@@ -242,13 +257,11 @@ void dls_region_side_polygon(dls_region *region, const dls_cylinder *A, const dl
         if (which ? cut >= t[1] : cut <= t[0]) continue;
         t[which] = cut;
         place[which] = fmin(1, fmax(0, -vec_dot(out, to) / rate));
-        feature[which] = cylinder_feature(FEATURE_SIDE, 0, 0, polygon->edge_id[k]);
-        wanted[which] = polygon->edge_id[k] >= 0;
+        feature[which] = named(FEATURE_SIDE, 0, 0, polygon->edge_id[k]);
     }
     if (t[0] > t[1]) return;
     for (int k = 0; k < 2; k++) {
         double a[3], b[3];
-        if (!wanted[k]) continue;
         vec_along(a, end[0], place[k], along);
         double gap = (vec_dot(a, polygon->normal) - polygon->offset) / -vec_dot(n, polygon->normal);
         vec_along(b, a, gap, n);
@@ -381,7 +394,7 @@ static void rim_on_cap(dls_region *region, const dls_cylinder *A, int cap, const
 /* The lens that two rims enclose: its two corners and points on both arcs. */
 static void add_lens(dls_region *region, const cap_pair *c, double r1, double r2, const double *flat,
                      double distance) {
-    double towards = atan2(flat[1], flat[0]), direction[3][2];
+    double towards = atan2(flat[1], flat[0]), direction[5][2];
     double half[2] = {
         acos(fmax(-1, fmin(1, (distance * distance + r1 * r1 - r2 * r2) / (2 * distance * r1)))),
         acos(fmax(-1, fmin(1, (distance * distance + r2 * r2 - r1 * r1) / (2 * distance * r2))))};
@@ -395,7 +408,7 @@ static void add_lens(dls_region *region, const cap_pair *c, double r1, double r2
         for (int k = 0; k < points; k++) {
             double at[2] = {r * direction[k][0] + (side ? flat[0] : 0),
                             r * direction[k][1] + (side ? flat[1] : 0)};
-            add_on_cap(region, c, at, cylinder_feature(FEATURE_ARC, c->p.cap, 4 * side + k, 0));
+            add_on_cap(region, c, at, cylinder_feature(FEATURE_ARC, c->p.cap, 8 * side + k, 0));
         }
     }
 }
