@@ -104,6 +104,7 @@ void dls_collider_destroy(dls_collider *c) {
     }
     dls_free(c->slots);
     dls_free(c->placed);
+    dls_free(c->movers);
     dls_free(c->contacts.item);
     dls_free(c->kept.item);
     dls_free(c->past.item);
@@ -121,7 +122,7 @@ size_t dls_collider_bytes(const dls_collider *c) {
         sum += sizeof(dls_contact) * (size_t)c->slots[k].contacts.capacity +
                sizeof(dls_kept_pair) * (size_t)c->slots[k].kept.capacity +
                sizeof(dls_contact_point) * (size_t)c->slots[k].manifold.capacity;
-    return sum + sizeof(dls_placed) * (size_t)c->placed_capacity +
+    return sum + (sizeof(dls_placed) + sizeof(dls_mover)) * (size_t)c->placed_capacity +
            sizeof(dls_contact) * (size_t)c->contacts.capacity +
            sizeof(dls_kept_pair) * (size_t)(c->kept.capacity + c->past_kept.capacity) +
            sizeof(dls_past_contact) * (size_t)c->past.capacity +
@@ -185,6 +186,13 @@ static double place_bodies(void *self, int first, int end) {
             mat_apply(placed->x, R, placed->shape->x);
             vec_add(placed->x, placed->x, state->x);
             mat_multiply(placed->R, R, placed->shape->R);
+            u->collider->movers[i] = (dls_mover){{state->v[0], state->v[1], state->v[2]},
+                                                 dls_shape_spin(placed->shape, state->w),
+                                                 placed->shape->bound,
+                                                 body->uid,
+                                                 row,
+                                                 (int16_t)(i - body->shape_first),
+                                                 (uint8_t)placed->shape->kind};
         }
     }
     return 0;
@@ -195,9 +203,11 @@ static dls_status place(update *u, dls_error *error) {
     int count = u->world->shape_count;
     if (count > c->placed_capacity) {
         dls_free(c->placed);
+        dls_free(c->movers);
         c->placed_capacity = count + count / 4;
         c->placed = DLS_NEW(dls_placed, c->placed_capacity);
-        if (!c->placed) {
+        c->movers = DLS_NEW(dls_mover, c->placed_capacity);
+        if (!c->placed || !c->movers) {
             c->placed_capacity = 0;
             return dls_fail_memory(error);
         }
@@ -213,14 +223,9 @@ typedef struct cursor {
     int past, kept;
 } cursor;
 
-static dls_pair_key key_of(const dls_world *w, const dls_shape_pair *p) {
-    const dls_body *a = &w->bodies[w->shapes[p->a].body], *b = &w->bodies[w->shapes[p->b].body];
-    return (dls_pair_key){a->uid,
-                          b->uid,
-                          (int16_t)(p->a - a->shape_first),
-                          (int16_t)(p->b - b->shape_first),
-                          {p->image[0], p->image[1], p->image[2]},
-                          0};
+static inline dls_pair_key key_of(const dls_collider *c, const dls_shape_pair *p) {
+    const dls_mover *a = &c->movers[p->a], *b = &c->movers[p->b];
+    return (dls_pair_key){a->uid, b->uid, a->local, b->local, {p->image[0], p->image[1], p->image[2]}, 0};
 }
 
 /* The first places in the lists of the step before that are not before key. */
@@ -273,10 +278,21 @@ static void order_points(dls_contact_point *p, int n) {
     }
 }
 
+/* dls_pair_reach from what is at hand. */
+static inline double reach_of(const update *u, const dls_shape_pair *pair, const double *shift) {
+    const dls_mover *a = &u->collider->movers[pair->a], *b = &u->collider->movers[pair->b];
+    if (isinf(a->spin) || isinf(b->spin))
+        return dls_pair_reach(u->world, u->collider->placed, u->options, pair, shift);
+    double d[3];
+    vec_sub(d, a->v, b->v);
+    return u->options->margin + u->options->h * (vec_norm(d) + a->spin + b->spin);
+}
+
 /* Whether the balls around the shapes are within reach. */
-static bool balls_meet(const dls_placed *a, const dls_placed *b, const double *shift, double reach) {
-    double d[3], r = a->shape->bound + b->shape->bound + reach;
-    for (int k = 0; k < 3; k++) d[k] = b->x[k] + shift[k] - a->x[k];
+static inline bool balls_meet(const dls_collider *c, const dls_shape_pair *pair, const double *shift,
+                              double reach) {
+    double d[3], r = c->movers[pair->a].bound + c->movers[pair->b].bound + reach;
+    for (int k = 0; k < 3; k++) d[k] = c->placed[pair->b].x[k] + shift[k] - c->placed[pair->a].x[k];
     return vec_dot(d, d) <= r * r * (1 + 1e-14);
 }
 
@@ -284,7 +300,7 @@ static void make_contact(const update *u, const dls_shape_pair *pair, const dls_
                          const dls_contact_point *point, bool swapped, dls_contact *c) {
     memset(c, 0, sizeof *c);
     c->a = pair->a, c->b = pair->b;
-    c->body_a = u->world->shapes[pair->a].body, c->body_b = u->world->shapes[pair->b].body;
+    c->body_a = u->collider->movers[pair->a].body, c->body_b = u->collider->movers[pair->b].body;
     c->uid_a = key->uid_a, c->uid_b = key->uid_b;
     c->local_a = key->local_a, c->local_b = key->local_b;
     memcpy(c->image, pair->image, sizeof c->image);
@@ -348,23 +364,24 @@ static void keep(slot *s, const dls_pair_key *key, const dls_pair_memory *memory
 static void collide_pair(const update *u, slot *s, const dls_shape_pair *pair, cursor *at) {
     const dls_collider *c = u->collider;
     const dls_placed *a = &c->placed[pair->a], *b = &c->placed[pair->b];
-    const dls_pair_row *row = c->rows[a->shape->kind][b->shape->kind].row;
-    bool swapped = c->rows[a->shape->kind][b->shape->kind].swapped;
+    int kind_a = c->movers[pair->a].kind, kind_b = c->movers[pair->b].kind;
+    const dls_pair_row *row = c->rows[kind_a][kind_b].row;
+    bool swapped = c->rows[kind_a][kind_b].swapped;
     double shift[3];
     for (int k = 0; k < 3; k++) shift[k] = pair->image[k] * u->world->def.period_size[k];
     if (!row) {
         if (!s->stranger) s->stranger = pair;
         return;
     }
-    double reach = dls_pair_reach(u->world, c->placed, u->options, pair, shift);
-    if (!balls_meet(a, b, shift, reach)) return;
+    double reach = reach_of(u, pair, shift);
+    if (!balls_meet(c, pair, shift, reach)) return;
     dls_placed moved;
     if (pair->image[0] || pair->image[1] || pair->image[2]) {
         moved = *b;
         vec_add(moved.x, moved.x, shift);
         b = &moved;
     }
-    dls_pair_key key = key_of(u->world, pair);
+    dls_pair_key key = key_of(c, pair);
     const dls_kept_pair *kept = row->remembers ? recall(c, &key, at) : NULL;
     dls_pair_memory memory = {.used = 0};
     if (kept) memory = kept->memory;
@@ -386,7 +403,7 @@ static double collide_slots(void *self, int first, int end) {
         bool direct = u->options->threads <= 1;
         s->to = direct ? &u->collider->contacts : &s->contacts;
         s->kept_to = direct ? &u->collider->kept : &s->kept;
-        dls_pair_key key = key_of(u->world, &u->pairs[s->first]);
+        dls_pair_key key = key_of(u->collider, &u->pairs[s->first]);
         cursor at = cursor_at(u->collider, &key);
         s->contacts.count = s->kept.count = 0;
         s->stranger = NULL;

@@ -50,6 +50,15 @@ typedef struct dls_contact_list {
     int count, capacity;
 } dls_contact_list;
 
+/* What every pair asks of a shape, in one cache line. */
+typedef struct dls_mover {
+    double v[3];
+    double spin, bound; /* dls_shape_spin; radius of the ball that holds it */
+    int32_t uid, body;
+    int16_t local;
+    uint8_t kind;
+} dls_mover;
+
 struct dls_collider {
     dls_broadphase *broadphase;
     struct {
@@ -58,6 +67,7 @@ struct dls_collider {
     } rows[DLS_SHAPE_KINDS][DLS_SHAPE_KINDS];
     int placed_capacity;
     dls_placed *placed;
+    dls_mover *movers;
     dls_contact_list contacts;
     dls_kept_list kept; /* first: into contacts */
 
