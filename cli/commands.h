@@ -14,5 +14,6 @@ extern const command command_reproduce;
 extern const command command_new;
 extern const command command_check;
 extern const command command_run;
+extern const command command_picture;
 
 #endif

@@ -40,7 +40,7 @@ static dls_status make_room(dls_simulation *s, dls_error *error) {
 
 dls_status dls_simulation_ready(dls_simulation *s, bool started, dls_error *error) {
     double radius = smallest_radius(s->world);
-    s->margin = s->options.margin > 0 ? s->options.margin : isfinite(radius) ? 0.01 * radius : 1e-3;
+    s->margin = s->options.margin > 0 ? s->options.margin : isfinite(radius) ? 0.05 * radius : 1e-3;
     s->started = started;
     return make_room(s, error);
 }

@@ -1,0 +1,131 @@
+/* delassus picture: a frame of a run, drawn. */
+#include "commands.h"
+#include "output_file.h"
+#include "picture.h"
+#include "report.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct picture_values {
+    const char *output, *view;
+    int frame;
+    bool forces;
+    double width;
+} picture_values;
+
+#define AT(member) offsetof(picture_values, member)
+
+static const option options[] = {
+    {"output", 'o', OPTION_TEXT, "PATH", AT(output), 0, 0,
+     "PATH.png and PATH.svg; default: the name of the run"},
+    {"frame", 0, OPTION_INT, "N", AT(frame), 0, INT_MAX, "recorded frame, from 0; default: the last"},
+    {"view", 0, OPTION_TEXT, "VIEW", AT(view), 0, 0, "front, side, top or iso of a run in space"},
+    {"forces", 0, OPTION_FLAG, NULL, AT(forces), 0, 0, "force chains over the bodies"},
+    {"width", 0, OPTION_REAL, "INCHES", AT(width), 1, 14, "width of the page"},
+};
+
+/* The world that the scene of the run makes: it knows the shapes. */
+static dls_scene *read_scene(const dls_results *results) {
+    int count = dls_results_setting_count(results);
+    const char **settings = report_allocate((size_t)count + 1, sizeof *settings);
+    for (int i = 0; i < count; i++) settings[i] = dls_results_setting(results, i);
+    const char *text = dls_results_scene_text(results);
+    dls_scene *scene = NULL;
+    dls_error error;
+    if (dls_scene_read_text(text, strlen(text), "scene of the run", ".", count, settings, &scene, &error))
+        report_error("picture: %s", error.message);
+    free(settings);
+    return scene;
+}
+
+static bool default_path(const char *file, char *path, size_t size) {
+    const char *slash = strrchr(file, '/'), *base = slash ? slash + 1 : file, *dot = strrchr(base, '.');
+    int stem = dot && dot > base ? (int)(dot - base) : (int)strlen(base);
+    int length = snprintf(path, size, "%.*s", stem, base);
+    if (length > 0 && (size_t)length < size) return true;
+    report_error("picture: the name of the file is too long");
+    return false;
+}
+
+static int draw(dls_results *results, dls_scene *scene, int frame, const picture_values *v,
+                const char *path) {
+    int bodies = dls_results_body_count(results);
+    int contacts = v->forces ? dls_results_frame_contact_count(results, frame) : 0;
+    dls_body_state *states = report_allocate((size_t)bodies + 1, sizeof *states);
+    bool *present = report_allocate((size_t)bodies + 1, sizeof *present);
+    dls_contact_record *records = report_allocate((size_t)contacts + 1, sizeof *records);
+    dls_error error;
+    char message[512];
+    picture p = {.dimension = dls_results_dimension(results),
+                 .body_count = bodies,
+                 .world = dls_scene_world(scene),
+                 .states = states,
+                 .present = present,
+                 .contact_count = contacts,
+                 .contacts = records,
+                 .time = dls_results_frame_time(results, frame),
+                 .title = dls_results_title(results),
+                 .width_inches = v->width};
+    int code = EXIT_BAD_INPUT;
+    picture_view_find(p.dimension == 2 ? "top" : v->view, &p.view);
+    if (bodies != dls_world_body_count(p.world))
+        report_error("picture: the scene makes %d bodies, the run has %d", dls_world_body_count(p.world),
+                     bodies);
+    else if (dls_results_frame_states(results, frame, states, present, &error) ||
+             (contacts && dls_results_frame_contacts(results, frame, records, &error)))
+        report_error("picture: %s", error.message);
+    else if (!picture_write(&p, path, message, sizeof message))
+        report_error("picture: %s", message);
+    else
+        code = EXIT_DONE;
+    if (code == EXIT_DONE) printf("%s.png, %s.svg: frame %d, t = %g s\n", path, path, frame, p.time);
+    free(states);
+    free(present);
+    free(records);
+    return code;
+}
+
+static int run(const text_list *operands, const void *values) {
+    const picture_values *v = values;
+    char named[4096];
+    picture_view view;
+    dls_results *results;
+    dls_error error;
+    if (!picture_view_find(v->view, &view))
+        return report_error("picture: no view '%s', expected front, side, top or iso", v->view);
+    if (!v->output && !default_path(operands->items[0], named, sizeof named)) return EXIT_BAD_INPUT;
+    if (dls_results_open(operands->items[0], &results, &error)) return report_error("%s", error.message);
+    int frames = dls_results_frame_count(results), frame = v->frame < 0 ? frames - 1 : v->frame;
+    int code = EXIT_BAD_INPUT;
+    if (frame < 0 || frame >= frames) {
+        report_error("picture: no frame %d, the run has %d", frame, frames);
+    } else {
+        dls_scene *scene = read_scene(results);
+        if (scene) code = draw(results, scene, frame, v, v->output ? v->output : named);
+        dls_scene_destroy(scene);
+    }
+    dls_results_destroy(results);
+    return code;
+}
+
+static const picture_values defaults = {.view = "iso", .frame = -1, .width = 5};
+
+const command command_picture = {
+    .name = "picture",
+    .summary = "draw a frame of a run",
+    .operands = "RESULTS",
+    .details = "Bodies as they are, coloured by speed, with force chains where asked for; in space without\n"
+               "perspective.\n\n"
+               "  delassus picture drum.h5 --forces\n"
+               "  delassus picture filling.h5 --view front --frame 0 -o start",
+    .least_operands = 1,
+    .most_operands = 1,
+    .options = options,
+    .option_count = sizeof options / sizeof *options,
+    .defaults = &defaults,
+    .values_size = sizeof(picture_values),
+    .run = run,
+};
