@@ -187,12 +187,12 @@ static void flush_folder(const char *target) {
 
 dls_status dls_aside_commit(dls_aside *aside) {
     dls_status status = DLS_OK;
-    if (aside->temporary && fsync(aside->descriptor)) status = fail_writing(aside, errno);
+    if (aside->temporary && !aside->is_quick && fsync(aside->descriptor)) status = fail_writing(aside, errno);
     if (close(aside->descriptor) && !status) status = fail_writing(aside, errno);
     aside->descriptor = -1;
     if (!status && aside->temporary && rename(aside->temporary, aside->target))
         status = fail_writing(aside, errno);
-    if (!status && aside->temporary) flush_folder(aside->target);
+    if (!status && aside->temporary && !aside->is_quick) flush_folder(aside->target);
     if (status && aside->temporary) unlink(aside->temporary);
     release(aside);
     return status;

@@ -90,10 +90,12 @@ static herr_t read_bytes(H5FD_t *base, H5FD_mem_t type, hid_t transfer, haddr_t 
     return 0;
 }
 
+/* HDF5 is not told: it crashes where a file that it cannot write has to be closed. Callers look at is_dead.
+ */
 static herr_t fail_write(dls_output_device *device) {
     device->write_number = errno;
     device->is_dead = true;
-    return -1;
+    return 0;
 }
 
 static herr_t write_fully(dls_output_device *device, haddr_t address, size_t size, const void *buffer) {
@@ -135,8 +137,8 @@ static herr_t write_bytes(H5FD_t *base, H5FD_mem_t type, hid_t transfer, haddr_t
     if (address > INT64_MAX - size) return -1;
     if (address > 0 || size < SUPERBLOCK) return write_fully(device, address, size, buffer);
     /* what the superblock speaks of goes before it */
-    herr_t done = write_fully(device, SUPERBLOCK, size - SUPERBLOCK, (const char *)buffer + SUPERBLOCK);
-    return done < 0 ? done : write_superblock(device, buffer);
+    write_fully(device, SUPERBLOCK, size - SUPERBLOCK, (const char *)buffer + SUPERBLOCK);
+    return device->is_dead ? 0 : write_superblock(device, buffer);
 }
 
 /* Only ever longer: readers may still look at what lies behind. */
@@ -181,44 +183,46 @@ hid_t dls_driver_access(dls_output_device *device) {
     return H5I_INVALID_HID;
 }
 
-/* ---- what HDF5 says ---- */
+/* ---- what HDF5 says: the first complaint since it was told to be silent ---- */
 
-dls_silence dls_silence_begin(void) {
-    dls_silence silence = {0};
-    H5Eget_auto2(H5E_DEFAULT, &silence.print, &silence.data);
-    H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
-    return silence;
-}
+static _Thread_local char complaint[160];
 
-void dls_silence_end(dls_silence silence) {
-    H5Eclear2(H5E_DEFAULT);
-    H5Eset_auto2(H5E_DEFAULT, silence.print, silence.data);
-}
-
-typedef struct complaint {
-    char *text;
-    size_t size;
-} complaint;
-
-static herr_t take_first(unsigned depth, const H5E_error2_t *entry, void *user) {
-    complaint *c = user;
-    if (depth == 0 && entry->desc) snprintf(c->text, c->size, "%s", entry->desc);
-    for (char *at = c->text; *at; at++)
+static herr_t take_innermost(unsigned depth, const H5E_error2_t *entry, void *user) {
+    (void)user;
+    if (depth > 0 || !entry->desc) return 0;
+    snprintf(complaint, sizeof complaint, "%s", entry->desc);
+    for (char *at = complaint; *at; at++)
         if (*at == '\n' || *at == '\r' || *at == '\t') *at = ' ';
     return 0;
 }
 
-void dls_driver_complaint(char *text, size_t size) {
-    text[0] = '\0';
-    H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, take_first, &(complaint){text, size});
+/* Called where HDF5 would print. */
+static herr_t note(hid_t stack, void *user) {
+    return complaint[0] ? 0 : H5Ewalk2(stack, H5E_WALK_UPWARD, take_innermost, user);
+}
+
+dls_silence dls_silence_begin(void) {
+    dls_silence silence = {0};
+    complaint[0] = '\0';
+    H5Eget_auto2(H5E_DEFAULT, &silence.print, &silence.data);
+    H5Eset_auto2(H5E_DEFAULT, note, NULL);
+    return silence;
+}
+
+/* Once HDF5 has failed, its printer stays off: at the end of the process it would complain of what it lost on
+ * the way. */
+void dls_silence_end(dls_silence silence) {
+    H5Eclear2(H5E_DEFAULT);
+    if (complaint[0] && (silence.print == (H5E_auto2_t)H5Eprint2 || !silence.print))
+        H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
+    else
+        H5Eset_auto2(H5E_DEFAULT, silence.print, silence.data);
 }
 
 dls_status dls_driver_fail(const dls_output_device *device, const char *name, const char *done,
                            dls_error *error) {
-    char text[160];
-    dls_driver_complaint(text, sizeof text);
     int number = device->write_number ? device->write_number : device->read_number;
     if (number) return dls_fail(error, DLS_ERROR_FILE, "%s: cannot be %s: %s", name, done, strerror(number));
-    if (!text[0]) return dls_fail_memory(error); /* HDF5 was not the one who failed */
-    return dls_fail(error, DLS_ERROR_FILE, "%s: cannot be %s: HDF5 says: %s", name, done, text);
+    if (!complaint[0]) return dls_fail_memory(error); /* HDF5 was not the one who failed */
+    return dls_fail(error, DLS_ERROR_FILE, "%s: cannot be %s: HDF5 says: %s", name, done, complaint);
 }

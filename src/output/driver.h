@@ -15,7 +15,7 @@
 /* Behind one HDF5 file; must outlive it. */
 typedef struct dls_output_device {
     int descriptor;
-    bool is_dead;     /* a write failed: later ones do nothing and succeed */
+    bool is_dead;     /* a write failed: it and later ones do nothing and succeed in HDF5's eyes */
     int write_number; /* errno of that failure, else 0 */
     int read_number;  /* errno of the last failed read, else 0 */
 } dls_output_device;
@@ -26,7 +26,7 @@ hid_t dls_driver_access(dls_output_device *device);
 /* For tests: called before every write. NULL: nothing is. */
 void dls_driver_watch(void (*before_write)(void *user), void *user);
 
-/* HDF5 prints no errors between these two. */
+/* Between these two HDF5 prints no errors; what it would have printed first is kept as one line. */
 typedef struct dls_silence {
     H5E_auto2_t print;
     void *data;
@@ -34,9 +34,6 @@ typedef struct dls_silence {
 
 dls_silence dls_silence_begin(void);
 void dls_silence_end(dls_silence silence);
-
-/* The innermost complaint of HDF5's error stack, as one line; "" where there is none. */
-void dls_driver_complaint(char *text, size_t size);
 
 /* Fails with "NAME: cannot be DONE: …": what the system said if a write or read failed, else what HDF5 did.
  */

@@ -139,7 +139,7 @@ bool dls_table_create(dls_table *table, const dls_table_layout *layout, hid_t fi
                       size_t text_size) {
     *table = (dls_table){layout, H5I_INVALID_HID, make_row_type(layout, text_size), 0, 0, 0};
     hid_t file_type = table->type < 0 ? H5I_INVALID_HID : H5Tcopy(table->type);
-    if (file_type >= 0 && H5Tpack(file_type) >= 0)
+    if (file_type >= 0 && (!layout->is_compound || H5Tpack(file_type) >= 0))
         table->dataset = create_dataset(table, file, file_type, chunk_rows);
     bool done = table->dataset >= 0 && write_units(table->dataset, layout);
     if (file_type >= 0) H5Tclose(file_type);

@@ -18,9 +18,12 @@ dls_text *dls_text_open(const char *path, dls_error *error) {
     }
     text->used = 0;
     text->status = DLS_OK;
-    if (!dls_aside_open(&text->aside, path, error)) return text;
-    dls_free(text);
-    return NULL;
+    if (dls_aside_open(&text->aside, path, error)) {
+        dls_free(text);
+        return NULL;
+    }
+    text->aside.is_quick = true;
+    return text;
 }
 
 static void flush(dls_text *text) {

@@ -81,7 +81,7 @@ static dls_status make_file(dls_results_writer *w, const dls_results_def *def, d
         done = H5Fclose(w->file) >= 0 && done;
         w->file = H5I_INVALID_HID;
     }
-    done = done && open_tables(w, access);
+    done = done && !w->device.is_dead && open_tables(w, access);
     dls_status status = done ? DLS_OK : dls_writer_fail(w, error);
     if (access >= 0) H5Pclose(access);
     return status;
@@ -117,7 +117,8 @@ static dls_results_writer *new_writer(const char *path, const dls_world *world, 
 
 static void close_file(dls_results_writer *w) {
     for (int k = 0; k < DLS_TABLES; k++) dls_table_close(&w->tables[k]);
-    if (w->file >= 0 && H5Fclose(w->file) < 0 && !w->device.is_dead) dls_writer_fail(w, NULL);
+    bool was_dead = w->device.is_dead;
+    if (w->file >= 0 && (H5Fclose(w->file) < 0 || w->device.is_dead) && !was_dead) dls_writer_fail(w, NULL);
     w->file = H5I_INVALID_HID;
 }
 
@@ -267,13 +268,15 @@ bool dls_writer_note_frame(dls_results_writer *w, const dls_frame_row *frame) {
 }
 
 dls_status dls_writer_flush(dls_results_writer *w, dls_error *error) {
-    return H5Fflush(w->file, H5F_SCOPE_LOCAL) < 0 ? dls_writer_fail(w, error) : DLS_OK;
+    bool done = H5Fflush(w->file, H5F_SCOPE_LOCAL) >= 0;
+    return done && !w->device.is_dead ? DLS_OK : dls_writer_fail(w, error);
 }
 
 /* ---- public ---- */
 
 static dls_status add_step(dls_results_writer *w, const dls_step_report *report, dls_error *error) {
-    if (w->pending_count == DLS_PENDING && !append_pending(w)) return dls_writer_fail(w, error);
+    if (w->pending_count == DLS_PENDING && (!append_pending(w) || w->device.is_dead))
+        return dls_writer_fail(w, error);
     /* bytes between members are not left to chance: the same steps give the same file */
     dls_step_report *row = &w->pending[w->pending_count++];
     memset(row, 0, sizeof *row);
