@@ -143,13 +143,25 @@ static double gap_between(const dls_hull *a, int edge, const turned_edge *b, con
     return vec_dot(n, d);
 }
 
+enum { STORED_FACES = 256 };
+
+/* The sign of n · e for each face of A: an edge can meet e only where those of its two faces differ. */
+static const double *face_slopes(const dls_hull *a, const double *e, double *slope) {
+    if (a->face_count > STORED_FACES) return NULL;
+    for (int f = 0; f < a->face_count; f++) slope[f] = vec_dot(a->face_normal + 3 * f, e);
+    return slope;
+}
+
 static void scan_edges(const dls_hull_pair *pair, double enough, dls_hull_axis *axis) {
     const dls_hull *a = pair->hull[0];
+    double stored[STORED_FACES];
     for (int j = 0; j < pair->hull[1]->edge_count; j++) {
         turned_edge b;
         turn_edge(pair, j, &b);
+        const double *slope = face_slopes(a, b.e, stored);
         for (int i = 0; i < a->edge_count; i++) {
             double n[3];
+            if (slope && !(slope[a->edge_face[i][0]] * slope[a->edge_face[i][1]] < 0)) continue;
             if (!crossing(a, i, &b, n)) continue;
             double gap = gap_between(a, i, &b, n);
             if (!(gap > axis->gap)) continue;
