@@ -209,11 +209,22 @@ dls_silence dls_silence_begin(void) {
     return silence;
 }
 
-/* Once HDF5 has failed, its printer stays off: at the end of the process it would complain of what it lost on
- * the way. */
+/* Whether it is what HDF5 prints with unless told otherwise: what a new stack of errors has. */
+static bool is_own_printer(H5E_auto2_t print) {
+    H5E_auto2_t own = NULL;
+    void *data;
+    hid_t stack = H5Ecreate_stack();
+    if (stack < 0) return false;
+    H5Eget_auto2(stack, &own, &data);
+    H5Eclose_stack(stack);
+    return print == own;
+}
+
+/* Once HDF5 has failed, its own printer stays off: at the end of the process it would complain of what it
+ * lost on the way. */
 void dls_silence_end(dls_silence silence) {
     H5Eclear2(H5E_DEFAULT);
-    if (complaint[0] && (silence.print == (H5E_auto2_t)H5Eprint2 || !silence.print))
+    if (complaint[0] && is_own_printer(silence.print))
         H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
     else
         H5Eset_auto2(H5E_DEFAULT, silence.print, silence.data);
