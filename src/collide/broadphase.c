@@ -582,7 +582,9 @@ static void sort_pairs(dls_shape_pair *p, int n) {
 
 static double sort_range(void *self, int first, int end) {
     dls_broadphase *b = self;
-    for (int a = first; a < end; a++) sort_pairs(b->pairs + b->start[a], b->start[a + 1] - b->start[a]);
+    for (int a = first; a < end; a++)
+        if (b->start[a + 1] - b->start[a] > 1)
+            sort_pairs(b->pairs + b->start[a], b->start[a + 1] - b->start[a]);
     return 0;
 }
 

@@ -194,7 +194,8 @@ dls_status dls_world_add_body(dls_world *w, const dls_body_def *def, dls_body_id
     if (!status) status = dls_world_reserve_entries(w, error);
     if (!status && def->name && def->name[0]) status = dls_world_reserve_names(w, error);
     if (!status) {
-        dls_shape *shapes = w->shapes + w->shape_count + w->staged_shapes;
+        /* there may be none yet, when the first body has none */
+        dls_shape *shapes = w->shapes ? w->shapes + w->shape_count + w->staged_shapes : NULL;
         status = create_shapes(w, def, shapes, error);
         if (!status) {
             status = add_entry(w, def, shapes, error);
