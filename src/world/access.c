@@ -29,9 +29,8 @@ dls_body_state *dls_world_state(const dls_world *world, dls_body_id id) {
 
 const dls_shape *dls_world_shapes(const dls_world *world, dls_body_id id) {
     const dls_body_entry *entry = entry_of(world, id);
-    return !entry        ? NULL
-           : entry->kept ? entry->kept->shapes
-                         : &world->shapes[world->bodies[entry->slot].shape_first];
+    if (!entry || (!entry->kept && !world->shapes)) return NULL; /* no body so far may have had a shape */
+    return entry->kept ? entry->kept->shapes : &world->shapes[world->bodies[entry->slot].shape_first];
 }
 
 int dls_world_body_count(const dls_world *world) { return world ? world->entry_count : 0; }

@@ -132,8 +132,7 @@ static dls_status keep_departing(dls_world *w, double t, plan *p, dls_error *err
     for (int id = 0; id < w->entry_count; id++) {
         dls_body_entry *e = &w->entries[id];
         if (!is_departing(e, t)) continue;
-        e->kept = dls_kept_create(&w->bodies[e->slot], &w->states[e->slot],
-                                  w->shapes + w->bodies[e->slot].shape_first);
+        e->kept = dls_kept_create(&w->bodies[e->slot], &w->states[e->slot], dls_world_shapes(w, id));
         if (!e->kept) return dls_fail_memory(error);
         p->departures += e->presence == DLS_PRESENT;
     }

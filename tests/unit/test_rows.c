@@ -179,6 +179,20 @@ static void bodies_are_born_die_and_leave(void **state) {
     dls_world_destroy(w);
 }
 
+static void bodies_need_no_shapes(void **state) {
+    (void)state;
+    const double inertia[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1};
+    dls_world *w = make_world();
+    dls_body_def def = dls_default_body_def();
+    def.mass = 1, def.inertia = inertia;
+    for (int k = 0; k < 3; k++) add(w, &def);
+    assert_true(settle(w, 0) && w->body_count == 3 && w->shape_count == 0);
+    assert_int_equal(dls_world_remove_body(w, 1, NULL), DLS_OK);
+    assert_true(settle(w, 1) && w->body_count == 2);
+    assert_int_equal(dls_body_shape_count(w, 1), 0);
+    dls_world_destroy(w);
+}
+
 /* Random comings and goings; the order of those that stay never changes. */
 static void order_is_kept(void **state) {
     (void)state;
@@ -522,6 +536,7 @@ int main(void) {
         cmocka_unit_test(rows_do_not_depend_on_the_order_of_adding),
         cmocka_unit_test(rows_follow_a_curve_through_space),
         cmocka_unit_test(bodies_are_born_die_and_leave),
+        cmocka_unit_test(bodies_need_no_shapes),
         cmocka_unit_test(order_is_kept),
         cmocka_unit_test(positions_are_met_to_the_bit),
         cmocka_unit_test(velocities_are_taken_in_the_middle),
