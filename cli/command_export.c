@@ -1,40 +1,170 @@
-/* delassus export: a problem for other programs. */
+/* delassus export: problems and results for other programs. */
 #include "commands.h"
+#include "output_file.h"
 #include "problem_file.h"
 #include "report.h"
 
+#include <delassus/fclib.h>
+#include <delassus/run.h>
+
+#include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 typedef struct export_values {
-    const char *matrix_market;
+    const char *matrix_market, *csv, *vtk, *fclib;
+    int frame, step;
 } export_values;
 
 static const option options[] = {
     {"matrix-market", 'm', OPTION_TEXT, "PREFIX", offsetof(export_values, matrix_market), 0, 0,
      "write PREFIX_W.mtx, PREFIX_q.mtx and PREFIX_mu.mtx"},
+    {"csv", 0, OPTION_TEXT, "FOLDER", offsetof(export_values, csv), 0, 0,
+     "of results: write bodies.csv, contacts.csv and steps.csv"},
+    {"vtk", 0, OPTION_TEXT, "FOLDER", offsetof(export_values, vtk), 0, 0,
+     "of results: write run.pvd with surfaces and force chains"},
+    {"fclib", 0, OPTION_TEXT, "FILE", offsetof(export_values, fclib), 0, 0,
+     "of results: write a frame's contact problem and its solution"},
+    {"frame", 0, OPTION_INT, "N", offsetof(export_values, frame), 0, INT_MAX,
+     "which frame of results, from 0 (default: the last)"},
+    {"step", 0, OPTION_INT, "N", offsetof(export_values, step), 0, INT_MAX,
+     "which frame of results, by its step"},
 };
 
-static int run(const text_list *operands, const void *values) {
-    const export_values *v = values;
-    if (!v->matrix_market) return report_error("export: no format given, expected --matrix-market PREFIX");
-    dls_fclib *file = problem_file_read(operands->items[0]);
+/* ---- results ---- */
+
+/* The frame that was asked for; −1 after a line on stderr. */
+static int find_frame(const dls_results *results, const char *path, const export_values *v) {
+    int count = dls_results_frame_count(results);
+    if (count == 0) return report_error("%s: has no frames yet", path), -1;
+    if (v->step >= 0) {
+        for (int k = 0; k < count; k++)
+            if (dls_results_frame_step(results, k) == v->step) return k;
+        report_error("%s: no frame of step %d, expected one of %d frames from step %" PRId64 " to %" PRId64,
+                     path, v->step, count, dls_results_frame_step(results, 0),
+                     dls_results_frame_step(results, count - 1));
+        return -1;
+    }
+    if (v->frame < count) return v->frame >= 0 ? v->frame : count - 1;
+    report_error("%s: no frame %d, expected 0 to %d", path, v->frame, count - 1);
+    return -1;
+}
+
+/* Impulses of the recorded contacts, as the problem's blocks have them. */
+static double *frame_impulses(dls_results *results, int frame, const dls_problem *problem, dls_error *error) {
+    int count = dls_results_frame_contact_count(results, frame), dimension = dls_results_dimension(results);
+    dls_contact_record *contacts = report_allocate((size_t)count + 1, sizeof *contacts);
+    double *r = report_allocate((size_t)dls_problem_row_count(problem) + 1, sizeof *r);
+    dls_status status = dls_results_frame_contacts(results, frame, contacts, error);
+    for (int c = 0; c < count && !status; c++)
+        for (int k = 0; k < dimension; k++) r[dimension * c + k] = contacts[c].impulse[k];
+    free(contacts);
+    if (!status) return r;
+    free(r);
+    return NULL;
+}
+
+static dls_status write_fclib(dls_results *results, int frame, const char *path, const dls_problem *problem,
+                              dls_error *error) {
+    char title[96];
+    double *r = frame_impulses(results, frame, problem, error);
+    if (!r) return error->status;
+    snprintf(title, sizeof title, "step %" PRId64 ", t = %g s", dls_results_frame_step(results, frame),
+             dls_results_frame_time(results, frame));
+    dls_fclib_content content = {.problem = problem,
+                                 .r = r,
+                                 .title = title,
+                                 .description = dls_results_title(results),
+                                 .math_info = "normal component first; SI units"};
+    dls_status status = dls_fclib_write(path, &content, error);
+    free(r);
+    return status;
+}
+
+static void print_written_problem(const char *prefix) {
+    printf("%s_W.mtx, %s_q.mtx and %s_mu.mtx written\n", prefix, prefix, prefix);
+}
+
+/* The contact problem of one frame. */
+static int export_problem(dls_results *results, const char *path, const export_values *v) {
+    int frame = find_frame(results, path, v);
+    if (frame < 0) return EXIT_BAD_INPUT;
+    if (!dls_results_has_contacts(results))
+        return report_error("%s: its contacts were not recorded, expected a run with contacts in its output",
+                            path);
+    if (dls_results_frame_contact_count(results, frame) == 0)
+        return report_error("%s: frame %d (step %" PRId64 ") has no contacts, expected one that has", path,
+                            frame, dls_results_frame_step(results, frame));
+    dls_error error = {0};
+    dls_problem *problem = NULL;
+    dls_status status = dls_results_problem(results, frame, &problem, &error);
+    if (!status && v->fclib) status = write_fclib(results, frame, v->fclib, problem, &error);
+    if (!status && v->fclib)
+        printf("%s written: step %" PRId64 ", %d contacts\n", v->fclib,
+               dls_results_frame_step(results, frame), dls_results_frame_contact_count(results, frame));
+    if (!status && v->matrix_market) status = dls_matrix_market_write(v->matrix_market, problem, &error);
+    if (!status && v->matrix_market) print_written_problem(v->matrix_market);
+    dls_problem_destroy(problem);
+    return status ? report_error("%s", error.message) : EXIT_DONE;
+}
+
+static int export_results(const char *path, const export_values *v) {
+    dls_results *results = NULL;
+    dls_error error = {0};
+    dls_status status = dls_results_open(path, &results, &error);
+    if (status) return report_error("%s", error.message);
+    if (v->csv) status = dls_results_export_csv(results, v->csv, &error);
+    if (v->csv && !status)
+        printf("%s: %d frames and %" PRId64 " steps written\n", v->csv, dls_results_frame_count(results),
+               dls_results_step_count(results));
+    if (v->vtk && !status) {
+        status = dls_results_export_vtk(results, v->vtk, &error);
+        if (!status) printf("%s/run.pvd: %d frames written\n", v->vtk, dls_results_frame_count(results));
+    }
+    int code = status ? report_error("%s", error.message) : EXIT_DONE;
+    if (code == EXIT_DONE && (v->fclib || v->matrix_market)) code = export_problem(results, path, v);
+    dls_results_destroy(results);
+    return code;
+}
+
+/* ---- FCLib files ---- */
+
+static int export_fclib(const char *path, const export_values *v) {
+    dls_fclib *file = problem_file_read(path);
     if (!file) return EXIT_BAD_INPUT;
     dls_error error;
     dls_status status = dls_matrix_market_write(v->matrix_market, dls_fclib_problem(file), &error);
     dls_fclib_destroy(file);
     if (status) return report_error("%s", error.message);
-    printf("%s_W.mtx, %s_q.mtx and %s_mu.mtx written\n", v->matrix_market, v->matrix_market,
-           v->matrix_market);
+    print_written_problem(v->matrix_market);
     return EXIT_DONE;
 }
 
-static const export_values defaults = {NULL};
+static int run(const text_list *operands, const void *values) {
+    const export_values *v = values;
+    bool has_frame = v->frame >= 0 || v->step >= 0;
+    if (!v->matrix_market && !v->csv && !v->vtk && !v->fclib)
+        return report_error("export: no format given, expected --matrix-market PREFIX, --csv FOLDER, "
+                            "--vtk FOLDER or --fclib FILE");
+    if (v->frame >= 0 && v->step >= 0)
+        return report_error("export: --frame and --step are both given, expected one");
+    if (has_frame && !v->fclib && !v->matrix_market)
+        return report_error("export: --frame and --step go with --fclib or --matrix-market");
+    if (v->csv || v->vtk || v->fclib || has_frame) return export_results(operands->items[0], v);
+    return export_fclib(operands->items[0], v);
+}
+
+static const export_values defaults = {.frame = -1, .step = -1};
 
 const command command_export = {
     .name = "export",
-    .summary = "write a problem's W, q and μ for other programs",
+    .summary = "write problems and results for other programs",
     .operands = "FILE",
-    .details = "  delassus export a.hdf5 --matrix-market a",
+    .details = "  FILE is an FCLib file, for --matrix-market alone, or the results of a run.\n\n"
+               "  delassus export a.hdf5 --matrix-market a\n"
+               "  delassus export drum.h5 --vtk drum_vtk --csv drum_csv\n"
+               "  delassus export drum.h5 --fclib step100.hdf5 --step 100",
     .least_operands = 1,
     .most_operands = 1,
     .options = options,
