@@ -384,22 +384,6 @@ static void climb(const dls_cylinder *A, const dls_cylinder *B, int ends, bool f
     }
 }
 
-/* Apart: the ends whose answer looks from them have the answer. */
-static bool rims_apart(const dls_cylinder *A, const dls_cylinder *B, double margin, dls_direction *best) {
-    double start[3];
-    int guess = ends_of(A, B, best->n);
-    vec_copy(start, best->n);
-    for (int turn = 0; turn < 4; turn++) {
-        double n[3];
-        vec_copy(n, start);
-        climb(A, B, guess ^ turn, true, n);
-        double f = pair_f(A, B, n);
-        if (!keep(best, n, f, SUPPORT_EDGE_RIM, guess ^ turn, margin)) return false;
-        if (f > 0 && ends_of(A, B, n) == (guess ^ turn)) return true;
-    }
-    return true;
-}
-
 enum { STARTS = 20 };
 
 /* Overlapping: f has many hills, so climb from every candidate and from every line of centres. */
@@ -427,15 +411,45 @@ static bool holds(const dls_cylinder *C, const double *point) {
     return fabs(z) <= C->h + slack && vec_norm(d) <= C->r + slack;
 }
 
+/* Whether the axes pass each other within both lengths. */
+static bool sides_cross(const dls_cylinder *A, const dls_cylinder *B) {
+    double w[3], b = vec_dot(A->a, B->a), D = 1 - b * b;
+    if (D < 1e-12) return false;
+    vec_sub(w, B->c, A->c);
+    double p = vec_dot(w, A->a), q = vec_dot(w, B->a);
+    return fabs((p - b * q) / D) <= A->h && fabs((b * p - q) / D) <= B->h;
+}
+
 /* Whether n joins a point of A with one of B that is f away along it: then it is the best where f > 0. */
 static bool is_settled(const dls_cylinder *A, const dls_cylinder *B, const dls_direction *best) {
     double a[3], b[3], back[3];
+    if (fabs(vec_dot(best->n, A->a)) < 1e-9 && fabs(vec_dot(best->n, B->a)) < 1e-9 && sides_cross(A, B))
+        return true;
     vec_scale(back, -1, best->n);
     dls_cylinder_reach_point(A, best->n, a);
     vec_along(a, a, best->f, best->n);
     dls_cylinder_reach_point(B, back, b);
     vec_along(b, b, -best->f, best->n);
     return holds(B, a) || holds(A, b);
+}
+
+/* Apart or barely overlapping: the ends whose answer looks from them and joins two points have the answer.
+ * done tells whether there was one. False when f is beyond the margin. */
+static bool rims_touching(const dls_cylinder *A, const dls_cylinder *B, double margin, double shallow,
+                          dls_direction *best, bool *done) {
+    double start[3];
+    int guess = ends_of(A, B, best->n);
+    vec_copy(start, best->n);
+    *done = false;
+    for (int turn = 0; turn < 4 && !*done; turn++) {
+        double n[3];
+        vec_copy(n, start);
+        climb(A, B, guess ^ turn, true, n);
+        double f = pair_f(A, B, n);
+        if (!keep(best, n, f, SUPPORT_EDGE_RIM, guess ^ turn, margin)) return false;
+        *done = f > shallow && f >= best->f && ends_of(A, B, n) == (guess ^ turn) && is_settled(A, B, best);
+    }
+    return true;
 }
 
 /* From the nearest point of A to the point of B's rim at angle t: d; returns half the slope of |d|² in t. */
@@ -524,10 +538,13 @@ bool dls_cylinder_pair_direction(const dls_cylinder *A, const dls_cylinder *B, d
             if (!keep(best, m, pair_f(A, B, m), SUPPORT_EDGE_SIDE, side, margin)) return false;
         }
     }
-    double thin = fmin(fmin(A->r, A->h), fmin(B->r, B->h));
-    if (best->f > -0.05 * thin && is_settled(A, B, best)) return true;
-    bool near =
-        best->f > 0 ? rims_apart(A, B, margin, best) : rims_overlapping(A, B, start, starts, margin, best);
-    if (near && best->f > 0 && !is_settled(A, B, best)) polish(A, B, best);
-    return near && best->f <= margin;
+    double shallow = -0.05 * fmin(fmin(A->r, A->h), fmin(B->r, B->h));
+    if (best->f > shallow) {
+        bool done;
+        if (is_settled(A, B, best)) return true;
+        if (!rims_touching(A, B, margin, shallow, best, &done)) return false;
+        if (!done && best->f > 0) polish(A, B, best);
+        if (done || best->f > 0) return best->f <= margin;
+    }
+    return rims_overlapping(A, B, start, starts, margin, best);
 }
