@@ -2,10 +2,14 @@
  *
  * fclib/    small files of each form, storage and file format; those named crashes-* were found by fuzzing
  * and crash HDF5 1.10.8 where it meets them unchecked problem/  small problems in the bytes that
- * fuzz_problem.c reads, stored and matrix-free */
+ * fuzz_problem.c reads, stored and matrix-free; checkpoint/  of the world of fuzz_checkpoint.c, before, at
+ * and after the birth of a body */
 #include "base/random.h"
+#include "support/checkpoint_world.h"
 #include "support/fclib_files.h"
 #include "support/sample.h"
+
+#include <delassus/output.h>
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -153,6 +157,37 @@ static void make_problems(const char *folder) {
     }
 }
 
+/* ---- checkpoints ---- */
+
+static void make_checkpoints(const char *folder) {
+    static const char *const settings[] = {"time.step=0.01"};
+    dls_results_def def = {.title = "balls",
+                           .scene_text = "title: balls\n",
+                           .setting_count = 1,
+                           .settings = settings,
+                           .solver = "auto",
+                           .tolerance = 1e-6};
+    dls_world *world = checkpoint_world();
+    dls_simulation *simulation = NULL;
+    dls_simulation_options options = dls_default_simulation_options();
+    dls_step_report report;
+    dls_error error = {0};
+    options.step = 0.01;
+    dls_status status = dls_simulation_create(world, &options, &simulation, &error);
+    for (int step = 0; step <= 4 && !status; step++) {
+        char path[1100];
+        snprintf(path, sizeof path, "%s/step-%d", folder, step);
+        status = dls_checkpoint_write(path, simulation, &def, &error);
+        if (!status) status = dls_simulation_step(simulation, &report, &error);
+    }
+    if (status) {
+        fprintf(stderr, "%s\n", error.message);
+        exit(1);
+    }
+    dls_simulation_destroy(simulation);
+    dls_world_destroy(world);
+}
+
 int main(int argc, char **argv) {
     char folder[1000];
     if (argc != 2) {
@@ -166,5 +201,8 @@ int main(int argc, char **argv) {
     snprintf(folder, sizeof folder, "%s/problem", argv[1]);
     mkdir(folder, 0777);
     make_problems(folder);
+    snprintf(folder, sizeof folder, "%s/checkpoint", argv[1]);
+    mkdir(folder, 0777);
+    make_checkpoints(folder);
     return 0;
 }
