@@ -28,6 +28,7 @@ struct dls_broadphase {
     dls_collide_options options;
     double drift[3]; /* velocity that most have in common: it closes no gap */
     bool periodic;
+    bool alike; /* nothing but distance keeps shapes in rows apart: no filter needs to be looked at */
     double period[3];
 
     int shape_capacity;
@@ -288,6 +289,13 @@ static void meet_plain(void *self, const dls_proxy *p, const dls_proxy *q, dls_p
         add_pair(list, q->shape, p->shape, none);
 }
 
+static void meet_alike(void *self, const dls_proxy *p, const dls_proxy *q, dls_pair_list *list) {
+    static const int none[3] = {0, 0, 0};
+    (void)self;
+    bool ordered = p->shape < q->shape;
+    add_pair(list, ordered ? p->shape : q->shape, ordered ? q->shape : p->shape, none);
+}
+
 /* q moved by image meets p. */
 static void add_image_pair(const dls_broadphase *b, int p, int q, const int *image, dls_pair_list *list) {
     const filter *f = &b->filters[p], *g = &b->filters[q];
@@ -406,7 +414,9 @@ static void test_large(const dls_broadphase *b, int large, int i, dls_pair_list 
 
 static dls_status choose_levels(dls_broadphase *b, dls_error *error) {
     int count = b->world->shape_count;
+    uint32_t group = UINT32_MAX, collides = UINT32_MAX;
     b->large_count = 0;
+    b->alike = !b->periodic;
     dls_rows_choose_levels(b->rows, count, b->size);
     for (int i = 0; i < count; i++) {
         filter *f = &b->filters[i];
@@ -414,7 +424,11 @@ static dls_status choose_levels(dls_broadphase *b, dls_error *error) {
         if (level < 0 && f->role == ROLE_ROWS) f->role = ROLE_LARGE;
         b->level[i] = (uint8_t)(level < 0 ? 0 : level);
         if (level < 0 && !add_large(b, i)) return dls_fail_memory(error);
+        if (level < 0) continue;
+        group &= f->group, collides &= f->collides;
+        b->alike = b->alike && f->dynamic && (i == 0 || f->body != b->filters[i - 1].body);
     }
+    b->alike = b->alike && (group & collides); /* one bit that all have is enough */
     return DLS_OK;
 }
 
@@ -539,10 +553,11 @@ static double sort_task(void *self, int task, int end) {
 static double find_task(void *self, int task, int end) {
     dls_broadphase *b = self;
     int sweeps = dls_rows_task_count(b->rows);
+    dls_meet_function meet = b->periodic ? meet_periodic : b->alike ? meet_alike : meet_plain;
     for (; task < end; task++) {
         dls_pair_list *list = &b->lists[task];
         if (task < sweeps) {
-            dls_rows_sweep(b->rows, task, b->periodic ? meet_periodic : meet_plain, b, list);
+            dls_rows_sweep(b->rows, task, meet, b, list);
             continue;
         }
         int first = (task - sweeps) * LARGE_TASK, last = first + LARGE_TASK;
