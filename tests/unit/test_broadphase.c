@@ -19,23 +19,26 @@ typedef struct random_world {
     double speed; /* of everything */
     double fast;  /* of one in ten */
     bool groups, compound, walls;
+    bool alike; /* all bodies dynamic */
 } random_world;
 
 static const random_world worlds[] = {
-    {"equal", 300, 1, 0.6, 0, 0, 0, false, false, false},
-    {"few", 7, 1, 0.6, 0, 0.1, 0, false, false, true},
-    {"moving", 300, 1, 0.3, 0, 3, 0, false, false, true},
-    {"sizes", 400, 100, 0.6, 0, 0, 0, false, false, true},
-    {"fast", 300, 4, 0.3, 0, 0.1, 300, false, false, true},
-    {"groups", 300, 3, 0.6, 0, 0.1, 0, true, false, true},
-    {"compounds", 200, 3, 0.6, 0, 0.1, 10, true, true, true},
-    {"periodic x", 250, 1, 0.5, 1, 0.1, 0, false, false, false},
-    {"periodic xy", 250, 5, 0.5, 3, 0.1, 10, false, true, true},
-    {"periodic xyz", 250, 1, 0.5, 7, 0, 0, false, false, false},
-    {"periodic sizes", 250, 50, 0.5, 7, 0.1, 30, true, true, false},
-    {"tiny box", 3, 2, 0.5, 7, 0.1, 0, false, false, false},
-    {"one in a box", 1, 1, 0.9, 5, 0.1, 0, false, true, false},
-    {"fast in a tiny box", 5, 2, 0.5, 7, 5, 50, false, true, false},
+    {"equal", 300, 1, 0.6, 0, 0, 0, false, false, false, false},
+    {"alike", 300, 1, 0.6, 0, 0.1, 0, false, false, false, true},
+    {"alike sizes", 400, 100, 0.6, 0, 0.1, 0, false, false, true, true},
+    {"few", 7, 1, 0.6, 0, 0.1, 0, false, false, true, false},
+    {"moving", 300, 1, 0.3, 0, 3, 0, false, false, true, false},
+    {"sizes", 400, 100, 0.6, 0, 0, 0, false, false, true, false},
+    {"fast", 300, 4, 0.3, 0, 0.1, 300, false, false, true, false},
+    {"groups", 300, 3, 0.6, 0, 0.1, 0, true, false, true, false},
+    {"compounds", 200, 3, 0.6, 0, 0.1, 10, true, true, true, false},
+    {"periodic x", 250, 1, 0.5, 1, 0.1, 0, false, false, false, false},
+    {"periodic xy", 250, 5, 0.5, 3, 0.1, 10, false, true, true, false},
+    {"periodic xyz", 250, 1, 0.5, 7, 0, 0, false, false, false, false},
+    {"periodic sizes", 250, 50, 0.5, 7, 0.1, 30, true, true, false, false},
+    {"tiny box", 3, 2, 0.5, 7, 0.1, 0, false, false, false, false},
+    {"one in a box", 1, 1, 0.9, 5, 0.1, 0, false, true, false, false},
+    {"fast in a tiny box", 5, 2, 0.5, 7, 5, 50, false, true, false, false},
 };
 enum { WORLDS = sizeof worlds / sizeof *worlds, MOST_BODIES = 512 };
 
@@ -62,7 +65,7 @@ static void draw_body(dls_random *g, const random_world *kind, draft *d, int i) 
     }
     body->shape_count = kind->compound ? 3 : 1;
     body->shapes = d->shapes[i];
-    if (i % 17 == 3) {
+    if (i % 17 == 3 && !kind->alike) {
         body->motion = DLS_DRIVEN;
         vec_set(body->v, 0, 0, 0);
         vec_set(body->w, 0, 0, 0);
