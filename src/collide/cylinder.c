@@ -153,6 +153,7 @@ static int facing_edge(const dls_hull *hull, const double *n, dls_line *line) {
         vec_copy(line->p[i], hull->vertex + 3 * line->end[i]);
     }
     line->radius = 0;
+    line->round = false;
     line->id = edge;
     vec_sub(e, line->p[1], line->p[0]);
     return fabs(vec_dot(e, n)) < CYLINDER_PARALLEL * vec_norm(e) ? edge : -1;
