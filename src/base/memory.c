@@ -76,6 +76,12 @@ struct dls_workspace {
 
 dls_workspace *dls_workspace_create(void) { return dls_alloc_zero(1, sizeof(dls_workspace)); }
 
+size_t dls_workspace_bytes(const dls_workspace *w) {
+    size_t sum = sizeof *w;
+    for (int i = 0; i < w->chunk_count; i++) sum += w->chunks[i].size;
+    return sum;
+}
+
 static void free_chunks(dls_workspace *w) {
     for (int i = 0; i < w->chunk_count; i++) dls_free(w->chunks[i].bytes);
     w->chunk_count = 0;

@@ -25,6 +25,7 @@ typedef struct dls_workspace_mark {
 /* 64-byte aligned, not cleared; NULL when out of memory. A NULL workspace gives NULL. */
 void *dls_workspace_take(dls_workspace *workspace, size_t count, size_t size);
 void *dls_workspace_take_zero(dls_workspace *workspace, size_t count, size_t size);
+size_t dls_workspace_bytes(const dls_workspace *workspace); /* held */
 dls_workspace_mark dls_workspace_get_mark(const dls_workspace *workspace);
 /* Gives back all that was taken since the mark; when nothing is in use any more, chunks merge into one. */
 void dls_workspace_release(dls_workspace *workspace, dls_workspace_mark mark);

@@ -142,6 +142,12 @@ dls_energy dls_simulation_energy(const dls_simulation *s) { return s->energy; }
 const dls_problem *dls_simulation_problem(const dls_simulation *s) { return s->assembly.problem; }
 const double *dls_simulation_impulses(const dls_simulation *s) { return s->assembly.r; }
 
+size_t dls_simulation_memory(const dls_simulation *s) {
+    return sizeof *s + dls_collider_bytes(s->collider) + dls_workspace_bytes(s->assembly.space) +
+           dls_workspace_bytes(s->solve_space) +
+           (size_t)s->row_capacity * (sizeof *s->kept + sizeof *s->found);
+}
+
 /* FNV-1a over 64-bit words. */
 uint64_t dls_simulation_hash(const dls_simulation *s) {
     uint64_t hash = 0xCBF29CE484222325u;
