@@ -111,8 +111,8 @@ static bool gather_settings(const char *path, const run_values *v, setting_list 
     if (!v->solver && v->tolerance > 0 && !add_setting(list, "solver.tolerance=%.17g", v->tolerance))
         return false;
     if (v->until > 0 && !add_setting(list, "time.until=%.17g", v->until)) return false;
-    if (v->threads > 0 && !add_setting(list, "integrator.threads=%d", v->threads)) return false;
-    return !v->strict || add_setting(list, "output.strict=true");
+    if (v->threads > 0 && !add_setting(list, "run.threads=%d", v->threads)) return false;
+    return !v->strict || add_setting(list, "run.strict=yes");
 }
 
 /* ---- running ---- */
