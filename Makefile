@@ -15,7 +15,7 @@ build: ## build the program (build/delassus) and the libraries
 	@$(SETUP)
 	@$(call cmake,release)
 
-demo: build ## build, then solve a shipped contact problem with several solvers and compare them
+demo: build ## build, then turn a drum of grains: figures, results and a picture in build/demo
 	@scripts/demo
 
 test: build ## build, then run every test

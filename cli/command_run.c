@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 typedef struct run_values {
     const char *output, *solver, *dump;
@@ -28,11 +29,11 @@ static const option options[] = {
      "results file; default: the scene's name with .h5"},
     {"until", 0, OPTION_REAL, "T", AT(until), 0, DBL_MAX,
      "simulate up to this time, s, instead of the scene's"},
-    {"solver", 0, OPTION_TEXT, "SOLVER", AT(solver), 0, 0,
+    {"solver", 's', OPTION_TEXT, "SOLVER", AT(solver), 0, 0,
      "solver[:law][+key=value…] instead of the scene's, at its tolerance"},
-    {"tol", 0, OPTION_REAL, "R", AT(tolerance), 0, DBL_MAX, "residual that every step is to reach"},
-    {"set", 's', OPTION_LIST, "KEY=VALUE", AT(settings), 0, 0, "change a value of the scene: time.step=1e-4"},
-    {"threads", 't', OPTION_INT, "N", AT(threads), 1, 1024, "threads; the result has the same bits for any"},
+    {"tol", 't', OPTION_REAL, "R", AT(tolerance), 0, DBL_MAX, "residual that every step is to reach"},
+    {"set", 0, OPTION_LIST, "KEY=VALUE", AT(settings), 0, 0, "change a value of the scene: time.step=1e-4"},
+    {"threads", 0, OPTION_INT, "N", AT(threads), 1, 1024, "threads; the result has the same bits for any"},
     {"resume", 0, OPTION_FLAG, NULL, AT(resume), 0, 0, "go on from FILE.checkpoint where there is one"},
     {"strict", 0, OPTION_FLAG, NULL, AT(strict), 0, 0, "stop at the first step that misses its tolerance"},
     {"dump-failures", 0, OPTION_TEXT, "FOLDER", AT(dump), 0, 0,
@@ -127,6 +128,14 @@ static bool default_output(const char *scene, char *text, size_t size) {
     return false;
 }
 
+/* Results in the place of their scene would be its end. */
+static bool output_is_apart(const char *scene, const char *output) {
+    struct stat a, b;
+    if (stat(scene, &a) || stat(output, &b) || a.st_dev != b.st_dev || a.st_ino != b.st_ino) return true;
+    report_error("run: %s is the scene, expected another name for the results", output);
+    return false;
+}
+
 static int run_scene(dls_scene *scene, const char *output, const run_values *v) {
     run_report report = run_report_begin(scene, output, v->quiet || v->json);
     dls_run_def def = {.results = output,
@@ -156,7 +165,9 @@ static int run(const text_list *operands, const void *values) {
     dls_error error;
     if (!v->output && !default_output(path, named, sizeof named)) return EXIT_BAD_INPUT;
     const char *output = v->output ? v->output : named;
-    if (!output_path_check(output) || (v->dump && !output_folder_make(v->dump))) return EXIT_BAD_INPUT;
+    if (!output_is_apart(path, output) || !output_path_check(output) ||
+        (v->dump && !output_folder_make(v->dump)))
+        return EXIT_BAD_INPUT;
     int code = EXIT_BAD_INPUT;
     interrupt_watch();
     if (gather_settings(path, v, &settings)) {
