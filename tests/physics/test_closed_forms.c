@@ -1,4 +1,5 @@
 /* Motions with a known answer. */
+#include "support/near.h"
 #include "support/stage.h"
 #include "support/test.h"
 
@@ -12,13 +13,6 @@ static dls_simulation_options with_step(double h) {
     o.step = h;
     return o;
 }
-
-#define assert_near(a, b, tolerance)                                                                         \
-    do {                                                                                                     \
-        double near_a = (a), near_b = (b), near_t = (tolerance);                                             \
-        if (!(fabs(near_a - near_b) <= near_t))                                                              \
-            fail_msg("%s = %.15g, expected %.15g ± %g", #a, near_a, near_b, near_t);                         \
-    } while (0)
 
 /* Head-on, m = 1 and 2 at 3 and −1 m/s: the impulse is (1 + e) 8/3. */
 static void collide_head_on(double e, double v1, double v2, double loss) {
@@ -211,8 +205,8 @@ static void test_weight_of_a_pile(void **state) {
         weight += G * stage_mass(&s, id).mass;
     }
     dls_simulation_options o = with_step(2e-3);
-    stage_start(&s, &o, 1e-8);
-    stage_run(&s, 1500);
+    stage_start(&s, &o, 1e-6);
+    stage_run(&s, 750);
     double carried = 0;
     for (int k = 0; k < dls_simulation_contact_count(s.simulation); k++) {
         dls_contact_record c;
@@ -220,8 +214,8 @@ static void test_weight_of_a_pile(void **state) {
         double sign = c.body_a == container ? 1 : c.body_b == container ? -1 : 0;
         for (int i = 0; i < 3; i++) carried += sign * c.frame[2 + 3 * i] * c.impulse[i] / o.step;
     }
-    assert_near(carried / weight, 1, 1e-5);
-    assert_true(s.last.energy.kinetic < 1e-8);
+    assert_near(carried / weight, 1, 1e-3);
+    assert_true(s.last.energy.kinetic < 1e-6 * weight);
     assert_true(s.last.penetration < 1e-6);
     stage_close(&s);
 }
