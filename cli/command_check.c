@@ -2,6 +2,7 @@
 #include "commands.h"
 #include "json.h"
 #include "report.h"
+#include "shape_reference.h"
 
 #include <delassus/scene.h>
 
@@ -12,7 +13,7 @@
 
 typedef struct check_values {
     text_list set;
-    bool json, strict, reference;
+    bool json, strict, reference, shapes;
 } check_values;
 
 #define AT(member) offsetof(check_values, member)
@@ -24,6 +25,8 @@ static const option options[] = {
     {"json", 0, OPTION_FLAG, NULL, AT(json), 0, 0, "print one JSON object"},
     {"format-reference", 0, OPTION_FLAG, NULL, AT(reference), 0, 0,
      "print the reference page docs/scene-format.md"},
+    {"shape-reference", 0, OPTION_FLAG, NULL, AT(shapes), 0, 0,
+     "print the reference page docs/shapes.md: how each pair of shapes is collided"},
 };
 
 /* ---- what a scene holds -------------------------------------------------------------------------------- */
@@ -234,6 +237,10 @@ static int print_reference(void) {
 static int run(const text_list *operands, const void *values) {
     const check_values *v = values;
     if (v->reference) return print_reference();
+    if (v->shapes) {
+        print_shape_reference();
+        return EXIT_DONE;
+    }
     if (!operands->count) return report_error("check: no scene given, expected SCENE...");
     int code = EXIT_DONE;
     for (int i = 0; i < operands->count; i++) {
@@ -243,7 +250,7 @@ static int run(const text_list *operands, const void *values) {
     return code;
 }
 
-static const check_values defaults = {{0, NULL}, false, false, false};
+static const check_values defaults = {.json = false};
 
 const command command_check = {
     .name = "check",

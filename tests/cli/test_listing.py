@@ -8,7 +8,7 @@ sys.path.insert(0, os.path.join(os.environ["DLS_SOURCE_DIR"], "tests", "support"
 import tap  # noqa: E402
 from program import SOURCE, problem, run, run_json  # noqa: E402
 
-COMMANDS = "new check run solve info compare solvers generate export reproduce".split()
+COMMANDS = "new check run picture solve info compare solvers generate export reproduce".split()
 
 
 def test_version_is_the_header_s():
@@ -47,6 +47,18 @@ def test_solvers_by_name():
 def test_the_reference_page_is_up_to_date():
     page = (SOURCE / "docs/options.md").read_text()
     assert page == run("solvers", "--markdown").stdout, "write it anew: delassus solvers --markdown >docs/options.md"
+
+
+def test_the_page_of_shapes_is_up_to_date_and_lacks_no_pair():
+    text = run("check", "--shape-reference").stdout
+    assert (SOURCE / "docs/shapes.md").read_text() == text, \
+        "write it anew: delassus check --shape-reference >docs/shapes.md"
+    rows = [tuple(cell.strip(" `") for cell in line.split("|")[1:3]) for line in text.splitlines() if line[:3] == "| `"]
+    planar, spatial = (["disc", "polygon"], ["half-plane", "chain", "drum"]), (
+        ["sphere", "box", "capsule", "ellipsoid", "polyhedron", "cylinder"],
+        ["half-space", "cylinder-inside", "box-inside", "mesh"])
+    wanted = {frozenset((a, b)) for bodies, obstacles in (planar, spatial) for a in bodies for b in bodies + obstacles}
+    assert len(rows) == len(wanted) == 9 + 45 and {frozenset(row) for row in rows} == wanted
 
 
 def test_info_of_a_hyperstatic_stack():
