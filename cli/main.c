@@ -35,15 +35,17 @@ static int refuse_unknown(const char *name) {
 }
 
 static void print_overview(FILE *file) {
-    fprintf(file,
-            "usage: delassus COMMAND [operands] [options]\n\n"
-            "Contact problems with Coulomb friction: solve them, certify the result, compare solvers.\n\n"
-            "commands:\n");
+    fprintf(
+        file,
+        "usage: delassus COMMAND [operands] [options]\n\n"
+        "Rigid bodies with hard contact and Coulomb friction: simulate scenes, solve contact problems, and\n"
+        "certify every answer. To begin: 'delassus new'.\n\n"
+        "commands:\n");
     for (int i = 0; i < COMMAND_COUNT; i++)
         fprintf(file, "  %-10s %s\n", commands[i]->name, commands[i]->summary);
     fprintf(file, "\n'delassus help COMMAND' or 'delassus COMMAND --help' tells all about one;\n"
                   "'delassus --version' prints the version.\n"
-                  "Exit status: 0 done (solved), 1 not converged, 2 bad input or usage.\n");
+                  "Exit status: 0 done, 1 not converged or interrupted, 2 bad input or usage.\n");
 }
 
 static int run_help(int word_count, char **words) {
