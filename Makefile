@@ -35,7 +35,7 @@ format: ## rewrite the sources in the project's format
 install: build ## install into PREFIX (default /usr/local; DESTDIR is honoured)
 	@cmake --install build --prefix $(PREFIX)
 
-bench: ## measure sweeps and time to accuracy against Siconos; tables here, JSON in build/bench/
+bench: ## measure simulations, sweeps and time to accuracy against Siconos; tables here, JSON in build/bench/
 	@$(SETUP) bench
 	@$(call cmake,release)
 	@$(call cmake,release,bench-siconos)

@@ -68,9 +68,10 @@ void dls_free(void *block) {
 struct dls_workspace {
     int chunk_count, chunk; /* chunk: the one that is being filled */
     size_t used;            /* bytes of it */
+    size_t most;            /* bytes that were ever taken at once */
     struct {
         char *bytes;
-        size_t size;
+        size_t size, used; /* used: when the next one was begun */
     } chunks[MAX_CHUNKS];
 };
 
@@ -95,7 +96,9 @@ void dls_workspace_destroy(dls_workspace *workspace) {
 
 static bool add_chunk(dls_workspace *w, size_t bytes) {
     if (w->chunk_count == MAX_CHUNKS) return false;
-    size_t size = w->chunk_count ? 2 * w->chunks[w->chunk_count - 1].size : FIRST_CHUNK;
+    size_t size = 0;
+    for (int i = 0; i < w->chunk_count; i++) size += w->chunks[i].size;
+    size = size / 2 > FIRST_CHUNK ? size / 2 : FIRST_CHUNK;
     if (size < bytes) size = bytes;
     char *block = dls_alloc(size, 1);
     if (!block) return false;
@@ -110,12 +113,8 @@ void *dls_workspace_take(dls_workspace *w, size_t count, size_t size) {
     size_t bytes = (count * size + ALIGNMENT - 1) & ~(size_t)(ALIGNMENT - 1);
     if (!bytes) bytes = ALIGNMENT;
     while (w->chunk >= w->chunk_count || w->chunks[w->chunk].size - w->used < bytes) {
-        if (w->chunk + 1 < w->chunk_count) {
-            w->chunk++;
-        } else {
-            if (!add_chunk(w, bytes)) return NULL;
-            w->chunk = w->chunk_count - 1;
-        }
+        if (w->chunk + 1 >= w->chunk_count && !add_chunk(w, bytes)) return NULL;
+        if (w->chunk + 1 < w->chunk_count) w->chunks[w->chunk++].used = w->used;
         w->used = 0;
     }
     void *block = w->chunks[w->chunk].bytes + w->used;
@@ -133,15 +132,21 @@ dls_workspace_mark dls_workspace_get_mark(const dls_workspace *w) {
     return (dls_workspace_mark){w->chunk, w->used};
 }
 
-/* One chunk of the whole size serves the next solve without allocation; failing to get it costs nothing. */
+static void note_most(dls_workspace *w) {
+    size_t taken = w->used;
+    for (int i = 0; i < w->chunk; i++) taken += w->chunks[i].used;
+    if (w->most < taken) w->most = taken;
+}
+
+/* One chunk for all that was ever taken at once, and an eighth more, serves the next solves without
+ * allocation; failing to get it costs nothing. */
 static void merge_chunks(dls_workspace *w) {
-    size_t total = 0;
-    for (int i = 0; i < w->chunk_count; i++) total += w->chunks[i].size;
     free_chunks(w);
-    add_chunk(w, total);
+    add_chunk(w, w->most + w->most / 8);
 }
 
 void dls_workspace_release(dls_workspace *w, dls_workspace_mark mark) {
+    note_most(w);
     w->chunk = mark.chunk;
     w->used = mark.used;
     if (mark.chunk == 0 && mark.used == 0 && w->chunk_count > 1) merge_chunks(w);

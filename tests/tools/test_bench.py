@@ -1,5 +1,7 @@
-"""bench/run: the floor of 20 µs, means over what both sides solved, the cache, with made-up programs in place of the real."""
+"""bench/run: the floor of 20 µs, means over what both sides solved, the cache, with made-up programs in place of the real;
+simulations with the real one on tiny sizes."""
 import json
+import os
 import pathlib
 import subprocess
 import sys
@@ -80,6 +82,39 @@ def test_cache_keeps_the_peer_and_measures_ours_again():
         line = result["comparisons"][0]
         assert line["best_nsgs"]["seconds"] == 2e-3 and line["ours"]["nlgs:exact"]["seconds"] == 5e-4, line
         assert "from a cache" in printed, printed
+
+
+def simulate(*arguments):
+    """The real program on tiny sizes; returns the JSON that bench/run leaves and what it printed."""
+    program = pathlib.Path(os.environ.get("DLS_BUILD_DIR", ROOT / "build"), "bench", "bench_simulate")
+    with tempfile.TemporaryDirectory() as folder:
+        pathlib.Path(folder, "bench").mkdir()
+        pathlib.Path(folder, "bench", "bench_simulate").symlink_to(program.resolve())
+        done = subprocess.run([ROOT / "bench" / "run", "simulate", "--build", folder, *arguments],
+                              capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+        return json.loads(pathlib.Path(folder, "bench", "simulate.json").read_text()), done.stdout
+
+
+def test_simulations():
+    result, printed = simulate("--sizes", "40", "120", "--filling", "20", "--seconds", "0.5")
+    assert [row["tolerance"] for row in result["filling"]] == [1e-4, 1e-5], result["filling"]
+    for row in result["filling"]:
+        assert row["spheres"] == 20 and row["steps"] == 50 and row["certified_share"] == 1, row
+        assert row["over_real_time"] > 0 and row["worst_residual"] <= row["tolerance"], row
+    sizes = [(row["spheres"], row["threads"], row["mode"]) for row in result["packings"]]
+    assert sizes == [(n, t, mode) for n, t in ((40, 1), (120, 1), (120, 2)) for mode in ("tolerance", "sweeps")], sizes
+    for row in result["packings"]:
+        assert row["contacts"] >= row["spheres"], row  # they do rest on each other
+        stages = sum(row[f"{stage}_seconds"] for stage in ("collide", "assemble", "solve", "rest"))
+        assert abs(stages - row["seconds"]) <= 1e-3 * row["seconds"], row
+        assert 0 < row["collision_share"] < 1 and row["kinetic_energy"] < 1e-2 * row["spheres"], row
+        assert row["simulation_bytes"] + row["world_bytes"] <= 1.01 * row["held_bytes"], row
+        assert row["resident_bytes"] > row["simulation_bytes"] > 200 * row["contacts"], row
+    assert result["packings"][-1]["same_bits"] and "the same bits" in printed, printed
+    least, most = (row for row in result["packings"] if row["threads"] == 1 and row["mode"] == "sweeps")
+    assert abs(result["judged"]["growth"] - most["step_ns"] / least["step_ns"]) < 1e-9, result["judged"]
+    assert printed.count("bar ≤") == 4, printed
 
 
 tap.main(globals())

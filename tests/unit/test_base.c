@@ -124,6 +124,9 @@ static void workspace_is_reused_without_allocation(void **state) {
         dls_workspace_release(w, begin);
         assert_int_equal(counting_allocations(), first);
     }
+    size_t taken = 0;
+    for (int i = 0; i < TAKES; i++) taken += take_size(i) + 64;
+    assert_true(dls_workspace_bytes(w) < taken + taken / 4); /* and holds little more than it was asked for */
     dls_workspace_destroy(w);
     assert_int_equal(counting_end(), 0);
 }
