@@ -2,6 +2,7 @@
 #ifndef DELASSUS_H
 #define DELASSUS_H
 
+#include <delassus/analysis.h>
 #include <delassus/base.h>
 #include <delassus/collide.h>
 #include <delassus/fclib.h>

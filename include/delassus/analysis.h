@@ -1,0 +1,79 @@
+/* What a run tells: forces on containers, contacts, packing, stress, surfaces, motion, energy.
+ *
+ * A measure takes a results file and gives facts (one number each, with its spread) and tables (a row per
+ * frame, layer, class or step). docs/analysis.md states the formulas. */
+#ifndef DELASSUS_ANALYSIS_H
+#define DELASSUS_ANALYSIS_H
+
+#include <delassus/output.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* What a measure cannot do without. */
+typedef enum dls_analysis_need {
+    DLS_NEEDS_CONTACTS = 1, /* recorded with the frames */
+    DLS_NEEDS_SPACE = 2,    /* a spatial run */
+    DLS_NEEDS_GRAVITY = 4,  /* it says what is up */
+    DLS_NEEDS_STEPS = 8     /* the history of steps */
+} dls_analysis_need;
+
+typedef struct dls_analysis_measure {
+    const char *name, *summary; /* one line */
+    const char *unit;           /* of its first fact in space; "1" for pure numbers */
+    unsigned needs;             /* sum of dls_analysis_need */
+} dls_analysis_measure;
+
+DLS_API int dls_analysis_measure_count(void);
+DLS_API const dls_analysis_measure *dls_analysis_measure_at(int index); /* NULL beyond the last */
+
+typedef enum dls_analysis_axis { DLS_AXIS_AUTO = 0, DLS_AXIS_X, DLS_AXIS_Y, DLS_AXIS_Z } dls_analysis_axis;
+
+typedef struct dls_analysis_options {
+    int first_frame, last_frame; /* last −1: the last one there is */
+    dls_analysis_axis axis;      /* of profiles (auto: up) and of slopes (auto: the first level one) */
+    bool has_region;             /* else a hull of the loaded bodies, or a box along periods */
+    double region_low[3], region_high[3]; /* a box; z is ignored in the plane */
+    double floor; /* contacts with a normal force below this share of the mean bear no load */
+    int layers;   /* of a profile; 0: as thick as a mean body */
+} dls_analysis_options;
+
+DLS_API dls_analysis_options dls_default_analysis_options(void);
+
+typedef struct dls_analysis dls_analysis;
+
+/* What the run or the options lack for that measure, as one line; DLS_OK where nothing is missing. */
+DLS_API dls_status dls_analysis_check(const dls_results *results, const char *measure,
+                                      const dls_analysis_options *options, dls_error *error);
+/* options may be NULL for the defaults. */
+DLS_API dls_status dls_analysis_create(dls_results *results, const char *measure,
+                                       const dls_analysis_options *options, dls_analysis **analysis,
+                                       dls_error *error);
+DLS_API void dls_analysis_destroy(dls_analysis *analysis);
+
+typedef struct dls_analysis_fact {
+    char name[64];
+    const char *unit, *meaning;
+    double value;
+    double spread; /* standard deviation over the frames, or standard uncertainty of a fit; NaN for none */
+} dls_analysis_fact;
+
+/* Numbers that do not exist are NaN. */
+typedef struct dls_analysis_table {
+    const char *name;
+    int column_count;
+    const char *const *columns, *const *units;
+    int64_t row_count;
+    const double *values; /* row by row */
+} dls_analysis_table;
+
+DLS_API int dls_analysis_fact_count(const dls_analysis *analysis);
+DLS_API dls_analysis_fact dls_analysis_fact_at(const dls_analysis *analysis, int index);
+DLS_API int dls_analysis_table_count(const dls_analysis *analysis);
+DLS_API dls_analysis_table dls_analysis_table_at(const dls_analysis *analysis, int index);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
