@@ -115,7 +115,7 @@ static void add_outline(const standing *s, double (*point)[2], int count, double
     double hull[2 * MOST_SAMPLES + 1][2];
     int used = 0;
     qsort(point, (size_t)count, sizeof *point, by_place);
-    for (int pass = 0, floor_of = 1; pass < 2; pass++, floor_of = used + 1)
+    for (int pass = 0, floor_of = 1; pass < 2; pass++, floor_of = used)
         for (int k = pass; k < count; k++) {
             const double *p = point[pass ? count - 1 - k : k];
             while (used > floor_of && turn_of(hull[used - 2], hull[used - 1], p) <= 0) used--;
