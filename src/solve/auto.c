@@ -21,6 +21,10 @@ static const double LAW_FLOPS = 250;     /* one visit of the exact law */
 static const double IPM_ACCURACY = 1e-6; /* further than this Newton is cheaper */
 static const double FIRST_ALPHA = 1e-2, AFTER_IPM_ALPHA = 1e-3;
 
+/* In a time step the next one waits: factorisations may cost so many times what sweeps have cost, and sweeps
+ * that make no progress are expected to need so many more. */
+static const double STEP_SHARE = 10, STEP_SWEEPS = 3000;
+
 static const double SHAKING_FLOPS = 5e11; /* of all shaken starts together */
 static const double SHAKEN_ERROR = 0.1;   /* blocks are shaken whose error is more than that of the worst */
 static const double GENTLE = 0.2, WILD = 1, PROGRESS = 0.2;
@@ -87,6 +91,9 @@ static double sweep_flops(const dls_problem *p) {
     return 2 * entries + LAW_FLOPS * p->block_count;
 }
 
+/* A contact problem of a simulation: matrix-free, with its reference velocity. */
+static bool is_step(const dls_problem *p) { return !dls_problem_is_stored(p) && p->reference_velocity > 0; }
+
 /* Makes the linear system when it is first wanted; stays without one where a factorisation would cost too
  * much. */
 static dls_status want_system(chain *x, bool *affordable, dls_error *error) {
@@ -106,6 +113,17 @@ static dls_status want_system(chain *x, bool *affordable, dls_error *error) {
     return DLS_OK;
 }
 
+/* Whether sweeps that gave up are worth a factorisation. */
+static dls_status worth_factoring(chain *x, bool *worth, dls_error *error) {
+    double spent = STEP_SHARE * x->nlgs.sweeps * sweep_flops(x->problem);
+    bool step = is_step(x->problem);
+    *worth = false;
+    if (step && spent < FACTORISATIONS * dls_system_least_cost(x->problem)) return DLS_OK;
+    dls_status status = want_system(x, worth, error);
+    if (!status && *worth && step) *worth = spent >= FACTORISATIONS * dls_system_cost(x->system);
+    return status;
+}
+
 /* Sweeps that the rate of the last half would still need. */
 static double sweeps_needed(double now, double before, int sweeps, double tolerance) {
     if (!(now < before)) return INFINITY;
@@ -115,7 +133,7 @@ static double sweeps_needed(double now, double before, int sweeps, double tolera
 /* Whether the interior point is cheaper than so many sweeps. The system is analysed only when it may be. */
 static dls_status factoring_is_cheaper(chain *x, double sweeps, bool *cheaper, dls_error *error) {
     const dls_problem *p = x->problem;
-    double flops = sweeps * sweep_flops(p);
+    double flops = (is_step(p) ? fmin(sweeps, STEP_SWEEPS) : sweeps) * sweep_flops(p);
     *cheaper = false;
     if (flops < FACTORISATIONS * dls_system_least_cost(p)) return DLS_OK;
     bool affordable;
@@ -125,19 +143,19 @@ static dls_status factoring_is_cheaper(chain *x, double sweeps, bool *cheaper, d
 }
 
 /* Doubling rounds of sweeps, as long as finishing them is cheaper than factoring. */
-static dls_status sweep_stage(chain *x, dls_outcome *outcome, dls_error *error) {
+static dls_status sweep_stage(chain *x, bool *hand_over, dls_outcome *outcome, dls_error *error) {
     int limit = x->options->stop.max_iterations;
     double before = x->monitor.best_value;
     dls_status status = DLS_OK;
-    bool hand_over = false;
+    *hand_over = false;
     stage_begin(x, 0);
-    for (int until = FIRST_CHECK; !status && !hand_over; until = until < limit / 2 ? 2 * until : limit) {
+    for (int until = FIRST_CHECK; !status && !*hand_over; until = until < limit / 2 ? 2 * until : limit) {
         int sweeps = x->nlgs.sweeps;
         *outcome = dls_nlgs_advance(&x->nlgs, x->r, until < limit ? until : limit);
         if (*outcome != DLS_ITERATION_LIMIT || x->nlgs.sweeps >= limit) break;
         double now = x->monitor.value;
         double needed = sweeps_needed(now, before, x->nlgs.sweeps - sweeps, x->options->stop.tolerance);
-        status = factoring_is_cheaper(x, needed, &hand_over, error);
+        status = factoring_is_cheaper(x, needed, hand_over, error);
         before = now;
     }
     stage_end(x, "nlgs", x->nlgs.sweeps);
@@ -253,7 +271,7 @@ static dls_status gradient_stage(chain *x, dls_outcome *outcome, dls_error *erro
     memcpy(x->r, x->monitor.best, sizeof(double) * (size_t)x->problem->row_count);
     if (!dls_apgd_prepare(&apgd, x->problem, &x->gradient, &x->monitor, x->r, x->workspace))
         return dls_fail_memory(error);
-    *outcome = dls_apgd_advance(&apgd, left(x, INT_MAX));
+    *outcome = dls_apgd_advance(&apgd, left(x, is_step(x->problem) ? x->nlgs.sweeps / 2 : INT_MAX));
     stage_end(x, "apgd", apgd.iterations);
     return DLS_OK;
 }
@@ -261,12 +279,12 @@ static dls_status gradient_stage(chain *x, dls_outcome *outcome, dls_error *erro
 /* ---- the chain ---- */
 
 static dls_status run(chain *x, dls_outcome *outcome, dls_error *error) {
-    bool affordable;
-    dls_status status = sweep_stage(x, outcome, error);
+    bool factoring;
+    dls_status status = sweep_stage(x, &factoring, outcome, error);
     if (status || ended(x, *outcome)) return status;
-    status = want_system(x, &affordable, error);
+    if (!factoring) status = worth_factoring(x, &factoring, error);
     if (status) return status;
-    if (!affordable) return gradient_stage(x, outcome, error);
+    if (!factoring) return gradient_stage(x, outcome, error);
     status = ipm_stage(x, outcome, error);
     if (status || ended(x, *outcome)) return status;
     *outcome = newton_stage(x, AFTER_IPM_ALPHA, NEWTON_BUDGET);

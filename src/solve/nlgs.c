@@ -12,7 +12,7 @@ static const double RESTART_GROWTH = 1.5; /* a step that lets the estimate grow 
 static const double STALL_GAIN = 0.9;     /* progress that counts */
 static const double CAUTIOUS_RELAXATION = 0.7;
 
-enum { CHECK_EVERY = 50, CHECK_NEAR = 10, ANDERSON_PATIENCE = 100, LARGE = 4096 };
+enum { CHECK_EVERY = 50, CHECK_NEAR = 10, ANDERSON_PATIENCE = 100, LARGE = 4096, LARGE_BODIES = 256 };
 
 /* ---- acceleration ---- */
 
@@ -78,9 +78,11 @@ static void start_momentum(dls_nlgs *x, const double *r) {
 static bool prepare_acceleration(dls_nlgs *x, const double *r, dls_workspace *w) {
     const dls_nlgs_options *o = x->options;
     size_t n = (size_t)x->problem->row_count, states = x->problem->op->state_size(x->problem);
+    /* without W in store Anderson pays a product for every step, momentum none */
+    int large = dls_problem_is_stored(x->problem) ? LARGE : LARGE_BODIES;
     x->acceleration = o->acceleration;
     if (x->acceleration == DLS_ACCELERATION_AUTO)
-        x->acceleration = x->problem->block_count < LARGE ? DLS_ANDERSON : DLS_MOMENTUM;
+        x->acceleration = x->problem->block_count < large ? DLS_ANDERSON : DLS_MOMENTUM;
     if (x->acceleration == DLS_ANDERSON) {
         x->g = DLS_TAKE(w, double, n);
         if (!x->g || !dls_anderson_prepare(&x->anderson, x->problem, o->window, o->stop.threads, w))
@@ -272,7 +274,7 @@ static const dls_field fields[] = {
     DLS_BOOL(dls_nlgs_options, , alternate, "every other sweep runs backward"),
     DLS_REAL(dls_nlgs_options, , relaxation, 0.01, 1.99, "1", "ω in r + ω (law(r) − r)"),
     DLS_CHOICE(dls_nlgs_options, , acceleration, 4, "auto|anderson|momentum|plain",
-               "of the sweeps; auto: anderson for small problems, momentum for large ones"),
+               "of the sweeps; auto: anderson for small problems, momentum for large and matrix-free ones"),
     DLS_INT(dls_nlgs_options, , window, 1, DLS_MAX_WINDOW, "differences that Anderson keeps"),
     DLS_INT(dls_nlgs_options, , window_reset, 1, 1000000, "sweeps after which they are dropped"),
     DLS_INT(dls_nlgs_options, , stall_sweeps, 0, 2147483647,
