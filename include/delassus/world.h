@@ -151,8 +151,9 @@ typedef enum dls_motion {
 typedef struct dls_drive {
     dls_function *position; /* m or rad, met at the end of every step */
     dls_function *velocity; /* m/s or rad/s, taken in the middle of every step */
-    /* servo (translations only): speed = gain · (wanted + force of the contacts along the axis), at most
-     * max_speed: it yields until contacts push back with the wanted force */
+    /* servo (translations only): speed = gain · (wanted + force of the contacts along the axis in the same
+     * step), with a gain that lets it be max_speed at most without contacts: it yields until contacts push
+     * back with the wanted force */
     dls_function *force; /* N, along the axis, that the body is to press with */
     double gain;         /* m/(s N) */
     double max_speed;    /* m/s */

@@ -20,16 +20,25 @@ typedef struct dls_assemble_options {
     int threads;
 } dls_assemble_options;
 
-/* Mass of a row where it stands: M⁻¹ = L Lᵀ with L = diag(root, S). All zero where it is not dynamic. */
+/* Mass of a row where it stands: M⁻¹ = L Lᵀ with L = diag(root, S). All zero where it is not dynamic, servos
+ * aside, which yield along their axes. */
 typedef struct dls_row_mass {
     double root[3]; /* 1/√m along each axis, 0 where locked */
     double S[9];    /* S Sᵀ is the inverse inertia in world axes, column-major */
 } dls_row_mass;
 
+/* Whether any impulse moves the row. */
+bool dls_row_can_move(const dls_row_mass *mass);
+
 /* Velocity of a row: of its mass centre, and angular in world axes. */
 typedef struct dls_twist {
     double v[3], w[3];
 } dls_twist;
+
+/* Velocity of a point that a row carries, arm away from its mass centre. A driven body turns as it was told,
+ * so that its points go along a chord within a step: what rides on it neither drifts out nor into it. */
+void dls_row_point_velocity(const dls_world *world, int row, const dls_twist *twist, const double *arm,
+                            double h, double *velocity);
 
 /* All of one step, in its workspace: valid until the next one begins. */
 typedef struct dls_assembly {

@@ -5,6 +5,7 @@
 #include "base/parallel.h"
 #include "base/vector.h"
 
+#include <math.h>
 #include <string.h>
 
 /* J = Q diag(I) Qᵀ in world axes, with Q = R · principal axes. */
@@ -79,6 +80,25 @@ static dls_status row_impulse(const dls_world *world, int row, double theta, con
     return DLS_OK;
 }
 
+bool dls_row_can_move(const dls_row_mass *mass) {
+    for (int k = 0; k < 3; k++)
+        if (mass->root[k] > 0 || mass->S[4 * k] > 0 || mass->S[k] != 0 || mass->S[3 + k] != 0 ||
+            mass->S[6 + k] != 0)
+            return true;
+    return false;
+}
+
+/* A servo: what its contacts push adds to a speed that it has without them. */
+static void servo_mass(const dls_world *world, int row, dls_row_mass *mass, dls_twist *without) {
+    double speed[3], mobility[3];
+    if (!dls_world_servo(world, row, speed, mobility)) return;
+    for (int k = 0; k < 3; k++) {
+        if (!(mobility[k] > 0)) continue;
+        mass->root[k] = sqrt(mobility[k]);
+        without->v[k] = speed[k];
+    }
+}
+
 typedef struct bodies_work {
     dls_assembly *assembly;
     const dls_world *world;
@@ -101,6 +121,7 @@ static double bodies_range(void *self, int first, int end) {
         vec_copy(before->v, state->v);
         vec_copy(before->w, state->w);
         *without = *before;
+        if (body->motion == DLS_DRIVEN) servo_mass(world, row, mass, without);
         if (body->motion != DLS_DYNAMIC) continue;
         if (row_impulse(world, row, work->theta, work->options, linear, angular, NULL)) {
             failures++;

@@ -34,27 +34,34 @@ static void arm_of(const dls_world *world, const dls_block_place *p, int side, d
     if (side) vec_sub(arm, arm, p->shift);
 }
 
-/* u_k of the contact's frame from the twists of all rows. */
-static void relative_velocity(const dls_world *world, const dls_block_place *p, const dls_twist *twist, int d,
-                              double *u) {
-    double arm[3], turn[3], relative[3];
-    const dls_twist *a = &twist[p->row_a], *b = &twist[p->row_b];
-    arm_of(world, p, 1, arm);
-    vec_cross(turn, b->w, arm);
-    vec_add(relative, b->v, turn);
-    arm_of(world, p, 0, arm);
-    vec_cross(turn, a->w, arm);
-    vec_sub(relative, relative, a->v);
-    vec_sub(relative, relative, turn);
-    for (int k = 0; k < d; k++) u[k] = vec_dot(p->frame + 3 * k, relative);
+/* (R(h ω) − 1) arm / h = ω × arm sin θ/θ + h ω × (ω × arm) (1 − cos θ)/θ²,  θ = h|ω|. */
+static void chord(const double *w, const double *arm, double h, double *velocity) {
+    double along[3], inward[3], angle = h * vec_norm(w), half = 0.5 * angle;
+    double sine = angle > 0 ? sin(angle) / angle : 1, bend = half > 0 ? sin(half) / half : 1;
+    vec_cross(along, w, arm);
+    vec_cross(inward, w, along);
+    for (int k = 0; k < 3; k++) velocity[k] = sine * along[k] + 0.5 * h * bend * bend * inward[k];
 }
 
-static bool can_move(const dls_row_mass *mass) {
-    for (int k = 0; k < 3; k++)
-        if (mass->root[k] > 0 || mass->S[4 * k] > 0 || mass->S[k] != 0 || mass->S[3 + k] != 0 ||
-            mass->S[6 + k] != 0)
-            return true;
-    return false;
+void dls_row_point_velocity(const dls_world *world, int row, const dls_twist *twist, const double *arm,
+                            double h, double *velocity) {
+    if (world->bodies[row].motion == DLS_DRIVEN)
+        chord(twist->w, arm, h, velocity);
+    else
+        vec_cross(velocity, twist->w, arm);
+    vec_add(velocity, velocity, twist->v);
+}
+
+/* u_k of the contact's frame from the twists of all rows. */
+static void relative_velocity(const dls_world *world, const dls_block_place *p, const dls_twist *twist, int d,
+                              double h, double *u) {
+    double arm[3], of_a[3], relative[3];
+    arm_of(world, p, 1, arm);
+    dls_row_point_velocity(world, p->row_b, &twist[p->row_b], arm, h, relative);
+    arm_of(world, p, 0, arm);
+    dls_row_point_velocity(world, p->row_a, &twist[p->row_a], arm, h, of_a);
+    vec_sub(relative, relative, of_a);
+    for (int k = 0; k < d; k++) u[k] = vec_dot(p->frame + 3 * k, relative);
 }
 
 /* Rows of G for one side: ± dᵀ(translation, rotation) L, row after row. */
@@ -86,7 +93,7 @@ static void fill_block(const dls_assembly *a, const dls_world *world, const dls_
     double *G = problem->bodies.G + (int64_t)c * 2 * d * dof;
     for (int side = 0; side < 2; side++) {
         int row = side ? p->row_b : p->row_a;
-        bool moves = can_move(&a->mass[row]);
+        bool moves = dls_row_can_move(&a->mass[row]);
         problem->bodies.body[2 * c + side] = moves ? row : -1;
         if (moves)
             fill_side(a, world, p, side, d, G + side * d * dof);
@@ -122,7 +129,9 @@ static bool is_inert(const dls_assembly *a, const dls_world *world, const dls_bl
     bool locked = false;
     int freedoms = a->dimension == 2 ? 0x23 : 0x3F;
     for (int side = 0; side < 2; side++) {
-        const dls_body *body = &world->bodies[side ? p->row_b : p->row_a];
+        int row = side ? p->row_b : p->row_a;
+        const dls_body *body = &world->bodies[row];
+        if (body->motion == DLS_DRIVEN && dls_row_can_move(&a->mass[row])) locked = true;
         if (body->motion != DLS_DYNAMIC) continue;
         if (!(body->locked & freedoms)) return p->row_a == p->row_b;
         locked = true;
@@ -149,7 +158,7 @@ static verdict judge(const contact_work *work, const dls_contact *c) {
     if (o->closed_only && !closed) return STAYS_OUT;
     if (pair->e_n == 0 && (pair->e_t == 0 || !closed)) return ENTERS;
     double u[3];
-    relative_velocity(work->world, &place, work->assembly->before, work->assembly->dimension, u);
+    relative_velocity(work->world, &place, work->assembly->before, work->assembly->dimension, o->h, u);
     if (closed) return u[0] < -o->rest_speed ? BOUNCES : ENTERS;
     if (o->whole_gap || -pair->e_n * u[0] <= o->rest_speed) return ENTERS;
     /* what will bounce keeps its speed until the step in which it would close */
@@ -190,8 +199,8 @@ static double fill_range(void *self, int first, int end) {
         place_of(work->world, c, &place);
         fill_block(a, work->world, &place, a->rows, i);
         a->rows->mu[i] = pair->mu;
-        relative_velocity(work->world, &place, a->before, d, before);
-        relative_velocity(work->world, &place, a->free, d, b);
+        relative_velocity(work->world, &place, a->before, d, o->h, before);
+        relative_velocity(work->world, &place, a->free, d, o->h, b);
         added_velocity(o, pair, c->at.gap, work->verdict[a->contact_of[i]] == BOUNCES, before, d, added);
         for (int k = 0; k < d; k++) {
             b[k] += added[k];
@@ -283,7 +292,8 @@ static double apply_range(void *self, int first, int end) {
     const dls_assembly *a = work->assembly;
     int dof = a->dimension == 2 ? 3 : 6;
     for (int row = first; row < end; row++) {
-        if (work->world->bodies[row].motion != DLS_DYNAMIC) continue;
+        dls_motion motion = work->world->bodies[row].motion;
+        if (motion == DLS_STATIC || (motion == DLS_DRIVEN && !dls_row_can_move(&a->mass[row]))) continue;
         const double *y = work->y + (int64_t)row * dof;
         dls_body_state *state = &work->world->states[row];
         double turn[3] = {0, 0, 0};

@@ -73,7 +73,7 @@ static double friction_range(void *self, int first, int end) {
     return sum;
 }
 
-/* r · (velocity of the driven side at the contact): what drives put in. */
+/* r · (velocity of the driven side at the contact, the mean of before and after): what drives put in. */
 static double drive_work(const dls_simulation *s) {
     const dls_assembly *a = &s->assembly;
     const dls_contact *contacts = dls_collider_contacts(s->collider);
@@ -87,8 +87,9 @@ static double drive_work(const dls_simulation *s) {
             for (int k = 0; k < 3; k++)
                 arm[k] = 0.5 * (c->at.point_a[k] + c->at.point_b[k]) - s->found[row].x[k] -
                          (side ? c->image[k] * s->world->def.period_size[k] : 0);
-            vec_cross(speed, a->before[row].w, arm);
-            vec_add(speed, speed, a->before[row].v);
+            dls_twist mean = a->before[row];
+            for (int k = 0; k < 3; k++) mean.v[k] = 0.5 * (mean.v[k] + s->world->states[row].v[k]);
+            dls_row_point_velocity(s->world, row, &mean, arm, s->options.step, speed);
             vec_along(net, c->impulse, a->cohesion ? -a->cohesion[block] : 0, c->at.normal);
             sum += (side ? -1 : 1) * vec_dot(net, speed);
         }

@@ -84,6 +84,11 @@ static dls_assemble_options assemble_options(const dls_simulation *s) {
 
 /* ---- the stations of a step ---- */
 
+/* No sum of steps: times do not drift. */
+static double end_of_step(const dls_simulation *s) {
+    return s->rebased_t + s->options.step * (double)(s->step + 1 - s->rebased_step);
+}
+
 static dls_status find_contacts(dls_simulation *s, dls_error *error) {
     dls_collide_options options = {s->margin, s->options.step, s->options.threads};
     s->found_count = s->world->body_count;
@@ -143,29 +148,13 @@ static void remember(dls_simulation *s, dls_step_report *report) {
     report->contacts = count;
 }
 
-/* What servos feel: the mean force of the contacts on them. */
-static void tell_servos(dls_simulation *s) {
-    const dls_contact *contacts = dls_collider_contacts(s->collider);
-    int count = dls_collider_count(s->collider);
-    for (int row = 0; row < s->world->body_count; row++) {
-        if (s->world->bodies[row].motion != DLS_DRIVEN || !dls_world_wants_contact_force(s->world, row))
-            continue;
-        double force[3] = {0, 0, 0};
-        for (int i = 0; i < count; i++) {
-            if (contacts[i].body_a == row) vec_along(force, force, -1 / s->options.step, contacts[i].impulse);
-            if (contacts[i].body_b == row) vec_along(force, force, 1 / s->options.step, contacts[i].impulse);
-        }
-        dls_world_contact_force(s->world, row, force);
-    }
-}
-
 static void move_on(dls_simulation *s) {
     const dls_simulation_options *o = &s->options;
     if (o->scheme == DLS_THETA)
         dls_fly_theta(s->world, s->kept, o->step, o->theta, o->threads);
     else
         dls_fly(s->world, o->scheme == DLS_DVI ? o->step : o->step / 2, o->threads);
-    dls_world_drive_finish(s->world, s->t, o->step);
+    dls_world_drive_finish(s->world, end_of_step(s));
 }
 
 static dls_status check_finite(const dls_simulation *s, dls_error *error) {
@@ -185,7 +174,7 @@ static dls_status check_finite(const dls_simulation *s, dls_error *error) {
 static dls_status advance(dls_simulation *s, dls_step_report *report, dls_error *error) {
     const dls_simulation_options *o = &s->options;
     double began = dls_clock_wall();
-    dls_status status = dls_world_drive(s->world, s->t, o->step, error);
+    dls_status status = dls_world_drive(s->world, end_of_step(s), o->step, error);
     if (status) return status;
     if (o->scheme != DLS_DVI) dls_fly(s->world, o->step / 2, o->threads);
     status = find_contacts(s, error);
@@ -197,7 +186,6 @@ static dls_status advance(dls_simulation *s, dls_step_report *report, dls_error 
     if (!status) status = dls_assemble_apply(&s->assembly, s->world, o->threads, error);
     if (status) return status;
     remember(s, report);
-    tell_servos(s);
     move_on(s);
     report->seconds_collide = found - began;
     report->seconds_assemble = assembled - found;
@@ -236,8 +224,8 @@ dls_status dls_simulation_step(dls_simulation *s, dls_step_report *report, dls_e
         if (bytes) memcpy(s->world->states, s->kept, bytes);
         return status;
     }
+    s->t = end_of_step(s);
     s->step++;
-    s->t = s->rebased_t + s->options.step * (double)(s->step - s->rebased_step);
     dls_energy_step(s);
     report->step = s->step;
     report->t = s->t;

@@ -20,11 +20,12 @@ static dls_status read_scene(const dls_results *results, dls_scene **scene, dls_
     return status;
 }
 
-/* Contacts were found in the step that ended at the frame's time: its bodies came at the step's beginning. */
-static dls_status settle(dls_scene *scene, double t, dls_error *error) {
+/* Contacts were found in the step that ended with the frame: its bodies came at the step's beginning, whose
+ * time is to be that of the run to the last bit. */
+static dls_status settle(dls_scene *scene, int64_t step, dls_error *error) {
     bool changed;
     double h = dls_scene_simulation_options(scene)->step;
-    return dls_world_settle(dls_scene_world(scene), t - h, &changed, error);
+    return dls_world_settle(dls_scene_world(scene), h * (double)(step > 0 ? step - 1 : 0), &changed, error);
 }
 
 static dls_status rebuild(dls_results *results, int frame, dls_scene *scene, dls_problem **problem,
@@ -39,7 +40,7 @@ static dls_status rebuild(dls_results *results, int frame, dls_scene *scene, dls
     dls_status status = poses && contacts ? DLS_OK : dls_fail_memory(error);
     if (!status) status = dls_results_frame_poses(results, frame, poses, error);
     if (!status) status = dls_results_frame_contacts(results, frame, contacts, error);
-    if (!status) status = settle(scene, dls_results_frame_time(results, frame), error);
+    if (!status) status = settle(scene, dls_results_frame_step(results, frame), error);
     const dls_simulation_options *o = dls_scene_simulation_options(scene);
     double g = vec_norm(world->def.gravity),
            v = o->reference_velocity > 0 ? o->reference_velocity : g * o->step;

@@ -23,7 +23,7 @@ typedef struct memory_entry {
 
 typedef struct memory_told {
     dls_pose start;
-    double moved[6], contact_force[3];
+    double moved[6];
 } memory_told;
 
 size_t dls_world_memory_size(const dls_world *w) {
@@ -48,7 +48,6 @@ void dls_world_memory_write(const dls_world *w, void *bytes) {
         const dls_body_told *told = w->entries[w->told_ids[k]].told;
         memory_told m = {.start = told->start};
         memcpy(m.moved, told->moved, sizeof m.moved);
-        memcpy(m.contact_force, told->contact_force, sizeof m.contact_force);
         at = put(at, &m, sizeof m);
     }
     for (int row = 0; row < w->body_count; row++) {
@@ -132,7 +131,7 @@ static dls_status check_items(const dls_world *w, const memory_view *v, dls_erro
     for (int k = 0; k < w->told_count; k++) {
         memory_told m = view_told(v, k);
         if (!dls_vec_is_finite(m.start.x, 3) || !dls_vec_is_finite(m.start.q, 4) ||
-            !dls_vec_is_finite(m.moved, 6) || !dls_vec_is_finite(m.contact_force, 3))
+            !dls_vec_is_finite(m.moved, 6))
             return dls_fail(error, DLS_ERROR_INPUT, "drive of body %d is damaged", w->told_ids[k]);
     }
     return DLS_OK;
@@ -224,7 +223,6 @@ static void use_layout(dls_world *w, const memory_view *v, layout *l) {
         memory_told m = view_told(v, k);
         told->start = m.start;
         memcpy(told->moved, m.moved, sizeof m.moved);
-        memcpy(told->contact_force, m.contact_force, sizeof m.contact_force);
     }
 }
 

@@ -141,7 +141,8 @@ void dls_told_begin(dls_body_told *told, const dls_body_state *state) {
     vec_copy(told->start.x, state->x);
     memcpy(told->start.q, state->q, sizeof state->q);
     memset(told->moved, 0, sizeof told->moved);
-    vec_set(told->contact_force, 0, 0, 0);
+    vec_set(told->servo_speed, 0, 0, 0);
+    vec_set(told->servo_mobility, 0, 0, 0);
 }
 
 static dls_status value_of(const dls_world *world, dls_body_id id, const dls_function *f, const char *what,
@@ -155,28 +156,38 @@ static dls_status value_of(const dls_world *world, dls_body_id id, const dls_fun
                     dls_body_label(world, id, label, sizeof label), what, freedoms[freedom], found, t);
 }
 
-/* One freedom: speed over the step. */
-static dls_status speed_of(const dls_world *world, dls_body_id id, int k, double t, double h, double x,
+/* A servo: speed = gain (wanted + r/h), with the impulses r of the same step, so that it is stable for any
+ * gain. Where that would be too fast without contacts, the gain is smaller. */
+static void drive_servo(dls_body_told *told, int k, double wanted, double h) {
+    const dls_drive *d = &told->drive[k];
+    double speed = d->gain * wanted;
+    bool fast = fabs(speed) > d->max_speed;
+    told->servo_speed[k] = fast ? copysign(d->max_speed, wanted) : speed;
+    told->servo_mobility[k] = (fast ? d->max_speed / fabs(wanted) : d->gain) / h;
+}
+
+/* One freedom: speed over the step. That of a servo is known when its contacts are solved. */
+static dls_status speed_of(const dls_world *world, dls_body_id id, int k, double end, double h, double x,
                            double *speed, dls_error *error) {
-    const dls_body_told *told = world->entries[id].told;
+    dls_body_told *told = world->entries[id].told;
     const dls_drive *d = &told->drive[k];
     double value;
-    *speed = 0;
     dls_status status = DLS_OK;
     if (d->position) {
-        status = value_of(world, id, d->position, "position", k, t + h, &value, error);
+        status = value_of(world, id, d->position, "position", k, end, &value, error);
         if (!status) *speed = k < 3 ? (told->start.x[k] + value - x) / h : (value - told->moved[k]) / h;
     } else if (d->velocity) {
-        status = value_of(world, id, d->velocity, "velocity", k, t + h / 2, speed, error);
+        status = value_of(world, id, d->velocity, "velocity", k, end - h / 2, speed, error);
     } else if (d->force) {
-        status = value_of(world, id, d->force, "force", k, t + h / 2, &value, error);
-        double wanted = d->gain * (value + told->contact_force[k]);
-        if (!status) *speed = fmax(-d->max_speed, fmin(d->max_speed, wanted));
+        status = value_of(world, id, d->force, "force", k, end - h / 2, &value, error);
+        if (!status) drive_servo(told, k, value, h);
+    } else {
+        *speed = 0;
     }
     return status;
 }
 
-dls_status dls_world_drive(dls_world *w, double t, double h, dls_error *error) {
+dls_status dls_world_drive(dls_world *w, double end, double h, dls_error *error) {
     for (int i = 0; i < w->told_count; i++) {
         dls_body_id id = w->told_ids[i];
         int row = w->entries[id].row;
@@ -184,14 +195,14 @@ dls_status dls_world_drive(dls_world *w, double t, double h, dls_error *error) {
         dls_body_state *state = &w->states[row];
         for (int k = 0; k < 6; k++) {
             double *speed = k < 3 ? &state->v[k] : &state->w[k - 3];
-            dls_status status = speed_of(w, id, k, t, h, state->x[k % 3], speed, error);
+            dls_status status = speed_of(w, id, k, end, h, state->x[k % 3], speed, error);
             if (status) return status;
         }
     }
     return DLS_OK;
 }
 
-void dls_world_drive_finish(dls_world *w, double t, double h) {
+void dls_world_drive_finish(dls_world *w, double end) {
     for (int i = 0; i < w->told_count; i++) {
         dls_body_entry *entry = &w->entries[w->told_ids[i]];
         if (entry->row < 0 || w->bodies[entry->row].motion != DLS_DRIVEN) continue;
@@ -199,7 +210,7 @@ void dls_world_drive_finish(dls_world *w, double t, double h) {
         for (int k = 0; k < 6; k++) {
             const dls_function *position = entry->told->drive[k].position;
             if (!position) continue;
-            entry->told->moved[k] = dls_function_value(position, t + h);
+            entry->told->moved[k] = dls_function_value(position, end);
             if (k < 3)
                 state->x[k] = entry->told->start.x[k] + entry->told->moved[k];
             else
@@ -208,15 +219,13 @@ void dls_world_drive_finish(dls_world *w, double t, double h) {
     }
 }
 
-bool dls_world_wants_contact_force(const dls_world *w, int row) {
+bool dls_world_servo(const dls_world *w, int row, double *speed, double *mobility) {
     const dls_body *body = &w->bodies[row];
     const dls_body_told *told = body->motion == DLS_DRIVEN ? w->entries[body->id].told : NULL;
-    return told && told->has_servo;
-}
-
-void dls_world_contact_force(dls_world *w, int row, const double *force) {
-    dls_body_told *told = w->entries[w->bodies[row].id].told;
-    if (told) vec_copy(told->contact_force, force);
+    if (!told || !told->has_servo) return false;
+    vec_copy(speed, told->servo_speed);
+    vec_copy(mobility, told->servo_mobility);
+    return true;
 }
 
 /* ---- forces ---- */

@@ -36,9 +36,10 @@ typedef struct dls_body_told {
     dls_function *force[3], *torque[3];
     dls_drive drive[6];
     bool has_servo;
-    dls_pose start;          /* mass centre and orientation at birth: what driven positions count from */
-    double moved[6];         /* driven positions reached so far */
-    double contact_force[3]; /* of contacts on the body in the last step, N: what a servo feels */
+    dls_pose start;           /* mass centre and orientation at birth: what driven positions count from */
+    double moved[6];          /* driven positions reached so far */
+    double servo_speed[3];    /* of this step without contacts, m/s, where a servo is */
+    double servo_mobility[3]; /* what an impulse adds to it, 1/kg; 0 where none is */
 } dls_body_told;
 
 /* A body without a row. */
@@ -95,20 +96,20 @@ struct dls_world {
  */
 dls_status dls_world_settle(dls_world *world, double t, bool *changed, dls_error *error);
 
-/* v and w of driven rows for a step from t to t + h: constant over it, and such that a driven position is met
- * at its end. Fails where a function gives no finite number. */
-dls_status dls_world_drive(dls_world *world, double t, double h, dls_error *error);
+/* v and w of driven rows for a step of length h that ends at a time: constant over it, and such that a driven
+ * position is met there. Fails where a function gives no finite number. */
+dls_status dls_world_drive(dls_world *world, double end, double h, dls_error *error);
 /* After the step has moved driven rows by v and w: puts them at their driven positions to the last bit. */
-void dls_world_drive_finish(dls_world *world, double t, double h);
+void dls_world_drive_finish(dls_world *world, double end);
 
 /* Force and torque about the mass centre on a dynamic row at time t: gravity and what is applied. Rows may be
  * asked on several threads at once, one row only on one. Fails where a function gives no finite number. */
 dls_status dls_world_force(const dls_world *world, int row, double t, double *force, double *torque,
                            dls_error *error);
 
-/* Whether a row is a servo, which wants to know the force of the contacts on it in the step that ended. */
-bool dls_world_wants_contact_force(const dls_world *world, int row);
-void dls_world_contact_force(dls_world *world, int row, const double *force);
+/* A servo answers to the impulses r of contacts within the step: along axis k its speed is
+ * speed[k] + mobility[k] r, as dls_world_drive left them. False where the row is none. */
+bool dls_world_servo(const dls_world *world, int row, double *speed, double *mobility);
 
 /* A body, its state and its shapes wherever it is; NULL for a wrong id. */
 const dls_body *dls_world_body(const dls_world *world, dls_body_id id);

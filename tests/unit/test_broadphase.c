@@ -124,7 +124,7 @@ static dls_world *make_world(const random_world *kind, const draft *d, int first
     if (kind->walls && !kind->periodic) add_wall(world, -0.4 * d->edge, (const double[]){0.5, 0.2, 0});
     bool changed;
     assert_int_equal(dls_world_settle(world, 0, &changed, &error), DLS_OK);
-    assert_int_equal(dls_world_drive(world, 0, options.h, &error), DLS_OK);
+    assert_int_equal(dls_world_drive(world, options.h, options.h, &error), DLS_OK);
     return world;
 }
 
