@@ -11,6 +11,11 @@ import tap  # noqa: E402
 
 EXAMPLE = ROOT / "examples" / "solve_one_contact.c"
 ANSWER = "converged: r = (1.000000, -0.300000, 0.000000) N s, u = (0.000000, 1.700000, 0.000000) m/s\n"
+PILE = ROOT / "examples" / "step_a_world.c"
+PILE_ANSWER = """t = 2.00 s: 20 contacts, all of 2000 steps certified
+at rest: yes
+force on the floor: 9.810 N, weight of the balls: 9.810 N
+"""
 STRICT = ["-Wall", "-Wextra", "-Wpedantic", "-Werror", "-fsyntax-only"]
 
 HERE = pathlib.Path.cwd()
@@ -61,6 +66,8 @@ def test_example_with_pkg_config_shared():
     run("cc", EXAMPLE, *flags, "-o", HERE / "shared")
     assert answer(HERE / "shared") == ANSWER
     assert any(name.startswith("libdelassus.so.") for name in needed_libraries(HERE / "shared"))
+    run("cc", PILE, *flags, "-o", HERE / "pile")
+    assert run(HERE / "pile") == PILE_ANSWER
 
 
 def test_example_with_pkg_config_static():
@@ -76,6 +83,7 @@ def test_example_with_cmake_shared_and_static():
     run("cmake", "--build", HERE / "cmake")
     assert answer(HERE / "cmake" / "solve_one_contact") == ANSWER
     assert answer(HERE / "cmake" / "solve_one_contact_static") == ANSWER
+    assert run(HERE / "cmake" / "step_a_world") == PILE_ANSWER
 
 
 def test_each_header_stands_alone_in_c_and_cxx():
