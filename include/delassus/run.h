@@ -12,21 +12,31 @@ extern "C" {
 /* After every step; false ends the run there, with a checkpoint. */
 typedef bool (*dls_run_callback)(const dls_step_report *report, const dls_simulation *simulation, void *user);
 
+/* Once before the first step; resumed: from a checkpoint. */
+typedef void (*dls_run_begin_callback)(const dls_simulation *simulation, bool resumed, void *user);
+
 typedef struct dls_run_def {
-    const char *results;     /* path of the results file, NULL for none; the checkpoint is PATH.checkpoint */
-    bool resume;             /* from that checkpoint, if there is one */
+    const char *results; /* path of the results file, NULL for none; the checkpoint is PATH.checkpoint */
+    /* From that checkpoint, if there is one; without it, or without a checkpoint, the run begins anew and
+     * replaces what is there. The scene must be the one of the checkpoint, settings of time.until,
+     * run.threads, run.strict and run.checkpoint_interval aside: they do not change a bit of what is computed
+     * and recorded. */
+    bool resume;
     const char *dump_folder; /* uncertified steps go there as FCLib files; NULL: nowhere */
+    dls_run_begin_callback begin;
     dls_run_callback callback;
-    void *user;
+    void *user; /* of both */
 } dls_run_def;
 
 typedef enum dls_run_end { DLS_RUN_FINISHED = 0, DLS_RUN_INTERRUPTED, DLS_RUN_UNCERTIFIED } dls_run_end;
 
+/* Frames are recorded at the first step at or after every multiple of the output interval, to half a step,
+ * and at the last step. A run that ends early, with an error or not, leaves results that can be read. */
 DLS_API dls_status dls_run_scene(dls_scene *scene, const dls_run_def *def, dls_run_end *end,
                                  dls_run_summary *summary, uint64_t *hash, dls_error *error);
 
-/* The contact problem of a recorded frame, rebuilt from what the file holds: blocks in the order of the frame's
- * contacts, whose impulses solve it. */
+/* The contact problem of a recorded frame, rebuilt from what the file holds: blocks in the order of the
+ * frame's contacts, whose impulses solve it. */
 DLS_API dls_status dls_results_problem(dls_results *results, int frame, dls_problem **problem,
                                        dls_error *error);
 
