@@ -2,6 +2,11 @@
 #ifndef PROBLEM_BODY_ROWS_H
 #define PROBLEM_BODY_ROWS_H
 
+#include "base/simd.h"
+
+typedef double dls_v2 __attribute__((vector_size(16), aligned(8), may_alias));
+#define DLS_V2_LOAD(x) (*(const dls_v2 *)(x))
+
 /* v += G w */
 static inline void body_gather(int d, int dof, const double *restrict G, const double *restrict w,
                                double *restrict v) {
@@ -17,6 +22,39 @@ static inline void body_scatter(int d, int dof, const double *restrict G, const 
                                 double *restrict w) {
     for (int i = 0; i < d; i++)
         for (int k = 0; k < dof; k++) w[k] += G[i * dof + k] * x[i];
+}
+
+/* ---- three rows, six freedoms: a body is always read and written as four numbers and two, so that a visit
+ * finds what the one before it wrote without waiting for the cache ---- */
+
+typedef struct body_sums {
+    dls_v4 four[3];
+    dls_v2 two[3];
+} body_sums;
+
+static inline void body_gather36(const double *restrict G, const double *restrict w, body_sums *sums) {
+    dls_v4 four = DLS_V4_LOAD(w);
+    dls_v2 two = DLS_V2_LOAD(w + 4);
+    for (int i = 0; i < 3; i++) {
+        sums->four[i] += DLS_V4_LOAD(G + 6 * i) * four;
+        sums->two[i] += DLS_V2_LOAD(G + 6 * i + 4) * two;
+    }
+}
+
+/* v += what was gathered. */
+static inline void body_gather36_end(const body_sums *sums, double *restrict v) {
+    for (int i = 0; i < 3; i++) {
+        dls_v4 four = sums->four[i];
+        dls_v2 two = sums->two[i] + ((dls_v2){four[0], four[1]} + (dls_v2){four[2], four[3]});
+        v[i] += two[0] + two[1];
+    }
+}
+
+static inline void body_scatter36(const double *restrict G, const double *restrict x, double *restrict w) {
+    dls_v4 four = DLS_V4_LOAD(G) * x[0] + DLS_V4_LOAD(G + 6) * x[1] + DLS_V4_LOAD(G + 12) * x[2];
+    dls_v2 two = DLS_V2_LOAD(G + 4) * x[0] + DLS_V2_LOAD(G + 10) * x[1] + DLS_V2_LOAD(G + 16) * x[2];
+    *(dls_v4 *)w += four;
+    *(dls_v2 *)(w + 4) += two;
 }
 
 #endif

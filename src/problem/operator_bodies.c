@@ -21,9 +21,11 @@ static inline const double *side_of(const dls_problem *p, int c, int side) {
 
 /* Constant sizes let the compiler unroll the two common cases. */
 static inline void gather_any(int d, int dof, const double *G, const double *w, double *v) {
-    if (d == 3 && dof == 6)
-        body_gather(3, 6, G, w, v);
-    else if (d == 2 && dof == 3)
+    if (d == 3 && dof == 6) {
+        body_sums sums = {{{0}}, {{0}}};
+        body_gather36(G, w, &sums);
+        body_gather36_end(&sums, v);
+    } else if (d == 2 && dof == 3)
         body_gather(2, 3, G, w, v);
     else
         body_gather(d, dof, G, w, v);
@@ -31,7 +33,7 @@ static inline void gather_any(int d, int dof, const double *G, const double *w, 
 
 static inline void scatter_any(int d, int dof, const double *G, const double *x, double *w) {
     if (d == 3 && dof == 6)
-        body_scatter(3, 6, G, x, w);
+        body_scatter36(G, x, w);
     else if (d == 2 && dof == 3)
         body_scatter(2, 3, G, x, w);
     else

@@ -99,7 +99,31 @@ static inline void visit2(dls_sweep *s, int c, double *r, dls_sweep_change *chan
     visit_local(s, c, 2, v, r, x, change);
 }
 
-/* Rigid bodies, matrix-free: constant loops over both sides. */
+/* Rigid bodies, matrix-free: v from both sides, and the step back to both. */
+static inline void gather_bodies(int d, int dof, const double *G, const int *body, const double *state,
+                                 double *v) {
+    if (d == 3 && dof == 6) {
+        body_sums sums = {{{0}}, {{0}}};
+        for (int side = 0; side < 2; side++)
+            if (body[side] >= 0) body_gather36(G + 18 * side, state + 6 * (int64_t)body[side], &sums);
+        body_gather36_end(&sums, v);
+        return;
+    }
+    for (int side = 0; side < 2; side++)
+        if (body[side] >= 0) body_gather(d, dof, G + side * d * dof, state + (int64_t)body[side] * dof, v);
+}
+
+static inline void scatter_bodies(int d, int dof, const double *G, const int *body, const double *x,
+                                  double *state) {
+    for (int side = 0; side < 2; side++) {
+        if (body[side] < 0) continue;
+        if (d == 3 && dof == 6)
+            body_scatter36(G + 18 * side, x, state + 6 * (int64_t)body[side]);
+        else
+            body_scatter(d, dof, G + side * d * dof, x, state + (int64_t)body[side] * dof);
+    }
+}
+
 static inline void visit_bodies(dls_sweep *s, int c, int d, int dof, double *r, dls_sweep_change *change) {
     const dls_problem *p = s->problem;
     const double *G = p->bodies.G + 2 * (int64_t)c * d * dof;
@@ -107,12 +131,8 @@ static inline void visit_bodies(dls_sweep *s, int c, int d, int dof, double *r, 
     double v[3] = {0}, x[3] = {0};
     for (int i = 0; i < d; i++) v[i] = p->b[c * d + i];
     small_multiply_subtract(d, dls_diagonal(p, c), r + (int64_t)c * d, v);
-    for (int side = 0; side < 2; side++)
-        if (body[side] >= 0) body_gather(d, dof, G + side * d * dof, s->state + (int64_t)body[side] * dof, v);
-    if (!visit_local(s, c, d, v, r, x, change)) return;
-    for (int side = 0; side < 2; side++)
-        if (body[side] >= 0)
-            body_scatter(d, dof, G + side * d * dof, x, s->state + (int64_t)body[side] * dof);
+    gather_bodies(d, dof, G, body, s->state, v);
+    if (visit_local(s, c, d, v, r, x, change)) scatter_bodies(d, dof, G, body, x, s->state);
 }
 
 /* How blocks are visited: the common cases without a call through the operator. */
