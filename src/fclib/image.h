@@ -24,7 +24,7 @@ void dls_image_free(dls_image *image);
 typedef struct dls_aside {
     int descriptor;
     char *target, *temporary; /* temporary is NULL where target is no regular file: it is written directly */
-    bool is_quick; /* not flushed to the disk: set for what can be made again after a power cut */
+    bool is_quick;            /* not flushed to the disk: set for what can be made again after a power cut */
     dls_file_name name;
     dls_error *error;
 } dls_aside;
