@@ -21,11 +21,13 @@ static dls_status read_scene(const dls_results *results, dls_scene **scene, dls_
 }
 
 /* Contacts were found in the step that ended with the frame: its bodies came at the step's beginning, whose
- * time is to be that of the run to the last bit. */
+ * time is to be that of the run to the last bit, and servos yielded as they do in that step. */
 static dls_status settle(dls_scene *scene, int64_t step, dls_error *error) {
     bool changed;
     double h = dls_scene_simulation_options(scene)->step;
-    return dls_world_settle(dls_scene_world(scene), h * (double)(step > 0 ? step - 1 : 0), &changed, error);
+    dls_world *world = dls_scene_world(scene);
+    dls_status status = dls_world_settle(world, h * (double)(step > 0 ? step - 1 : 0), &changed, error);
+    return status || step <= 0 ? status : dls_world_drive(world, h * (double)step, h, error);
 }
 
 static dls_status rebuild(dls_results *results, int frame, dls_scene *scene, dls_problem **problem,

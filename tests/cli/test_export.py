@@ -317,4 +317,12 @@ def test_killed_and_resumed():
         raise tap.Skip("this machine was too fast or too busy to kill a run on its way")
 
 
+def test_a_step_with_a_servo_is_solved_by_what_was_recorded():
+    run("new", "shear", "-o", "shear.yaml", "--force")
+    run("run", "shear.yaml", "--until", "0.3", "--quiet", "-o", "shear.h5")
+    run("export", "shear.h5", "--fclib", "servo.hdf5")
+    facts = run_json("info", "servo.hdf5")
+    assert facts["contacts"] > 100 and facts["solution_residual"] <= 1.01e-4, facts
+
+
 tap.main(globals())
