@@ -123,29 +123,20 @@ static const dls_pair_def *pair_of(const dls_world *world, const dls_contact *c)
     return &world->pairs[a * world->material_count + b];
 }
 
-/* Nothing that the contact touches can move along any of its directions. */
+/* No impulse along the normal moves anything: what it touches is held, or is one body and its own image in
+ * line with it. Such a contact has no normal force that could be found, so none of friction. */
 static bool is_inert(const dls_assembly *a, const dls_world *world, const dls_block_place *p) {
-    double G[18], sum = 0;
-    bool locked = false;
-    int freedoms = a->dimension == 2 ? 0x23 : 0x3F;
+    double G[2][6], arm[3], sum = 0, size = 0;
     for (int side = 0; side < 2; side++) {
-        int row = side ? p->row_b : p->row_a;
-        const dls_body *body = &world->bodies[row];
-        if (body->motion == DLS_DRIVEN && dls_row_can_move(&a->mass[row])) locked = true;
-        if (body->motion != DLS_DYNAMIC) continue;
-        if (!(body->locked & freedoms)) return p->row_a == p->row_b;
-        locked = true;
+        const dls_row_mass *mass = &a->mass[side ? p->row_b : p->row_a];
+        fill_side(a, world, p, side, 1, G[side]);
+        arm_of(world, p, side, arm);
+        size += vec_dot(mass->root, mass->root) + small_dot(9, mass->S, mass->S) * vec_dot(arm, arm);
     }
-    if (!locked) return true;
-    int values = a->dimension == 2 ? 6 : 18;
-    for (int side = 0; side < 2; side++) {
-        int row = side ? p->row_b : p->row_a;
-        fill_side(a, world, p, side, a->dimension, G);
-        double size = vec_dot(a->mass[row].root, a->mass[row].root);
-        for (int k = 0; k < 9; k++) size += a->mass[row].S[k] * a->mass[row].S[k];
-        if (size > 0) sum += small_dot(values, G, G) / size;
-    }
-    return !(sum > 1e-20);
+    for (int k = 0; k < (a->dimension == 2 ? 3 : 6); k++)
+        sum += p->row_a == p->row_b ? (G[0][k] + G[1][k]) * (G[0][k] + G[1][k])
+                                    : G[0][k] * G[0][k] + G[1][k] * G[1][k];
+    return !(sum > 1e-20 * size);
 }
 
 static verdict judge(const contact_work *work, const dls_contact *c) {
