@@ -375,6 +375,22 @@ static dls_status nothing_touches(const char *measure, dls_error *error) {
     return dls_fail(error, DLS_ERROR_INPUT, "%s: no contact of the chosen frames bears load", measure);
 }
 
+/* Of the mean tensor: angles of axes have no mean of their own. */
+static void add_major_angle(dls_analysis *out) {
+    double F[9] = {0}, row[20];
+    const dls_analysis_rows *rows = &out->tables[0];
+    dls_snapshot plane = {.dimension = 2};
+    for (int64_t k = 0; k < rows->count; k++)
+        for (int i = 0; i < 3; i++) {
+            double value = rows->values[k * rows->column_count + 2 + i];
+            if (isfinite(value)) F[entries_2[i]] += value;
+        }
+    F[1] = F[3];
+    int n = put_fabric(&plane, F, row);
+    dls_analysis_add_fact(out, "angle", "deg", row[n - 1], NAN,
+                          "of the mean tensor's major direction from x");
+}
+
 dls_status dls_measure_fabric(dls_analysis_work *work, dls_error *error) {
     bool plane = work->snapshot.dimension == 2, is_stress = false;
     dls_analysis *out = work->out;
@@ -388,7 +404,7 @@ dls_status dls_measure_fabric(dls_analysis_work *work, dls_error *error) {
                                 : "f1 − f3 of the fabric tensor's eigenvalues");
     for (int k = 2; k < (plane ? 5 : 8); k++)
         dls_analysis_add_mean(out, out->tables[0].columns[k], 0, k, "mean of n nᵀ");
-    if (plane) dls_analysis_add_mean(out, "angle", 0, 8, "of the major direction from x");
+    if (plane) add_major_angle(out);
     return DLS_OK;
 }
 

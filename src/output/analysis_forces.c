@@ -69,8 +69,8 @@ static dls_status force_frame(dls_analysis_work *work, void *user, dls_error *er
     return DLS_OK;
 }
 
-static const char *const force_columns[] = {"f", "density", "count", "tail"};
-static const char *const force_units[] = {"1", "1", "1", "1"};
+static const char *const force_columns[] = {"f", "width", "density", "count", "tail"};
+static const char *const force_units[] = {"1", "1", "1", "1", "1"};
 static const char *const mean_columns[] = {"time", "mean"};
 static const char *const mean_units[] = {"s", "N"};
 
@@ -81,17 +81,26 @@ static double class_width(const force_list *list) {
     return fmin(fmax(width, 0.05), 0.5);
 }
 
+enum { LEAST_IN_CLASS = 10 };
+
+/* Classes span as many widths as it takes to hold ten forces. The fit stands beside each as its mean there:
+ * n₁/n (e^(−β(low−1)) − e^(−β(high−1)))/(high − low). */
 static void add_classes(dls_analysis *out, const force_list *list, double beta) {
     int64_t n = list->count, next = 0, above = 0;
-    double width = class_width(list);
+    double width = class_width(list), low = 0;
     for (int64_t k = 0; k < n; k++) above += list->f[k] > 1;
-    for (int bin = 0; next < n && bin < 100000; bin++) {
-        int64_t first = next;
-        while (next < n && list->f[next] < (bin + 1) * width) next++;
-        double middle = (bin + 0.5) * width, count = (double)(next - first);
-        double tail = middle > 1 ? (double)above / (double)n * beta * exp(-beta * (middle - 1)) : (double)NAN;
-        const double row[] = {middle, count / ((double)n * width), count, tail};
+    while (next < n) {
+        int64_t first = next, least = n - next < LEAST_IN_CLASS ? n - next : LEAST_IN_CLASS;
+        double high = width * (floor(list->f[first + least - 1] / width) + 1);
+        while (next < n && list->f[next] < high) next++;
+        double share = (double)(next - first) / (double)n, tail = NAN;
+        if (low >= 1)
+            tail =
+                (double)above / (double)n * (exp(-beta * (low - 1)) - exp(-beta * (high - 1))) / (high - low);
+        const double row[] = {0.5 * (low + high), high - low, share / (high - low), (double)(next - first),
+                              tail};
         dls_analysis_add_row(out, 0, row);
+        low = high;
     }
 }
 
@@ -113,7 +122,7 @@ static void add_facts(dls_analysis *out, const force_list *list, double beta, do
 dls_status dls_measure_forces(dls_analysis_work *work, dls_error *error) {
     force_list list = {0};
     double beta, beta_error, distance;
-    dls_analysis_add_table(work->out, "forces", 4, force_columns, force_units);
+    dls_analysis_add_table(work->out, "forces", 5, force_columns, force_units);
     dls_analysis_add_table(work->out, "force_mean", 2, mean_columns, mean_units);
     dls_status status = dls_analysis_frames(work, true, force_frame, &list, error);
     if (!status && (list.count == 0 || list.count > INT32_MAX))

@@ -163,20 +163,23 @@ static void direction_at(int dimension, int k, double *d) {
     vec_set(d, level * cos(turn), level * sin(turn), z);
 }
 
-/* Farthest point of all loaded bodies along each direction; returns the number of bodies. */
-static int find_supports(const dls_snapshot *s, int count, double *points) {
+/* Farthest point of all loaded bodies along each direction; returns the number of bodies. A body is asked
+ * only where the ball about it reaches beyond what was found. */
+static int find_supports(const dls_snapshot *s, int count, const double *directions, double *points) {
     int bodies = 0;
-    for (int k = 0; k < count; k++) points[3 * k] = NAN;
     for (int id = 0; id < s->body_count; id++) {
         if (!dls_snapshot_moves(s, id) || !s->is_loaded[id]) continue;
-        bodies++;
+        double reach = 0;
+        for (int k = s->shape_start[id]; k < s->shape_start[id + 1]; k++)
+            reach = fmax(reach, vec_norm(s->shapes[k].x) + s->shapes[k].bound);
         for (int k = 0; k < count; k++) {
-            double d[3], p[3];
-            direction_at(s->dimension, k, d);
+            const double *d = directions + 3 * k;
+            double *best = points + 3 * k, p[3];
+            if (bodies && vec_dot(d, s->states[id].x) + reach <= vec_dot(d, best)) continue;
             dls_body_support(s, id, d, p);
-            double *best = points + 3 * k;
-            if (isnan(best[0]) || vec_dot(d, p) > vec_dot(d, best)) vec_copy(best, p);
+            if (!bodies || vec_dot(d, p) > vec_dot(d, best)) vec_copy(best, p);
         }
+        bodies++;
     }
     return bodies;
 }
@@ -184,11 +187,12 @@ static int find_supports(const dls_snapshot *s, int count, double *points) {
 /* Convex hull of the points in which loaded bodies are farthest. */
 static dls_status make_hull(const dls_snapshot *s, dls_region *region, dls_error *error) {
     int count = s->dimension == 2 ? DIRECTIONS_PLANE : DIRECTIONS_SPACE;
-    double *points = DLS_NEW(double, 3 * count);
-    if (!points) return dls_fail_memory(error);
+    double *directions = DLS_NEW(double, 6 * count), *points = directions + 3 * count;
+    if (!directions) return dls_fail_memory(error);
+    for (int k = 0; k < count; k++) direction_at(s->dimension, k, directions + 3 * k);
     dls_hull *hull = NULL;
     dls_status status = DLS_OK;
-    if (find_supports(s, count, points) == 0)
+    if (find_supports(s, count, directions, points) == 0)
         status = dls_fail(error, DLS_ERROR_INPUT, "no moving body bears load at t = %g s: there is no region",
                           s->time);
     if (!status) status = dls_hull_create(s->dimension, count, points, &hull, error);
@@ -201,7 +205,7 @@ static dls_status make_hull(const dls_snapshot *s, dls_region *region, dls_error
         region->holds_loaded = true;
     }
     dls_hull_destroy(hull);
-    dls_free(points);
+    dls_free(directions);
     return status;
 }
 

@@ -6,6 +6,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 static const double DEGREE = 180 / 3.14159265358979323846;
 
@@ -104,19 +105,17 @@ dls_status dls_line_fit(int count, const double *x, const double *y, dls_line *l
 
 /* ---- top bodies ---- */
 
-/* A body that may be seen from above: cell, level place, height of its highest point. */
-typedef struct top_body {
+/* What is seen from above in a cell of the level plane: the surface over the cell's middle. */
+typedef struct top_cell {
     int64_t column, row;
     double along, across, height;
-    int id;
-} top_body;
+} top_cell;
 
 static int compare_tops(const void *left, const void *right) {
-    const top_body *a = left, *b = right;
+    const top_cell *a = left, *b = right;
     if (a->column != b->column) return a->column < b->column ? -1 : 1;
     if (a->row != b->row) return a->row < b->row ? -1 : 1;
-    if (a->height != b->height) return a->height > b->height ? -1 : 1;
-    return (a->id > b->id) - (a->id < b->id);
+    return (a->height < b->height) - (a->height > b->height);
 }
 
 static bool is_of_bed(const dls_analysis_work *work, int id) {
@@ -128,51 +127,77 @@ static bool is_of_bed(const dls_analysis_work *work, int id) {
     return true;
 }
 
-/* The highest body in each cell of the level plane, cells as wide as a mean body, ordered along the axis. */
-static dls_status find_tops(const dls_analysis_work *work, top_body **tops, int *count, dls_error *error) {
+typedef struct top_list {
+    int count, room;
+    top_cell *cells;
+} top_list;
+
+static bool add_top(top_list *list, const top_cell *cell) {
+    if (list->count == list->room) {
+        int room = 2 * list->room + 256;
+        top_cell *grown = DLS_NEW(top_cell, room);
+        if (!grown) return false;
+        if (list->count) memcpy(grown, list->cells, (size_t)list->count * sizeof *grown);
+        dls_free(list->cells);
+        list->cells = grown;
+        list->room = room;
+    }
+    list->cells[list->count++] = *cell;
+    return true;
+}
+
+/* The cells whose middles a body lies over, and the one that its centre is in: there it is as high as a ball
+ * of its volume, raised so that the highest points agree. */
+static bool add_body(const dls_analysis_work *work, int id, double width, top_list *list) {
     const dls_snapshot *s = &work->snapshot;
-    double radius = 0;
+    double r = s->radius[id], top[3], u = vec_dot(s->states[id].x, work->along),
+           v = s->dimension == 3 ? vec_dot(s->states[id].x, work->across) : 0.5 * width;
+    double own_i = floor(u / width), own_j = floor(v / width), reach = ceil(r / width);
+    dls_body_support(s, id, work->up, top);
+    for (double i = own_i - reach; i <= own_i + reach; i++)
+        for (double j = own_j - reach; j <= own_j + reach; j++) {
+            double du = (i + 0.5) * width - u, dv = (j + 0.5) * width - v, inside = r * r - du * du - dv * dv;
+            if (s->dimension == 2 && j != own_j) continue;
+            if (inside < 0 && !(i == own_i && j == own_j)) continue;
+            const top_cell cell = {(int64_t)i, (int64_t)j, u + du, v + dv,
+                                   vec_dot(top, work->up) - r + sqrt(fmax(inside, 0))};
+            if (!add_top(list, &cell)) return false;
+        }
+    return true;
+}
+
+/* The surface over each cell, cells as wide as a mean body, ordered along the axis. */
+static dls_status find_tops(const dls_analysis_work *work, top_list *list, dls_error *error) {
+    const dls_snapshot *s = &work->snapshot;
+    double diameter = 0;
     int bodies = 0, kept = 0;
-    *count = 0;
-    *tops = DLS_NEW(top_body, s->body_count);
-    if (!*tops) return dls_fail_memory(error);
-    for (int id = 0; id < s->body_count; id++) {
-        if (!is_of_bed(work, id)) continue;
-        double top[3];
-        dls_body_support(s, id, work->up, top);
-        (*tops)[bodies++] = (top_body){.along = vec_dot(s->states[id].x, work->along),
-                                       .across = vec_dot(s->states[id].x, work->across),
-                                       .height = vec_dot(top, work->up),
-                                       .id = id};
-        radius += s->radius[id];
+    for (int id = 0; id < s->body_count; id++)
+        if (is_of_bed(work, id) && s->radius[id] > 0) diameter += 2 * s->radius[id], bodies++;
+    for (int id = 0; id < s->body_count; id++)
+        if (is_of_bed(work, id) && s->radius[id] > 0 && !add_body(work, id, diameter / bodies, list))
+            return dls_fail_memory(error);
+    if (list->count) qsort(list->cells, (size_t)list->count, sizeof *list->cells, compare_tops);
+    for (int k = 0; k < list->count; k++) {
+        const top_cell *cell = &list->cells[k], *last = &list->cells[kept > 0 ? kept - 1 : 0];
+        if (kept == 0 || cell->column != last->column || cell->row != last->row) list->cells[kept++] = *cell;
     }
-    double width = bodies ? 2 * radius / bodies : 0;
-    for (int k = 0; k < bodies && width > 0; k++) {
-        (*tops)[k].column = (int64_t)floor((*tops)[k].along / width);
-        (*tops)[k].row = s->dimension == 3 ? (int64_t)floor((*tops)[k].across / width) : 0;
-    }
-    qsort(*tops, (size_t)bodies, sizeof **tops, compare_tops);
-    for (int k = 0; k < bodies; k++)
-        if (k == 0 || (*tops)[k].column != (*tops)[kept - 1].column ||
-            (*tops)[k].row != (*tops)[kept - 1].row)
-            (*tops)[kept++] = (*tops)[k];
-    *count = kept;
+    list->count = kept;
     return DLS_OK;
 }
 
 /* ---- angle of repose ---- */
 
-static const char *const repose_columns[] = {"time", "angle", "error", "tops", "roughness"};
+static const char *const repose_columns[] = {"time", "angle", "error", "places", "roughness"};
 static const char *const repose_units[] = {"s", "deg", "deg", "1", "m"};
 static const char *const surface_columns[] = {"place", "height", "fit"};
 static const char *const surface_units[] = {"m", "m", "m"};
 
 /* Which tops a line goes through, as coordinates in place. */
-typedef int (*choose_function)(const dls_analysis_work *work, int count, const top_body *tops, double *x,
+typedef int (*choose_function)(const dls_analysis_work *work, int count, const top_cell *tops, double *x,
                                double *y);
 
 /* A tenth of the columns at each end belongs to walls and toes. */
-static int choose_slope(const dls_analysis_work *work, int count, const top_body *tops, double *x,
+static int choose_slope(const dls_analysis_work *work, int count, const top_cell *tops, double *x,
                         double *y) {
     (void)work;
     double low = tops[0].column, high = tops[count - 1].column, trim = 0.1 * (high - low + 1);
@@ -187,7 +212,7 @@ static int choose_slope(const dls_analysis_work *work, int count, const top_body
 
 /* Distance from the axis through the mass centre, from a fifth of the radius that holds nine tenths of the
  * bodies up to it: neither the blunt tip nor the scattered toe. */
-static int choose_cone(const dls_analysis_work *work, int count, const top_body *tops, double *x, double *y) {
+static int choose_cone(const dls_analysis_work *work, int count, const top_cell *tops, double *x, double *y) {
     const dls_snapshot *s = &work->snapshot;
     double mass = 0, centre[3] = {0, 0, 0}, *distance = DLS_NEW(double, s->body_count);
     int bodies = 0, n = 0;
@@ -235,19 +260,18 @@ static void add_slope(dls_analysis_work *work, const slope_work *slope, int n, c
 
 static dls_status slope_frame(dls_analysis_work *work, void *user, dls_error *error) {
     slope_work *slope = user;
-    top_body *tops;
-    int count, n = 0;
+    top_list tops = {0};
+    int n = 0;
     dls_line line;
-    dls_status status = find_tops(work, &tops, &count, error);
-    double *x = DLS_NEW(double, count), *y = DLS_NEW(double, count);
-    if (!status && (!x || !y)) status = dls_fail_memory(error);
+    dls_status status = find_tops(work, &tops, error);
+    double *x = DLS_NEW(double, 2 * (int64_t)tops.count), *y = x + tops.count;
+    if (!status && !x) status = dls_fail_memory(error);
     if (!status) {
-        if (count > 0) n = slope->choose(work, count, tops, x, y);
+        if (tops.count > 0) n = slope->choose(work, tops.count, tops.cells, x, y);
         if (!dls_line_fit(n, x, y, &line, &slope->why)) add_slope(work, slope, n, x, y, &line);
     }
-    dls_free(tops);
+    dls_free(tops.cells);
     dls_free(x);
-    dls_free(y);
     return status;
 }
 
@@ -264,8 +288,8 @@ static void add_angle(dls_analysis *out) {
     dls_analysis_add_fact(out, "angle", "deg", mean, sqrt(fits + spread / n),
                           "of the free surface to the level; standard uncertainty of fit and mean");
     dls_analysis_add_mean(out, "angle over frames", 0, 1, "the same, with the spread of the frames");
-    dls_analysis_add_mean(out, "top bodies", 0, 3, "that the line goes through");
-    dls_analysis_add_mean(out, "roughness", 0, 4, "robust spread of tops about the line");
+    dls_analysis_add_mean(out, "places", 0, 3, "that the line goes through");
+    dls_analysis_add_mean(out, "roughness", 0, 4, "robust spread of the surface about the line");
 }
 
 static dls_status measure_slope(dls_analysis_work *work, const char *name, slope_work slope,

@@ -1,0 +1,595 @@
+/* Analysis against closed forms: weights, columns, lattices, slopes, exponentials. */
+#include "base/random.h"
+#include "output/analysis.h"
+#include "support/scale.h"
+#include "support/small_run.h"
+#include "support/test.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const double PI = 3.14159265358979323846, GRAVITY = 9.81;
+
+#define OK(call)                                                                                             \
+    do {                                                                                                     \
+        dls_error error_ = {0};                                                                              \
+        dls_error *error = &error_;                                                                          \
+        if (call) fail_msg("%s", error_.message);                                                            \
+    } while (0)
+
+static void near(double value, double expected, double tolerance) {
+    if (!(fabs(value - expected) <= tolerance))
+        fail_msg("%.17g, expected %.17g ± %g", value, expected, tolerance);
+}
+
+/* ---- runs made for a test ---- */
+
+static dls_world *make_world(int dimension) {
+    dls_world *world;
+    dls_world_def def = dls_default_world_def();
+    def.dimension = dimension;
+    memset(def.gravity, 0, sizeof def.gravity);
+    def.gravity[dimension - 1] = -GRAVITY;
+    OK(dls_world_create(&def, &world, error));
+    return world;
+}
+
+static dls_body_id add_round(dls_world *world, double radius, double x, double y, double z) {
+    dls_shape_def shape = dls_default_shape_def(dls_world_dimension(world) == 2 ? DLS_DISC : DLS_SPHERE);
+    dls_body_def def = dls_default_body_def();
+    dls_body_id id;
+    shape.radius = radius;
+    def.shapes = &shape, def.shape_count = 1;
+    def.pose.x[0] = x, def.pose.x[1] = y, def.pose.x[2] = z;
+    OK(dls_world_add_body(world, &def, &id, error));
+    return id;
+}
+
+static dls_body_id add_ground(dls_world *world, const char *name) {
+    dls_shape_def shape =
+        dls_default_shape_def(dls_world_dimension(world) == 2 ? DLS_HALF_PLANE : DLS_HALF_SPACE);
+    dls_body_def def = dls_default_body_def();
+    dls_body_id id;
+    def.name = name, def.motion = DLS_STATIC;
+    def.shapes = &shape, def.shape_count = 1;
+    OK(dls_world_add_body(world, &def, &id, error));
+    return id;
+}
+
+/* Steps the world and records a frame at the start and after each step; opens the file. */
+static dls_results *run_world(dls_world *world, const char *path, int steps, bool contacts) {
+    dls_simulation *simulation;
+    dls_results_writer *writer;
+    dls_results *results;
+    dls_simulation_options options = dls_default_simulation_options();
+    dls_results_def def = small_run_def();
+    options.step = 1e-3;
+    def.contacts = contacts;
+    OK(dls_simulation_create(world, &options, &simulation, error));
+    OK(dls_results_create(path, world, &def, &writer, error));
+    OK(dls_results_add_frame(writer, simulation, error));
+    for (int k = 0; k < steps; k++) {
+        dls_step_report report;
+        memset(&report, 0, sizeof report);
+        OK(dls_simulation_step(simulation, &report, error));
+        OK(dls_results_add_step(writer, &report, error));
+        OK(dls_results_add_frame(writer, simulation, error));
+    }
+    dls_run_summary summary = dls_simulation_summary(simulation);
+    OK(dls_results_close(writer, &summary, error));
+    dls_simulation_destroy(simulation);
+    dls_world_destroy(world);
+    OK(dls_results_open(path, &results, error));
+    return results;
+}
+
+static double fact(const dls_analysis *analysis, const char *name, double *spread) {
+    for (int k = 0; k < dls_analysis_fact_count(analysis); k++) {
+        dls_analysis_fact f = dls_analysis_fact_at(analysis, k);
+        if (strcmp(f.name, name)) continue;
+        if (spread) *spread = f.spread;
+        return f.value;
+    }
+    fail_msg("no fact '%s'", name);
+    return 0;
+}
+
+/* The last row's value of a column of the first table. */
+static double last(const dls_analysis *analysis, const char *column) {
+    dls_analysis_table t = dls_analysis_table_at(analysis, 0);
+    assert_true(t.row_count > 0);
+    for (int k = 0; k < t.column_count; k++)
+        if (!strcmp(t.columns[k], column)) return t.values[(t.row_count - 1) * t.column_count + k];
+    fail_msg("no column '%s'", column);
+    return 0;
+}
+
+static dls_analysis *measure(dls_results *results, const char *name, const dls_analysis_options *options) {
+    dls_analysis *analysis;
+    OK(dls_analysis_create(results, name, options, &analysis, error));
+    return analysis;
+}
+
+/* ---- weights ---- */
+
+/* Spheres at rest on a plane: it carries their weight at their places, and under one sphere of radius R in a
+ * region of volume V the stress is σ_zz = m g R/V. */
+static void test_weight(void **state) {
+    (void)state;
+    dls_world *world = make_world(3);
+    add_ground(world, "floor");
+    add_round(world, 0.1, 1, 0, 0.1);
+    add_round(world, 0.2, -1, 0.5, 0.2);
+    double m1 = 1000 * 4 * PI / 3 * 1e-3, m2 = 8 * m1;
+    dls_results *results = run_world(world, "weight.h5", 5, true);
+    dls_analysis *a = measure(results, "container", NULL);
+    near(fact(a, "floor fz", NULL), -(m1 + m2) * GRAVITY, 1e-6 * m2 * GRAVITY);
+    near(fact(a, "floor fx", NULL), 0, 1e-6 * m2 * GRAVITY);
+    near(fact(a, "floor tx", NULL), -0.5 * m2 * GRAVITY, 1e-5 * m2 * GRAVITY);
+    near(fact(a, "floor ty", NULL), (m1 - m2) * GRAVITY, 1e-5 * m2 * GRAVITY);
+    near(fact(a, "weight", NULL), (m1 + m2) * GRAVITY, 1e-9 * m2 * GRAVITY);
+    dls_analysis_destroy(a);
+    dls_analysis_options o = dls_default_analysis_options();
+    o.has_region = true;
+    memcpy(o.region_low, (double[]){0.5, -0.5, 0}, sizeof o.region_low);
+    memcpy(o.region_high, (double[]){1.5, 0.5, 0.5}, sizeof o.region_high);
+    a = measure(results, "stress", &o);
+    near(last(a, "zz"), m1 * GRAVITY * 0.1 / 0.5, 1e-6 * m1 * GRAVITY);
+    near(last(a, "xx"), 0, 1e-6 * m1 * GRAVITY);
+    near(last(a, "pressure"), m1 * GRAVITY * 0.1 / 0.5 / 3, 1e-6 * m1 * GRAVITY);
+    dls_analysis_destroy(a);
+    a = measure(results, "fraction", &o);
+    near(last(a, "fraction"), 4 * PI / 3 * 1e-3 / 0.5, 1e-12);
+    dls_analysis_destroy(a);
+    a = measure(results, "coordination", NULL);
+    near(last(a, "neighbours"), 1, 0);
+    near(last(a, "rattlers"), 1, 0); /* one neighbour each */
+    dls_analysis_destroy(a);
+    dls_results_destroy(results);
+}
+
+/* A column of n discs: disc k from the top bears (k − 1) m g above and k m g below, so that
+ * σ_yy A = m g R Σ (2k − 1) = m g R n². */
+static void test_column(void **state) {
+    (void)state;
+    enum { DISCS = 7 };
+    const double R = 0.05;
+    dls_world *world = make_world(2);
+    add_ground(world, "floor");
+    for (int k = 0; k < DISCS; k++) add_round(world, R, 0, R * (2 * k + 1), 0);
+    dls_results *results = run_world(world, "column.h5", 3, true);
+    dls_analysis_options o = dls_default_analysis_options();
+    double m = 1000 * PI * R * R, weight = m * GRAVITY;
+    o.has_region = true;
+    memcpy(o.region_low, (double[]){-0.5, 0, 0}, sizeof o.region_low);
+    memcpy(o.region_high, (double[]){0.5, 1, 0}, sizeof o.region_high);
+    dls_analysis *a = measure(results, "stress", &o);
+    near(last(a, "yy"), weight * R * DISCS * DISCS, 1e-5 * weight);
+    near(last(a, "xx"), 0, 1e-5 * weight);
+    near(last(a, "ratio"), 1, 1e-6);
+    dls_analysis_destroy(a);
+    a = measure(results, "fabric", &o);
+    near(last(a, "yy"), 1, 1e-9);
+    near(last(a, "anisotropy"), 2, 1e-9);
+    near(fabs(fact(a, "angle", NULL)), 90, 1e-6);
+    near(last(a, "contacts"), DISCS - 1, 0);
+    dls_analysis_destroy(a);
+    a = measure(results, "forces", &o);
+    near(fact(a, "mean force", NULL), weight * (DISCS + 1) / 2, 1e-5 * weight);
+    near(fact(a, "largest", NULL), 2.0 * DISCS / (DISCS + 1), 1e-5);
+    dls_analysis_destroy(a);
+    a = measure(results, "coordination", NULL);
+    near(last(a, "neighbours"), (2.0 * DISCS - 1) / DISCS, 1e-12);
+    near(last(a, "without_rattlers"), 2, 1e-12);
+    dls_analysis_destroy(a);
+    dls_results_destroy(results);
+}
+
+/* ---- lattices, without a run ---- */
+
+static dls_snapshot lattice_begin(int dimension, int bodies) {
+    dls_snapshot s = {.dimension = dimension, .body_count = bodies, .h = 1, .has_contacts = true};
+    s.motion = calloc((size_t)bodies, sizeof *s.motion);
+    s.present = calloc((size_t)bodies, sizeof *s.present);
+    s.is_loaded = calloc((size_t)bodies, sizeof *s.is_loaded);
+    s.poses = calloc((size_t)bodies, sizeof *s.poses);
+    s.states = calloc((size_t)bodies, sizeof *s.states);
+    s.volume = calloc((size_t)bodies, sizeof *s.volume);
+    s.shape_start = calloc((size_t)bodies + 1, sizeof *s.shape_start);
+    s.shapes = calloc((size_t)bodies, sizeof *s.shapes);
+    s.contacts = calloc(12 * (size_t)bodies, sizeof *s.contacts);
+    for (int k = 0; k < bodies; k++) s.present[k] = true;
+    return s;
+}
+
+static void lattice_place(dls_snapshot *s, int id, double radius, double x, double y, double z) {
+    dls_shape_def def = dls_default_shape_def(s->dimension == 2 ? DLS_DISC : DLS_SPHERE);
+    def.radius = radius;
+    s->states[id] = (dls_body_state){.x = {x, y, z}, .q = {1}};
+    s->poses[id] = (dls_pose){.x = {x, y, z}, .q = {1}};
+    s->volume[id] = s->dimension == 2 ? PI * radius * radius : 4 * PI / 3 * radius * radius * radius;
+    s->shape_start[id] = id, s->shape_start[id + 1] = id + 1;
+    OK(dls_shape_create(&def, s->dimension, &s->shapes[id], error));
+}
+
+static void lattice_join(dls_snapshot *s, int a, int b, double force) {
+    dls_contact_force *c = &s->contacts[s->contact_count++];
+    double length = 0;
+    *c = (dls_contact_force){.a = a, .b = b, .normal_force = force};
+    for (int k = 0; k < 3; k++) {
+        c->normal[k] = s->poses[b].x[k] - s->poses[a].x[k];
+        c->point[k] = 0.5 * (s->poses[b].x[k] + s->poses[a].x[k]);
+        length += c->normal[k] * c->normal[k];
+    }
+    for (int k = 0; k < 3; k++) {
+        c->normal[k] /= sqrt(length);
+        c->force[k] = force * c->normal[k];
+    }
+}
+
+static void lattice_end(dls_snapshot *s) {
+    void *blocks[] = {s->motion, s->present,     s->is_loaded, s->poses,   s->states,
+                      s->volume, s->shape_start, s->shapes,    s->contacts};
+    for (int k = 0; k < s->body_count; k++) dls_shape_release(&s->shapes[k]);
+    for (size_t k = 0; k < sizeof blocks / sizeof *blocks; k++) free(blocks[k]);
+}
+
+/* Cubes of spheres: fabric 1/3 on the diagonal, 6 neighbours inside; with the same force f along every bond
+ * the stress of n³ cells of size d is Σ f d/V = f (n − 1)/(n d²) along each axis, and φ = π/6. */
+static void test_cubic_lattice(void **state) {
+    (void)state;
+    enum { N = 6 };
+    const double d = 0.2, f = 3;
+    dls_snapshot s = lattice_begin(3, N * N * N);
+    for (int i = 0; i < N * N * N; i++)
+        lattice_place(&s, i, d / 2, d * (i % N + 0.5), d * (i / N % N + 0.5), d * (i / N / N + 0.5));
+    for (int i = 0; i < N * N * N; i++) {
+        if (i % N + 1 < N) lattice_join(&s, i, i + 1, f);
+        if (i / N % N + 1 < N) lattice_join(&s, i, i + N, f);
+        if (i / N / N + 1 < N) lattice_join(&s, i + N * N, i, f); /* either order */
+    }
+    lattice_join(&s, 0, 7, 1e-6 * f); /* bears nothing */
+    dls_snapshot_mark(&s, 1e-4);
+    dls_analysis_options o = dls_default_analysis_options();
+    dls_region region;
+    double T[9];
+    o.has_region = true;
+    for (int k = 0; k < 3; k++) o.region_high[k] = N * d;
+    OK(dls_region_create(&s, &o, &region, error));
+    assert_int_equal(dls_fabric_measure(&s, &region, T), 3 * N * N * (N - 1));
+    for (int k = 0; k < 9; k++) near(T[k], k % 4 ? 0 : 1.0 / 3, 1e-12);
+    OK(dls_stress_measure(&s, &region, T, error));
+    for (int k = 0; k < 9; k++) near(T[k], k % 4 ? 0 : f * (N - 1) / (N * d * d), 1e-4);
+    near(dls_fraction_measure(&s, &region), PI / 6, 1e-12);
+    dls_coordination c;
+    OK(dls_coordination_measure(&s, &c, error));
+    near(c.mean, 6.0 * (N - 1) / N, 1e-12);
+    near(c.mechanical, c.mean, 1e-12);
+    assert_int_equal(c.histogram[6], (N - 2) * (N - 2) * (N - 2));
+    assert_int_equal(c.pairs, 3 * N * N * (N - 1));
+    dls_region_release(&region);
+    /* a region that cuts spheres in half */
+    for (int k = 0; k < 3; k++) o.region_low[k] = d, o.region_high[k] = (N - 1.5) * d;
+    OK(dls_region_create(&s, &o, &region, error));
+    double edge = N - 2.5; /* as many spheres along each edge, the last one a half */
+    near(dls_fraction_measure(&s, &region), PI / 6 * pow((N - 3 + 0.5) / edge, 3), 1e-3);
+    dls_region_release(&region);
+    /* the hull of the lattice: a cube with rounded edges */
+    o.has_region = false;
+    OK(dls_region_create(&s, &o, &region, error));
+    double a = (N - 1) * d, r = d / 2;
+    double rounded = a * a * a + 6 * a * a * r + 3 * PI * r * r * a + 4 * PI / 3 * r * r * r;
+    near(region.volume / rounded, 1, 5e-3);
+    near(dls_fraction_measure(&s, &region), N * N * N * PI / 6 * d * d * d / region.volume, 1e-12);
+    dls_region_release(&region);
+    lattice_end(&s);
+}
+
+/* Triangles of discs: six neighbours inside, fabric 1/2, no anisotropy; three rattlers are left out. */
+static void test_triangular_lattice(void **state) {
+    (void)state;
+    enum { N = 12, LONE = 3 };
+    const double d = 0.1;
+    dls_snapshot s = lattice_begin(2, N * N + LONE);
+    for (int i = 0; i < N * N; i++)
+        lattice_place(&s, i, d / 2, d * (i % N + 0.5 * (i / N)), d * sqrt(0.75) * (i / N), 0);
+    for (int k = 0; k < LONE; k++) lattice_place(&s, N * N + k, d / 2, -5 - k, 0, 0);
+    /* bonds of each kind in a parallelogram that wraps: as many of each */
+    int bonds = 0;
+    for (int i = 0; i < N * N; i++) {
+        int right = i % N + 1 < N, up = i / N + 1 < N, back = i % N > 0;
+        if (right) lattice_join(&s, i, i + 1, 2), bonds++;
+        if (up) lattice_join(&s, i, i + N, 2), bonds++;
+        if (up && back) lattice_join(&s, i, i + N - 1, 2), bonds++;
+    }
+    dls_snapshot_mark(&s, 1e-4);
+    dls_analysis_options o = dls_default_analysis_options();
+    dls_region region;
+    dls_coordination c;
+    double F[9], values[3], direction[3];
+    OK(dls_region_create(&s, &o, &region, error));
+    dls_fabric_measure(&s, &region, F);
+    /* N (N − 1) bonds along x and along 60°, (N − 1)² along 120° */
+    double n1 = N * (N - 1), n2 = (N - 1) * (N - 1), all = 2 * n1 + n2;
+    near(F[0], (n1 + 0.25 * n1 + 0.25 * n2) / all, 1e-12);
+    near(F[4], (0.75 * n1 + 0.75 * n2) / all, 1e-12);
+    near(F[3], sqrt(0.75) * 0.5 * (n1 - n2) / all, 1e-12);
+    dls_tensor_principal(2, F, values, direction);
+    near(values[0] + values[1], 1, 1e-12);
+    near(values[0] - values[1], hypot(F[0] - F[4], 2 * F[3]), 1e-12);
+    OK(dls_coordination_measure(&s, &c, error));
+    assert_int_equal(c.floating, LONE);
+    near(c.mean, 2.0 * bonds / (N * N + LONE), 1e-12);
+    near(c.mechanical, 2.0 * bonds / (N * N), 1e-12);
+    dls_region_release(&region);
+    lattice_end(&s);
+}
+
+/* A period is a region without planes: bodies across its edges count whole. */
+static void test_periodic_region(void **state) {
+    (void)state;
+    dls_snapshot s = lattice_begin(2, 2);
+    lattice_place(&s, 0, 0.25, 0, 0.25, 0);   /* half of it beyond x = 0 */
+    lattice_place(&s, 1, 0.25, 7.5, 0.75, 0); /* some periods away */
+    lattice_join(&s, 0, 1, 1);
+    s.period_size[0] = 1;
+    dls_snapshot_mark(&s, 1e-4);
+    dls_analysis_options o = dls_default_analysis_options();
+    dls_region region;
+    OK(dls_region_create(&s, &o, &region, error));
+    near(region.volume, 1, 1e-12);
+    near(dls_fraction_measure(&s, &region), 2 * PI / 16, 1e-12);
+    dls_region_release(&region);
+    o.has_region = true;
+    o.region_high[0] = 0.5, o.region_high[1] = 1; /* half of the first, half of the second */
+    OK(dls_region_create(&s, &o, &region, error));
+    near(dls_fraction_measure(&s, &region), 2 * PI / 16, 2e-3);
+    dls_region_release(&region);
+    lattice_end(&s);
+}
+
+/* ---- lines and tails ---- */
+
+/* Points about a line with normal noise and a fifth of wild ones: the slope is off by a few of its stated
+ * uncertainties, which shrinks as the noise does. */
+static void test_robust_line(void **state) {
+    (void)state;
+    enum { POINTS = 200 };
+    double x[POINTS], y[POINTS];
+    int trials = scaled(200, 20), within = 0;
+    dls_random random = {7};
+    for (int trial = 0; trial < trials; trial++) {
+        dls_line line;
+        for (int k = 0; k < POINTS; k++) {
+            x[k] = dls_random_unit(&random);
+            y[k] = 0.3 - 0.7 * x[k] + 0.02 * dls_random_normal(&random);
+            if (k % 5 == 0) y[k] += 3 * dls_random_unit(&random);
+        }
+        OK(dls_line_fit(POINTS, x, y, &line, error));
+        near(line.slope, -0.7, 0.05);
+        near(line.intercept, 0.3, 0.03);
+        within += fabs(line.slope + 0.7) < 2 * line.slope_error;
+    }
+    near((double)within / trials, 0.95, 0.1);
+    dls_line line;
+    dls_error why;
+    for (int k = 0; k < POINTS; k++) y[k] = 1 + 2 * x[k];
+    OK(dls_line_fit(POINTS, x, y, &line, error));
+    near(line.slope, 2, 1e-12);
+    near(line.slope_error, 0, 1e-12);
+    assert_int_equal(dls_line_fit(4, x, y, &line, &why), DLS_ERROR_INPUT);
+    for (int k = 0; k < POINTS; k++) x[k] = 3;
+    assert_int_equal(dls_line_fit(POINTS, x, y, &line, &why), DLS_ERROR_INPUT);
+}
+
+static void test_tail(void **state) {
+    (void)state;
+    enum { FORCES = 20000 };
+    static double f[FORCES];
+    double beta, spread, distance;
+    dls_random random = {3};
+    for (int k = 0; k < FORCES; k++) f[k] = -log(1 - dls_random_unit(&random)) / 1.3;
+    dls_tail_fit(FORCES, f, &beta, &spread, &distance);
+    near(beta, 1.3, 4 * spread);
+    near(spread, 1.3 / sqrt(FORCES * exp(-1.3)), 0.002);
+    assert_true(distance < 0.03);
+    for (int k = 0; k < FORCES; k++) f[k] = 2 * dls_random_unit(&random); /* no exponential */
+    dls_tail_fit(FORCES, f, &beta, &spread, &distance);
+    assert_true(distance > 0.1);
+    dls_tail_fit(5, f, &beta, &spread, &distance);
+    assert_true(isnan(beta) && isnan(spread) && isnan(distance));
+}
+
+/* ---- slopes of bodies ---- */
+
+/* A bed of discs cut off at a slope, with noise: the angle is met within its uncertainty. */
+static void test_planar_slope(void **state) {
+    (void)state;
+    const double angle = 24 * PI / 180;
+    dls_world *world = make_world(2);
+    dls_random random = {11};
+    for (int i = 0; i < 60; i++)
+        for (int j = 0; j < 40; j++) {
+            double x = 0.021 * (i - 30 + 0.2 * dls_random_unit(&random)), y = 0.021 * (j - 20);
+            y += 0.004 * dls_random_unit(&random);
+            if (y < x * tan(angle)) add_round(world, 0.01, x, y, 0);
+        }
+    dls_results *results = run_world(world, "slope.h5", 0, false);
+    dls_analysis *a = measure(results, "repose", NULL);
+    double uncertainty = NAN, found = fact(a, "angle", &uncertainty);
+    assert_true(uncertainty > 0.05 && uncertainty < 2);
+    near(found, 24, 3 * uncertainty);
+    dls_analysis_destroy(a);
+    dls_results_destroy(results);
+}
+
+static void test_cone(void **state) {
+    (void)state;
+    dls_world *world = make_world(3);
+    for (int i = -20; i <= 20; i++)
+        for (int j = -20; j <= 20; j++)
+            for (int k = 0; k <= 10; k++) {
+                double x = 0.02 * i + 1, y = 0.02 * j + 2, z = 0.02 * k;
+                if (z <= 0.2 - 0.5 * hypot(x - 1, y - 2)) add_round(world, 0.01, x, y, z);
+            }
+    dls_results *results = run_world(world, "cone.h5", 0, false);
+    dls_analysis *a = measure(results, "cone", NULL);
+    double uncertainty = NAN, found = fact(a, "angle", &uncertainty), expected = atan(0.5) * 180 / PI;
+    assert_true(uncertainty < 1);
+    near(found, expected, 4 * uncertainty);
+    dls_analysis_destroy(a);
+    a = measure(results, "repose", NULL); /* a heap has no slope along x */
+    near(fact(a, "angle", NULL), 0, 3);
+    dls_analysis_destroy(a);
+    a = measure(results, "height", NULL);
+    near(last(a, "top"), 0.21, 1e-12);
+    near(last(a, "bottom"), -0.01, 1e-12);
+    near(fact(a, "rise", NULL), 0, 0);
+    dls_analysis_destroy(a);
+    dls_results_destroy(results);
+}
+
+/* ---- motion and energy ---- */
+
+/* Plane Couette: v_x = 2 y, with every other body 0.1 faster. */
+static void test_profile(void **state) {
+    (void)state;
+    dls_world *world = make_world(2);
+    for (int i = 0; i < 20; i++)
+        for (int j = 0; j < 10; j++) {
+            dls_body_id id = add_round(world, 0.05, 0.2 * i, 0.1 * j, 0);
+            dls_body_state s;
+            OK(dls_body_state_get(world, id, &s, error));
+            s.v[0] = 0.2 * j + (i % 2 ? 0.1 : -0.1);
+            OK(dls_body_state_set(world, id, &s, error));
+        }
+    dls_results *results = run_world(world, "profile.h5", 0, false);
+    dls_analysis_options o = dls_default_analysis_options();
+    o.layers = 10;
+    dls_analysis *a = measure(results, "profile", &o);
+    dls_analysis_table t = dls_analysis_table_at(a, 0);
+    assert_int_equal(t.row_count, 10);
+    for (int k = 0; k < 10; k++) {
+        const double *row = t.values + k * t.column_count;
+        near(row[0], 0.09 * (k + 0.5), 1e-12);
+        near(row[1], 20, 0);
+        near(row[2], 0.2 * k, 1e-12);
+        near(row[3], 0, 0);
+        near(row[5], 0.1 * sqrt(20.0 / 19), 1e-12);
+    }
+    near(fact(a, "fastest layer", NULL), 1.8, 1e-12);
+    dls_analysis_destroy(a);
+    o.axis = DLS_AXIS_X;
+    a = measure(results, "profile", &o);
+    near(last(a, "vx"), 0.9, 1e-12);
+    dls_analysis_destroy(a);
+    dls_results_destroy(results);
+}
+
+/* A ball that falls: what it loses in height it gains in speed; frames choose the steps. */
+static void test_energy(void **state) {
+    (void)state;
+    dls_world *world = make_world(3);
+    add_round(world, 0.1, 0, 0, 5);
+    dls_results *results = run_world(world, "fall.h5", 100, true);
+    double m = 1000 * 4 * PI / 3 * 1e-3, v = 0.1 * GRAVITY;
+    dls_analysis *a = measure(results, "energy", NULL);
+    near(fact(a, "kinetic", NULL), 0.5 * m * v * v, 1e-9 * m);
+    near(fact(a, "friction", NULL), 0, 0);
+    assert_true(fact(a, "unaccounted share", NULL) < 1e-12);
+    assert_int_equal(dls_analysis_table_at(a, 0).row_count, 100);
+    dls_analysis_destroy(a);
+    dls_analysis_options o = dls_default_analysis_options();
+    o.first_frame = 40, o.last_frame = 60;
+    a = measure(results, "energy", &o);
+    assert_int_equal(dls_analysis_table_at(a, 0).row_count, 21);
+    near(dls_analysis_table_at(a, 0).values[0], 0.04, 1e-12);
+    near(last(a, "time"), 0.06, 1e-12);
+    dls_analysis_destroy(a);
+    a = measure(results, "penetration", NULL);
+    near(fact(a, "worst", NULL), 0, 0);
+    dls_analysis_destroy(a);
+    a = measure(results, "complementarity", NULL);
+    near(fact(a, "steps", NULL), 100, 0);
+    dls_analysis_destroy(a);
+    dls_error why; /* nothing touches */
+    assert_int_equal(dls_analysis_create(results, "stress", NULL, &a, &why), DLS_ERROR_INPUT);
+    assert_non_null(strstr(why.message, "bears load"));
+    assert_int_equal(dls_analysis_create(results, "container", NULL, &a, &why), DLS_ERROR_INPUT);
+    assert_non_null(strstr(why.message, "no static or driven body"));
+    dls_results_destroy(results);
+}
+
+/* Attraction pulls a disc onto the floor beside its weight: the floor feels the weight alone. */
+static void test_cohesion(void **state) {
+    (void)state;
+    dls_world *world = make_world(2);
+    dls_pair_def pair;
+    OK(dls_world_pair(world, 0, 0, &pair, NULL, error));
+    pair.cohesion = 500;
+    OK(dls_world_set_pair(world, 0, 0, &pair, error));
+    add_ground(world, "floor");
+    add_round(world, 0.1, 0, 0.1, 0);
+    dls_results *results = run_world(world, "cohesion.h5", 5, true);
+    dls_analysis_options o = dls_default_analysis_options();
+    o.first_frame = 3;
+    dls_analysis *a = measure(results, "container", &o);
+    near(fact(a, "floor fy", NULL), -1000 * PI * 0.01 * GRAVITY, 1e-3);
+    dls_analysis_destroy(a);
+    dls_results_destroy(results);
+}
+
+/* ---- what is missing ---- */
+
+static void test_missing(void **state) {
+    (void)state;
+    dls_world *world = make_world(2);
+    add_ground(world, "floor");
+    add_round(world, 0.1, 0, 0.1, 0);
+    dls_results *results = run_world(world, "missing.h5", 2, false);
+    dls_analysis_options o = dls_default_analysis_options();
+    dls_analysis *a;
+    dls_error why;
+    const struct {
+        const char *measure, *words;
+    } cases[] = {{"stress", "needs contacts"}, {"cone", "needs a spatial run"}, {"strain", "no measure"}};
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        assert_int_not_equal(dls_analysis_create(results, cases[k].measure, NULL, &a, &why), DLS_OK);
+        assert_null(a);
+        assert_non_null(strstr(why.message, cases[k].words));
+    }
+    o.axis = DLS_AXIS_Z;
+    assert_int_equal(dls_analysis_check(results, "profile", &o, &why), DLS_ERROR_INPUT);
+    assert_non_null(strstr(why.message, "spatial"));
+    o.axis = DLS_AXIS_Y;
+    assert_int_equal(dls_analysis_check(results, "repose", &o, &why), DLS_ERROR_INPUT);
+    o = dls_default_analysis_options();
+    o.first_frame = 3;
+    assert_int_equal(dls_analysis_check(results, "height", &o, &why), DLS_ERROR_ARGUMENT);
+    o = dls_default_analysis_options();
+    o.has_region = true;
+    assert_int_equal(dls_analysis_check(results, "fraction", &o, &why), DLS_ERROR_ARGUMENT);
+    assert_int_equal(dls_analysis_create(results, "repose", NULL, &a, &why), DLS_ERROR_INPUT);
+    assert_non_null(strstr(why.message, "no free surface"));
+    dls_results_destroy(results);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_weight),
+        cmocka_unit_test(test_column),
+        cmocka_unit_test(test_cubic_lattice),
+        cmocka_unit_test(test_triangular_lattice),
+        cmocka_unit_test(test_periodic_region),
+        cmocka_unit_test(test_robust_line),
+        cmocka_unit_test(test_tail),
+        cmocka_unit_test(test_planar_slope),
+        cmocka_unit_test(test_cone),
+        cmocka_unit_test(test_profile),
+        cmocka_unit_test(test_energy),
+        cmocka_unit_test(test_cohesion),
+        cmocka_unit_test(test_missing),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
