@@ -209,11 +209,12 @@ int command_execute(const command *c, int word_count, char **words) {
 
 /* ---- help --------------------------------------------------------------------------------------------- */
 
+/* A number out of range stands for none. */
 static void print_default(const option *o, const char *values) {
     const char *member = values + o->offset;
-    if (o->type == OPTION_INT && *(const int *)member)
+    if (o->type == OPTION_INT && *(const int *)member && *(const int *)member >= o->low)
         printf(" [%d]", *(const int *)member);
-    else if (o->type == OPTION_REAL && *(const double *)member != 0)
+    else if (o->type == OPTION_REAL && *(const double *)member != 0 && *(const double *)member >= o->low)
         printf(" [%g]", *(const double *)member);
     else if (o->type == OPTION_TEXT && *(const char *const *)member)
         printf(" [%s]", *(const char *const *)member);

@@ -31,7 +31,7 @@ static const option options[] = {
      "simulate up to this time, s, instead of the scene's"},
     {"solver", 's', OPTION_TEXT, "SOLVER", AT(solver), 0, 0,
      "solver[:law][+key=value…] instead of the scene's, at its tolerance"},
-    {"tol", 't', OPTION_REAL, "R", AT(tolerance), 0, DBL_MAX, "residual that every step is to reach"},
+    {"tol", 't', OPTION_REAL, "R", AT(tolerance), 1e-300, DBL_MAX, "residual that every step is to reach"},
     {"set", 0, OPTION_LIST, "KEY=VALUE", AT(settings), 0, 0, "change a value of the scene: time.step=1e-4"},
     {"threads", 0, OPTION_INT, "N", AT(threads), 1, 1024, "threads; the result has the same bits for any"},
     {"resume", 0, OPTION_FLAG, NULL, AT(resume), 0, 0, "go on from FILE.checkpoint where there is one"},
@@ -72,7 +72,11 @@ static bool add_solver(setting_list *list, const char *text, double tolerance) {
     char map[MOST_TEXT - 64];
     size_t used = 0;
     bool law = false, has_tolerance = strstr(text, "+tolerance=") != NULL;
-    for (const char *c = text; *c && used + 16 < sizeof map; c++) {
+    for (const char *c = text; *c; c++) {
+        if (used + 16 >= sizeof map) {
+            report_error("run: --solver takes at most about %d bytes", (int)sizeof map);
+            return false;
+        }
         bool exponent = c > text && (c[-1] == 'e' || c[-1] == 'E') && c[1] >= '0' && c[1] <= '9';
         if (*c == ':' && !law) {
             used += (size_t)snprintf(map + used, sizeof map - used, ", law: ");
@@ -107,11 +111,11 @@ static bool gather_settings(const char *path, const run_values *v, setting_list 
     list->items = report_allocate((size_t)v->settings.count + 5, sizeof *list->items);
     for (int i = 0; i < v->settings.count; i++) list->items[list->count++] = v->settings.items[i];
     double tolerance = v->tolerance;
-    if (v->solver && !(tolerance > 0) && !scene_tolerance(path, v, &tolerance)) return false;
+    if (v->solver && tolerance < 0 && !scene_tolerance(path, v, &tolerance)) return false;
     if (v->solver && !add_solver(list, v->solver, tolerance)) return false;
-    if (!v->solver && v->tolerance > 0 && !add_setting(list, "solver.tolerance=%.17g", v->tolerance))
+    if (!v->solver && v->tolerance >= 0 && !add_setting(list, "solver.tolerance=%.17g", v->tolerance))
         return false;
-    if (v->until > 0 && !add_setting(list, "time.until=%.17g", v->until)) return false;
+    if (v->until >= 0 && !add_setting(list, "time.until=%.17g", v->until)) return false;
     if (v->threads > 0 && !add_setting(list, "run.threads=%d", v->threads)) return false;
     return !v->strict || add_setting(list, "run.strict=yes");
 }
@@ -141,6 +145,7 @@ static int run_scene(dls_scene *scene, const char *output, const run_values *v) 
     dls_run_def def = {.results = output,
                        .resume = v->resume,
                        .dump_folder = v->dump,
+                       .begin = run_report_start,
                        .callback = run_report_step,
                        .user = &report};
     dls_error error;
@@ -181,7 +186,7 @@ static int run(const text_list *operands, const void *values) {
     return code;
 }
 
-static const run_values defaults = {.until = 0};
+static const run_values defaults = {.until = -1, .tolerance = -1};
 
 const command command_run = {
     .name = "run",

@@ -9,7 +9,8 @@
 #include <stdio.h>
 #include <time.h>
 
-static const double LIVE_SECONDS = 0.1, PLAIN_SECONDS = 10; /* between two lines */
+/* Between two lines: on a terminal, and otherwise at first and later. */
+static const double LIVE_SECONDS = 0.1, FIRST_SECONDS = 1, PLAIN_SECONDS = 10;
 
 enum { BAR = 24 };
 
@@ -49,20 +50,29 @@ static void show(const run_report *x) {
                 x->until, rate, step->contacts, step->residual, left);
 }
 
+void run_report_start(const dls_simulation *simulation, bool resumed, void *report) {
+    run_report *x = report;
+    x->resumed = resumed;
+    x->began = now();
+    x->pause = x->line.live ? LIVE_SECONDS : FIRST_SECONDS;
+    x->next_seconds = x->began + x->pause;
+    x->first_step = x->last.step = dls_simulation_steps(simulation);
+    x->first_time = x->last.t = dls_simulation_time(simulation);
+    x->last.energy = dls_simulation_energy(simulation);
+    if (resumed && !x->quiet)
+        fprintf(stderr, "goes on at t = %.6g s after step %lld\n", x->first_time, (long long)x->first_step);
+}
+
 bool run_report_step(const dls_step_report *step, const dls_simulation *simulation, void *report) {
     run_report *x = report;
     (void)simulation;
-    if (!x->seen) {
-        x->seen = true;
-        x->first_step = step->step - 1;
-        x->first_time = step->t - x->step;
-        x->next_seconds = now() + (x->line.live ? LIVE_SECONDS : PLAIN_SECONDS);
-    }
     x->last = *step;
-    x->most_active = fmax(x->most_active, step->active);
-    x->unaccounted = fmax(x->unaccounted, fabs(step->energy.unaccounted));
-    if (!x->quiet && now() >= x->next_seconds) {
-        x->next_seconds = now() + (x->line.live ? LIVE_SECONDS : PLAIN_SECONDS);
+    if (!step->certified && x->uncertified_count < MOST_UNCERTIFIED)
+        x->uncertified[x->uncertified_count++] = *step;
+    double seconds = now();
+    if (!x->quiet && seconds >= x->next_seconds) {
+        if (!x->line.live) x->pause = fmin(2 * x->pause, PLAIN_SECONDS);
+        x->next_seconds = seconds + x->pause;
         show(x);
     }
     return !interrupt_seen();
@@ -77,14 +87,49 @@ static const char *end_name(dls_run_end end) {
     return names[end];
 }
 
-void run_report_print(const run_report *x, const dls_run_summary *sum) {
+/* A run that had nothing left to do ends where its results do. */
+static void take_last_step(run_report *x) {
+    dls_results *results;
+    dls_error error;
+    if (x->last.step > x->first_step || x->last.step == 0) return;
+    if (dls_results_open(x->output, &results, &error)) return;
+    int64_t count = dls_results_step_count(results);
+    dls_step_report last;
+    if (count > 0 && !dls_results_steps(results, count - 1, 1, &last, &error) && last.step == x->last.step)
+        x->last = last;
+    dls_results_destroy(results);
+}
+
+static void print_certified(const run_report *x, const dls_run_summary *sum) {
+    printf("  certified        %lld of %lld steps (%.5g %%) at a residual of %g\n", (long long)sum->certified,
+           (long long)sum->steps, sum->steps ? 100.0 * (double)sum->certified / (double)sum->steps : 100.0,
+           x->tolerance);
+    for (int i = 0; i < x->uncertified_count; i++)
+        printf("                   not step %lld, t = %.6g s: residual %.2e, error %.2e m/s\n",
+               (long long)x->uncertified[i].step, x->uncertified[i].t, x->uncertified[i].residual,
+               x->uncertified[i].max_error);
+    if (sum->steps - sum->certified > x->uncertified_count)
+        printf("                   %s: see the history of steps in the results\n",
+               x->uncertified_count ? "and others" : "those before it was resumed");
+}
+
+static void print_time(const run_report *x, const dls_run_summary *sum) {
+    int64_t steps = x->last.step - x->first_step;
+    char time[32], each[32];
+    if (steps <= 0 || !(sum->seconds > 0)) return;
+    double percent = 100 / sum->seconds;
+    format_seconds(sum->seconds, time, sizeof time);
+    format_seconds(sum->seconds / (double)steps, each, sizeof each);
+    printf("  time             %s%s, %s per step: %.0f %% collision, %.0f %% assembly, %.0f %% %s\n", time,
+           x->resumed ? " since it was resumed" : "", each, percent * sum->seconds_collide,
+           percent * sum->seconds_assemble, percent * sum->seconds_solve, x->solver);
+}
+
+void run_report_print(run_report *x, const dls_run_summary *sum) {
+    take_last_step(x);
     const dls_energy *e = &x->last.energy;
     bool whole = sum->certified == sum->steps && x->end == DLS_RUN_FINISHED;
     report_colour verdict = whole ? COLOUR_GOOD : COLOUR_BAD;
-    double total = sum->seconds > 0 ? sum->seconds : 1;
-    char time[32], each[32];
-    format_seconds(sum->seconds, time, sizeof time);
-    format_seconds(sum->steps ? sum->seconds / (double)sum->steps : 0, each, sizeof each);
     printf("%s%s%s", colour_begin(verdict), end_name(x->end), colour_end(verdict));
     if (*x->title) {
         printf(": ");
@@ -94,23 +139,34 @@ void run_report_print(const run_report *x, const dls_run_summary *sum) {
            x->step);
     printf("  bodies           %d, %d contacts at the end, %d of them loaded\n", x->last.bodies,
            x->last.contacts, x->last.active);
-    printf("  certified        %lld of %lld steps (%.5g %%) at a residual of %g\n", (long long)sum->certified,
-           (long long)sum->steps, sum->steps ? 100.0 * (double)sum->certified / (double)sum->steps : 100.0,
-           x->tolerance);
+    print_certified(x, sum);
     printf("  worst            residual %.2e, error of one contact %.2e m/s, penetration %.2e m\n",
            sum->worst_residual, sum->worst_error, sum->penetration);
     printf("  energy           kinetic %.4g J, potential %.4g J, lost to friction %.4g J, to impact %.4g J,\n"
            "                   put in %.4g J, unaccounted %.1e J\n",
            e->kinetic, e->potential, e->friction, e->impact, e->work, e->unaccounted);
-    printf("  time             %s, %s per step: %.0f %% collision, %.0f %% assembly, %.0f %% %s\n", time,
-           each, 100 * sum->seconds_collide / total, 100 * sum->seconds_assemble / total,
-           100 * sum->seconds_solve / total, x->solver);
+    print_time(x, sum);
     printf("  state            %016llx\n  results          %s\n", (unsigned long long)x->hash, x->output);
-    if (x->end == DLS_RUN_INTERRUPTED)
+    if (x->end != DLS_RUN_FINISHED)
         printf("\n'delassus run … --resume' goes on from %s.checkpoint\n", x->output);
 }
 
-void run_report_json(const run_report *x, const dls_run_summary *sum) {
+static void json_uncertified(json *j, const run_report *x) {
+    json_key(j, "uncertified");
+    json_array_begin(j);
+    for (int i = 0; i < x->uncertified_count; i++) {
+        json_object_begin(j);
+        json_member_integer(j, "step", x->uncertified[i].step);
+        json_member_real(j, "t", x->uncertified[i].t);
+        json_member_real(j, "residual", x->uncertified[i].residual);
+        json_member_real(j, "max_error", x->uncertified[i].max_error);
+        json_object_end(j);
+    }
+    json_array_end(j);
+}
+
+void run_report_json(run_report *x, const dls_run_summary *sum) {
+    take_last_step(x);
     const dls_energy *e = &x->last.energy;
     char hash[20];
     snprintf(hash, sizeof hash, "%016llx", (unsigned long long)x->hash);
@@ -123,6 +179,8 @@ void run_report_json(const run_report *x, const dls_run_summary *sum) {
     json_member_real(&j, "step", x->step);
     json_member_integer(&j, "steps", sum->steps);
     json_member_integer(&j, "certified", sum->certified);
+    json_uncertified(&j, x);
+    json_member_integer(&j, "resumed_after", x->first_step);
     json_member_real(&j, "tolerance", x->tolerance);
     json_member_real(&j, "worst_residual", sum->worst_residual);
     json_member_real(&j, "worst_error", sum->worst_error);

@@ -6,6 +6,8 @@
 
 #include <delassus/run.h>
 
+enum { MOST_UNCERTIFIED = 10 };
+
 typedef struct run_report {
     const char *output;
     const char *title;
@@ -13,20 +15,22 @@ typedef struct run_report {
     const char *solver;
     bool quiet;
     progress line;
-    double began, next_seconds, first_time; /* wall, wall, simulated */
+    double began, next_seconds, pause, first_time; /* wall, wall, wall, simulated */
     int64_t first_step;
-    bool seen; /* a step */
+    bool resumed;
     dls_step_report last;
-    double most_active, unaccounted;
+    dls_step_report uncertified[MOST_UNCERTIFIED]; /* the first of them */
+    int uncertified_count;
     dls_run_end end;
     uint64_t hash;
 } run_report;
 
 run_report run_report_begin(const dls_scene *scene, const char *output, bool quiet);
-/* A callback for dls_run_scene. */
+/* Callbacks for dls_run_scene. */
+void run_report_start(const dls_simulation *simulation, bool resumed, void *report);
 bool run_report_step(const dls_step_report *step, const dls_simulation *simulation, void *report);
 void run_report_end(const run_report *report);
-void run_report_print(const run_report *report, const dls_run_summary *summary);
-void run_report_json(const run_report *report, const dls_run_summary *summary);
+void run_report_print(run_report *report, const dls_run_summary *summary);
+void run_report_json(run_report *report, const dls_run_summary *summary);
 
 #endif

@@ -34,6 +34,10 @@ DLS_API dls_status dls_results_create(const char *path, const dls_world *world, 
  * made anew beside the old one and takes its place when it is sound. */
 DLS_API dls_status dls_results_continue(const char *path, const dls_world *world, int64_t step,
                                         dls_results_writer **writer, dls_error *error);
+/* The same, and a frame of that very step is dropped too unless keep_last: the run would have had none there
+ * if it had not ended. */
+DLS_API dls_status dls_results_continue_frames(const char *path, const dls_world *world, int64_t step,
+                                               bool keep_last, dls_results_writer **writer, dls_error *error);
 /* One line of history per step. It reaches the file with the next frame or flush. */
 DLS_API dls_status dls_results_add_step(dls_results_writer *writer, const dls_step_report *report,
                                         dls_error *error);

@@ -40,12 +40,12 @@ static dls_status copy_rows(dls_results_writer *w, const dls_results *old, int t
     return status;
 }
 
-static dls_status copy_all(dls_results_writer *w, const dls_results *old, int64_t step, int64_t kept,
+static dls_status copy_all(dls_results_writer *w, const dls_results *old, int64_t last_frame, int64_t kept,
                            dls_error *error) {
     int frames = 0;
     int64_t states = 0, contacts = 0;
     dls_status status = DLS_OK;
-    for (; frames < old->frame_count && old->frames[frames].step <= step; frames++) {
+    for (; frames < old->frame_count && old->frames[frames].step <= last_frame; frames++) {
         states += old->frames[frames].state_count;
         contacts += old->frames[frames].contact_count;
         if (!dls_writer_note_frame(w, &old->frames[frames])) return dls_fail_memory(error);
@@ -61,8 +61,8 @@ static dls_status copy_all(dls_results_writer *w, const dls_results *old, int64_
     return status;
 }
 
-static dls_status go_on(const char *path, const dls_world *world, int64_t step, const dls_results *old,
-                        dls_results_writer **writer, dls_error *error) {
+static dls_status go_on(const char *path, const dls_world *world, int64_t step, bool keep_last,
+                        const dls_results *old, dls_results_writer **writer, dls_error *error) {
     dls_results_def def = {.title = old->title,
                            .scene_text = old->scene_text[0],
                            .setting_count = old->setting_count,
@@ -77,7 +77,7 @@ static dls_status go_on(const char *path, const dls_world *world, int64_t step, 
     dls_status status = check_history(old, world, step, &kept, error);
     if (!status) status = dls_writer_open(path, world, &def, &made, &aside, error);
     if (status) return status;
-    status = copy_all(made, old, step, kept, error);
+    status = copy_all(made, old, keep_last ? step : step - 1, kept, error);
     if (status) {
         dls_writer_abandon(made, &aside);
         return status;
@@ -89,6 +89,11 @@ static dls_status go_on(const char *path, const dls_world *world, int64_t step, 
 
 dls_status dls_results_continue(const char *path, const dls_world *world, int64_t step,
                                 dls_results_writer **writer, dls_error *error) {
+    return dls_results_continue_frames(path, world, step, true, writer, error);
+}
+
+dls_status dls_results_continue_frames(const char *path, const dls_world *world, int64_t step, bool keep_last,
+                                       dls_results_writer **writer, dls_error *error) {
     dls_error_clear(error);
     if (!path || !world || !writer || step < 0)
         return dls_fail(error, DLS_ERROR_ARGUMENT, "path, world, a step and writer are needed");
@@ -97,7 +102,7 @@ dls_status dls_results_continue(const char *path, const dls_world *world, int64_
     dls_status status = dls_results_open(path, &old, error);
     if (status) return status;
     dls_silence silence = dls_silence_begin();
-    status = go_on(path, world, step, old, writer, error);
+    status = go_on(path, world, step, keep_last, old, writer, error);
     dls_silence_end(silence);
     dls_results_destroy(old);
     return status;

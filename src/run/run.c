@@ -6,6 +6,7 @@
 #include <delassus/fclib.h>
 #include <delassus/run.h>
 
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -25,7 +26,7 @@ typedef struct runner {
     double next_checkpoint; /* wall time */
 } runner;
 
-/* ---- beginning ---- */
+/* ---- what it is ---- */
 
 /* Options as key=value lines, in the words that set them. */
 static void describe_solver(runner *x) {
@@ -67,46 +68,130 @@ static dls_status make_simulation(runner *x, dls_error *error) {
                                      dls_scene_solver_options(x->scene), error);
 }
 
-/* A checkpoint of another scene would be read as nonsense: the texts must agree. */
+/* ---- when ---- */
+
+/* Whether an output time lies in the step, to half a step: decided by its number alone, and for every output
+ * time in one step alone. */
+static bool frame_is_due(const runner *x, int64_t step) {
+    double interval = x->options->output_interval, h = dls_scene_simulation_options(x->scene)->step;
+    if (!(interval > h) || step == 0) return true;
+    return floor(((double)step + 0.5) * h / interval) > floor(((double)step - 0.5) * h / interval);
+}
+
+static bool is_over(const runner *x) {
+    double h = dls_scene_simulation_options(x->scene)->step;
+    return !(dls_simulation_time(x->simulation) < x->options->until - h / 2);
+}
+
+/* ---- resuming ---- */
+
+/* What decides neither what is computed nor what is recorded: it may differ when a run goes on. */
+static bool is_free_setting(const char *setting) {
+    static const char *const keys[] = {
+        "time.until=", "run.threads=", "run.strict=", "run.checkpoint_interval="};
+    for (size_t k = 0; k < sizeof keys / sizeof *keys; k++)
+        if (!strncmp(setting, keys[k], strlen(keys[k]))) return true;
+    return false;
+}
+
+/* The length of a scene's text without the settings, which stand at its end as comments. */
+static size_t file_length(const char *text, int count, const char *const *settings) {
+    size_t length = strlen(text), behind = 0;
+    for (int i = 0; i < count; i++) behind += strlen("# --set \n") + strlen(settings[i]);
+    length = behind < length ? length - behind : 0;
+    while (length > 0 && text[length - 1] == '\n') length--;
+    return length;
+}
+
+/* The next setting that counts, from *i on; NULL after the last. */
+static const char *next_setting(int count, const char *const *settings, int *i) {
+    while (*i < count && is_free_setting(settings[*i])) ++*i;
+    return *i < count ? settings[(*i)++] : NULL;
+}
+
+/* A checkpoint of another scene would be read as nonsense. */
+static dls_status check_same(const runner *x, const dls_results_def *then, dls_error *error) {
+    const dls_results_def *now = &x->about;
+    size_t length = file_length(now->scene_text, now->setting_count, now->settings);
+    if (file_length(then->scene_text, then->setting_count, then->settings) != length ||
+        memcmp(then->scene_text, now->scene_text, length) != 0)
+        return dls_fail(error, DLS_ERROR_INPUT,
+                        "%s: belongs to another scene, or the scene was changed since; it cannot be resumed",
+                        x->checkpoint);
+    for (int i = 0, k = 0;;) {
+        const char *a = next_setting(then->setting_count, then->settings, &i),
+                   *b = next_setting(now->setting_count, now->settings, &k);
+        if (!a && !b) return DLS_OK;
+        if (a && b && !strcmp(a, b)) continue;
+        return dls_fail(error, DLS_ERROR_INPUT,
+                        "%s: the run began with %s%.200s%s, now it is %s%.200s%s; a resumed run may change "
+                        "time.until, run.threads, run.strict and run.checkpoint_interval alone",
+                        x->checkpoint, a ? "'" : "", a ? a : "no such setting", a ? "'" : "", b ? "'" : "",
+                        b ? b : "not set", b ? "'" : "");
+    }
+}
+
+static dls_status check_scene(const runner *x, const dls_checkpoint *checkpoint, dls_error *error) {
+    dls_results_def then = {.scene_text = dls_checkpoint_scene_text(checkpoint),
+                            .setting_count = dls_checkpoint_setting_count(checkpoint)};
+    const char **settings = DLS_NEW(const char *, then.setting_count);
+    if (!settings) return dls_fail_memory(error);
+    for (int i = 0; i < then.setting_count; i++) settings[i] = dls_checkpoint_setting(checkpoint, i);
+    then.settings = settings;
+    dls_status status = check_same(x, &then, error);
+    dls_free(settings);
+    return status;
+}
+
 static dls_status resume(runner *x, dls_error *error) {
     dls_checkpoint *checkpoint = NULL;
     dls_status status = dls_checkpoint_read(x->checkpoint, &checkpoint, error);
     if (status) return status;
-    if (strcmp(dls_checkpoint_scene_text(checkpoint), dls_scene_text(x->scene)) != 0)
-        status = dls_fail(error, DLS_ERROR_INPUT,
-                          "%s: belongs to another scene, or the scene was changed since", x->checkpoint);
+    status = check_scene(x, checkpoint, error);
     if (!status) status = dls_checkpoint_restore(checkpoint, x->simulation, error);
     dls_checkpoint_destroy(checkpoint);
     if (status) return status;
-    return dls_results_continue(x->def->results, dls_scene_world(x->scene),
-                                dls_simulation_steps(x->simulation), &x->writer, error);
+    int64_t step = dls_simulation_steps(x->simulation);
+    /* the last step of a run has a frame in any case: one that goes on has none there, unless it is due */
+    bool keep_last = frame_is_due(x, step) || is_over(x);
+    return dls_results_continue_frames(x->def->results, dls_scene_world(x->scene), step, keep_last,
+                                       &x->writer, error);
+}
+
+/* ---- beginning ---- */
+
+/* The old checkpoint goes once the results that it belongs to are gone, not before. */
+static dls_status begin_anew(runner *x, dls_error *error) {
+    dls_status status =
+        dls_results_create(x->def->results, dls_scene_world(x->scene), &x->about, &x->writer, error);
+    if (status) return status;
+    if (unlink(x->checkpoint) && errno != ENOENT)
+        return dls_fail(error, DLS_ERROR_FILE, "%s: an older run's, cannot be removed: %s", x->checkpoint,
+                        strerror(errno));
+    return dls_results_add_frame(x->writer, x->simulation, error);
 }
 
 static dls_status begin(runner *x, dls_error *error) {
+    bool resumed = false;
     dls_status status = describe(x, error);
     if (!status) status = make_simulation(x, error);
-    if (status || !x->def->results) return status;
-    int length = snprintf(x->checkpoint, sizeof x->checkpoint, "%s.checkpoint", x->def->results);
-    if (length < 0 || (size_t)length >= sizeof x->checkpoint)
-        return dls_fail(error, DLS_ERROR_ARGUMENT, "the name of the results file is too long");
-    if (x->def->resume && access(x->checkpoint, F_OK) == 0) return resume(x, error);
-    status = dls_results_create(x->def->results, dls_scene_world(x->scene), &x->about, &x->writer, error);
-    return status ? status : dls_results_add_frame(x->writer, x->simulation, error);
+    if (!status && x->def->results) {
+        int length = snprintf(x->checkpoint, sizeof x->checkpoint, "%s.checkpoint", x->def->results);
+        if (length < 0 || (size_t)length >= sizeof x->checkpoint)
+            return dls_fail(error, DLS_ERROR_ARGUMENT, "the name of the results file is too long");
+        resumed = x->def->resume && access(x->checkpoint, F_OK) == 0;
+        status = resumed ? resume(x, error) : begin_anew(x, error);
+    }
+    if (!status && x->def->begin) x->def->begin(x->simulation, resumed, x->def->user);
+    return status;
 }
 
 /* ---- after a step ---- */
 
-/* Whether an output time lies in the step that ended: decided by the number of the step alone. */
-static bool frame_is_due(const runner *x, double t) {
-    double interval = x->options->output_interval, h = dls_scene_simulation_options(x->scene)->step;
-    if (!(interval > h)) return true;
-    return floor((t + h / 2) / interval) > floor((t - h / 2) / interval);
-}
-
 static dls_status record(runner *x, const dls_step_report *report, bool last, dls_error *error) {
     if (!x->writer) return DLS_OK;
     dls_status status = dls_results_add_step(x->writer, report, error);
-    if (!status && (last || frame_is_due(x, report->t)))
+    if (!status && (last || frame_is_due(x, report->step)))
         status = dls_results_add_frame(x->writer, x->simulation, error);
     return status;
 }
@@ -121,7 +206,7 @@ static dls_status keep_checkpoint(runner *x, bool always, dls_error *error) {
 
 /* The contact problem of a step that was not certified, for `delassus solve`. */
 static dls_status dump(const runner *x, const dls_step_report *report, dls_error *error) {
-    if (!x->def->dump_folder || report->certified) return DLS_OK;
+    if (!x->def->dump_folder || report->certified || !report->contacts) return DLS_OK;
     char path[MOST_PATH], title[64];
     int length =
         snprintf(path, sizeof path, "%s/step%08lld.hdf5", x->def->dump_folder, (long long)report->step);
@@ -145,10 +230,9 @@ static dls_status dump(const runner *x, const dls_step_report *report, dls_error
 /* ---- the loop ---- */
 
 static dls_status loop(runner *x, dls_run_end *end, dls_error *error) {
-    double h = dls_scene_simulation_options(x->scene)->step, until = x->options->until - h / 2;
     *end = DLS_RUN_FINISHED;
     x->next_checkpoint = dls_clock_wall() + x->options->checkpoint_interval;
-    while (dls_simulation_time(x->simulation) < until && *end == DLS_RUN_FINISHED) {
+    while (!is_over(x) && *end == DLS_RUN_FINISHED) {
         dls_step_report report;
         dls_status status = dls_simulation_step(x->simulation, &report, error);
         if (status) return status;
@@ -157,7 +241,7 @@ static dls_status loop(runner *x, dls_run_end *end, dls_error *error) {
             *end == DLS_RUN_FINISHED)
             *end = DLS_RUN_INTERRUPTED;
         status = dump(x, &report, error);
-        if (!status) status = record(x, &report, *end == DLS_RUN_UNCERTIFIED, error);
+        if (!status) status = record(x, &report, *end != DLS_RUN_FINISHED || is_over(x), error);
         if (!status) status = keep_checkpoint(x, false, error);
         if (status) return status;
     }
