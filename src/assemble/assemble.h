@@ -53,10 +53,9 @@ typedef struct dls_assembly {
     dls_problem *problem; /* the same, or the same with W stored */
     double *r;            /* in: warm start; out: solution */
     double *u;            /* W r + b */
-    double *u_before;     /* velocity before the step in the contact's frame */
-    double *added;        /* what b has beside the free velocity: restitution and gaps */
-    double *cohesion;     /* impulse of attraction per block, N s; NULL where no pair has any */
-    int inert;            /* contacts left out because nothing that they touch can move */
+    double *to_mean; /* u⁻ + u⁺ − u: velocity before the step, less what b has beside the free velocity */
+    double *cohesion; /* impulse of attraction per block, N s; NULL where no pair has any */
+    int inert;        /* contacts left out because nothing that they touch can move */
 } dls_assembly;
 
 /* Begins a step: masses and velocities of all rows as the world stands. forces: a share θ is taken at t + h,

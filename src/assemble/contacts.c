@@ -43,8 +43,8 @@ static void chord(const double *w, const double *arm, double h, double *velocity
     for (int k = 0; k < 3; k++) velocity[k] = sine * along[k] + 0.5 * h * bend * bend * inward[k];
 }
 
-void dls_row_point_velocity(const dls_world *world, int row, const dls_twist *twist, const double *arm,
-                            double h, double *velocity) {
+static inline void point_velocity(const dls_world *world, int row, const dls_twist *twist, const double *arm,
+                                  double h, double *velocity) {
     if (world->bodies[row].motion == DLS_DRIVEN)
         chord(twist->w, arm, h, velocity);
     else
@@ -52,14 +52,19 @@ void dls_row_point_velocity(const dls_world *world, int row, const dls_twist *tw
     vec_add(velocity, velocity, twist->v);
 }
 
+void dls_row_point_velocity(const dls_world *world, int row, const dls_twist *twist, const double *arm,
+                            double h, double *velocity) {
+    point_velocity(world, row, twist, arm, h, velocity);
+}
+
 /* u_k of the contact's frame from the twists of all rows. */
 static void relative_velocity(const dls_world *world, const dls_block_place *p, const dls_twist *twist, int d,
                               double h, double *u) {
     double arm[3], of_a[3], relative[3];
     arm_of(world, p, 1, arm);
-    dls_row_point_velocity(world, p->row_b, &twist[p->row_b], arm, h, relative);
+    point_velocity(world, p->row_b, &twist[p->row_b], arm, h, relative);
     arm_of(world, p, 0, arm);
-    dls_row_point_velocity(world, p->row_a, &twist[p->row_a], arm, h, of_a);
+    point_velocity(world, p->row_a, &twist[p->row_a], arm, h, of_a);
     vec_sub(relative, relative, of_a);
     for (int k = 0; k < d; k++) u[k] = vec_dot(p->frame + 3 * k, relative);
 }
@@ -139,16 +144,30 @@ static bool is_inert(const dls_assembly *a, const dls_world *world, const dls_bl
     return !(sum > 1e-20 * size);
 }
 
+/* Whether a body that nothing holds is touched, and not by itself: the contact is not inert then. */
+static bool meets_free_body(const dls_world *world, const dls_contact *c) {
+    const dls_body *a = &world->bodies[c->body_a], *b = &world->bodies[c->body_b];
+    int freedoms = world->def.dimension == 2 ? 0x23 : 0x3F;
+    bool is_free = (a->motion == DLS_DYNAMIC && !(a->locked & freedoms)) ||
+                   (b->motion == DLS_DYNAMIC && !(b->locked & freedoms));
+    return is_free && a != b;
+}
+
 static verdict judge(const contact_work *work, const dls_contact *c) {
     const dls_assemble_options *o = work->options;
     dls_block_place place;
-    place_of(work->world, c, &place);
-    if (is_inert(work->assembly, work->world, &place)) return INERT;
+    bool is_placed = false;
+    if (!meets_free_body(work->world, c)) {
+        place_of(work->world, c, &place);
+        is_placed = true;
+        if (is_inert(work->assembly, work->world, &place)) return INERT;
+    }
     const dls_pair_def *pair = pair_of(work->world, c);
     bool closed = c->at.gap <= 0;
     if (o->closed_only && !closed) return STAYS_OUT;
     if (pair->e_n == 0 && (pair->e_t == 0 || !closed)) return ENTERS;
     double u[3];
+    if (!is_placed) place_of(work->world, c, &place);
     relative_velocity(work->world, &place, work->assembly->before, work->assembly->dimension, o->h, u);
     if (closed) return u[0] < -o->rest_speed ? BOUNCES : ENTERS;
     if (o->whole_gap || -pair->e_n * u[0] <= o->rest_speed) return ENTERS;
@@ -184,8 +203,8 @@ static double fill_range(void *self, int first, int end) {
     for (int i = first; i < end; i++) {
         const dls_contact *c = &work->contacts[a->contact_of[i]];
         const dls_pair_def *pair = pair_of(work->world, c);
-        double *before = a->u_before + (int64_t)d * i, *added = a->added + (int64_t)d * i;
         double *b = a->rows->b + (int64_t)d * i, *r = a->r + (int64_t)d * i;
+        double before[3] = {0, 0, 0}, added[3] = {0, 0, 0};
         dls_block_place place;
         place_of(work->world, c, &place);
         fill_block(a, work->world, &place, a->rows, i);
@@ -195,6 +214,7 @@ static double fill_range(void *self, int first, int end) {
         added_velocity(o, pair, c->at.gap, work->verdict[a->contact_of[i]] == BOUNCES, before, d, added);
         for (int k = 0; k < d; k++) {
             b[k] += added[k];
+            a->to_mean[(int64_t)d * i + k] = before[k] - added[k];
             r[k] = o->warm_start ? vec_dot(place.frame + 3 * k, c->impulse) : 0;
             sum += b[k];
         }
@@ -244,9 +264,8 @@ static bool take_blocks(dls_assembly *a, const uint8_t *verdicts, int count) {
     int64_t rows = (int64_t)a->block_count * a->dimension;
     a->r = DLS_TAKE(a->space, double, rows);
     a->u = DLS_TAKE_ZERO(a->space, double, rows);
-    a->u_before = DLS_TAKE(a->space, double, rows);
-    a->added = DLS_TAKE(a->space, double, rows);
-    return a->r && a->u && a->u_before && a->added;
+    a->to_mean = DLS_TAKE(a->space, double, rows);
+    return a->r && a->u && a->to_mean;
 }
 
 dls_status dls_assemble_contacts(dls_assembly *a, const dls_world *world, const dls_contact *contacts,

@@ -138,11 +138,11 @@ static void note_most(dls_workspace *w) {
     if (w->most < taken) w->most = taken;
 }
 
-/* One chunk for all that was ever taken at once, and an eighth more, serves the next solves without
+/* One chunk for all that was ever taken at once, and a sixteenth more, serves the next solves without
  * allocation; failing to get it costs nothing. */
 static void merge_chunks(dls_workspace *w) {
     free_chunks(w);
-    add_chunk(w, w->most + w->most / 8);
+    add_chunk(w, w->most + w->most / 16);
 }
 
 void dls_workspace_release(dls_workspace *w, dls_workspace_mark mark) {

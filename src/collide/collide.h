@@ -82,7 +82,6 @@ typedef struct dls_contact {
     bool closed; /* gap ≤ 0 in the step before */
     dls_contact_point at;
     double impulse[3];    /* of the last solve, on B, world axes, N s: the warm start */
-    double velocity[3];   /* u after the last solve, in the contact's frame */
     double extra_impulse; /* of a fourth row */
 } dls_contact;
 

@@ -27,7 +27,7 @@ typedef struct dls_collide_slot {
 /* ---- lists ---- */
 
 void *dls_list_grow(void *item, int count, int *capacity, int64_t more, size_t size) {
-    int64_t needed = count + more, wanted = needed + needed / 4 + 16;
+    int64_t needed = count + more, wanted = needed + needed / 8 + 16;
     if (needed > INT32_MAX) return NULL;
     if (wanted > INT32_MAX) wanted = INT32_MAX;
     void *block = dls_alloc((size_t)wanted, size);
@@ -204,7 +204,7 @@ static dls_status place(update *u, dls_error *error) {
     if (count > c->placed_capacity) {
         dls_free(c->placed);
         dls_free(c->movers);
-        c->placed_capacity = count + count / 4;
+        c->placed_capacity = count + count / 8;
         c->placed = DLS_NEW(dls_placed, c->placed_capacity);
         c->movers = DLS_NEW(dls_mover, c->placed_capacity);
         if (!c->placed || !c->movers) {

@@ -53,7 +53,7 @@ static double taken(const dls_simulation *s, int block, int first_row, int end_r
     for (int k = first_row; k < end_row; k++) {
         int i = block * a->dimension + k;
         double r = a->r[i] - (k == 0 && a->cohesion ? a->cohesion[block] : 0);
-        sum -= 0.5 * r * (a->u[i] - a->added[i] + a->u_before[i]);
+        sum -= 0.5 * r * (a->u[i] + a->to_mean[i]);
     }
     return sum;
 }
@@ -74,11 +74,12 @@ static double friction_range(void *self, int first, int end) {
 }
 
 /* r · (velocity of the driven side at the contact, the mean of before and after): what drives put in. */
-static double drive_work(const dls_simulation *s) {
+static double drive_range(void *self, int first, int end) {
+    const dls_simulation *s = ((energy_work *)self)->simulation;
     const dls_assembly *a = &s->assembly;
     const dls_contact *contacts = dls_collider_contacts(s->collider);
     double sum = 0;
-    for (int block = 0; block < a->block_count; block++) {
+    for (int block = first; block < end; block++) {
         const dls_contact *c = &contacts[a->contact_of[block]];
         for (int side = 0; side < 2; side++) {
             int row = side ? c->body_b : c->body_a;
@@ -122,7 +123,7 @@ void dls_energy_step(dls_simulation *s) {
     int threads = s->options.threads, blocks = s->assembly.block_count;
     e->impact += dls_parallel_sum(blocks, threads, impact_range, &work);
     e->friction += dls_parallel_sum(blocks, threads, friction_range, &work);
-    e->work += drive_work(s) + applied_work(s);
+    e->work += dls_parallel_sum(blocks, threads, drive_range, &work) + applied_work(s);
     dls_energy_now(s->world, threads, &e->kinetic, &e->potential);
     e->unaccounted = e->kinetic + e->potential + e->friction + e->impact - e->work - s->base_energy;
 }

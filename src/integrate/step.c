@@ -2,6 +2,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/parallel.h"
 #include "base/vector.h"
 #include "integrate/simulation.h"
 
@@ -22,7 +23,7 @@ static double smallest_radius(const dls_world *world) {
 static dls_status make_room(dls_simulation *s, dls_error *error) {
     int rows = s->world->body_count;
     if (rows <= s->row_capacity) return DLS_OK;
-    int capacity = rows + rows / 2;
+    int capacity = rows + rows / 8 + 16;
     dls_body_state *kept = DLS_NEW(dls_body_state, capacity);
     dls_pose *found = DLS_NEW(dls_pose, capacity);
     if (!kept || !found) {
@@ -126,26 +127,62 @@ static dls_status solve(dls_simulation *s, dls_step_report *report, dls_error *e
     return DLS_OK;
 }
 
-/* Impulses back to the contacts, in world axes: the warm start of the next step. */
-static void remember(dls_simulation *s, dls_step_report *report) {
-    dls_assembly *a = &s->assembly;
-    int d = a->dimension, count = dls_collider_count(s->collider);
-    dls_contact *contacts = dls_collider_contacts(s->collider);
-    for (int i = 0; i < count; i++) {
-        vec_set(contacts[i].impulse, 0, 0, 0);
-        contacts[i].closed = contacts[i].at.gap <= 0;
-        report->penetration = fmax(report->penetration, -contacts[i].at.gap);
+typedef struct memory_work {
+    const dls_assembly *assembly;
+    dls_contact *contacts;
+    uint64_t penetration; /* bits of the largest so far: in the order of numbers from 0 on */
+} memory_work;
+
+/* The first block whose contact is not before c. */
+static int first_block(const dls_assembly *a, int c) {
+    int low = 0, high = a->block_count;
+    while (low < high) {
+        int middle = low + (high - low) / 2;
+        if (a->contact_of[middle] < c)
+            low = middle + 1;
+        else
+            high = middle;
     }
-    for (int block = 0; block < a->block_count; block++) {
-        dls_contact *c = &contacts[a->contact_of[block]];
-        const double *r = a->r + (int64_t)block * d;
+    return low;
+}
+
+/* The largest of all ranges, whichever comes first. */
+static void note_penetration(memory_work *work, double penetration) {
+    uint64_t bits, seen = __atomic_load_n(&work->penetration, __ATOMIC_RELAXED);
+    memcpy(&bits, &penetration, sizeof bits);
+    while (bits > seen && !__atomic_compare_exchange_n(&work->penetration, &seen, bits, false,
+                                                       __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {}
+}
+
+/* Returns how many carry load. */
+static double remember_range(void *self, int first, int end) {
+    memory_work *work = self;
+    const dls_assembly *a = work->assembly;
+    int d = a->dimension, block = first_block(a, first), active = 0;
+    double penetration = 0;
+    for (int i = first; i < end; i++) {
+        dls_contact *c = &work->contacts[i];
+        vec_set(c->impulse, 0, 0, 0);
+        c->closed = c->at.gap <= 0;
+        if (-c->at.gap > penetration) penetration = -c->at.gap;
+        if (block == a->block_count || a->contact_of[block] != i) continue;
+        const double *r = a->r + (int64_t)block++ * d;
         double frame[9];
         dls_contact_frame(c->at.normal, frame);
         for (int k = 0; k < d; k++) vec_along(c->impulse, c->impulse, r[k], frame + 3 * k);
         c->closed = c->closed || r[0] > 0;
-        report->active += r[0] > 0;
+        active += r[0] > 0;
     }
-    report->contacts = count;
+    note_penetration(work, penetration);
+    return active;
+}
+
+/* Impulses back to the contacts, in world axes: the warm start of the next step. */
+static void remember(dls_simulation *s, dls_step_report *report) {
+    memory_work work = {&s->assembly, dls_collider_contacts(s->collider), 0};
+    report->contacts = dls_collider_count(s->collider);
+    report->active = (int)dls_parallel_sum(report->contacts, s->options.threads, remember_range, &work);
+    memcpy(&report->penetration, &work.penetration, sizeof report->penetration);
 }
 
 static void move_on(dls_simulation *s) {
@@ -157,16 +194,25 @@ static void move_on(dls_simulation *s) {
     dls_world_drive_finish(s->world, end_of_step(s));
 }
 
-static dls_status check_finite(const dls_simulation *s, dls_error *error) {
-    for (int row = 0; row < s->world->body_count; row++) {
-        const dls_body_state *state = &s->world->states[row];
-        double sum = 0;
-        for (int k = 0; k < 3; k++) sum += state->x[k] + state->v[k] + state->w[k] + state->q[k];
-        if (!isfinite(sum))
-            return dls_fail(error, DLS_ERROR_NUMERIC, "body %d is nowhere (not a number) after t = %g",
-                            s->world->bodies[row].id, s->t);
-    }
-    return DLS_OK;
+static bool is_nowhere(const dls_body_state *state) {
+    double sum = state->q[3];
+    for (int k = 0; k < 3; k++) sum += state->x[k] + state->v[k] + state->w[k] + state->q[k];
+    return !isfinite(sum);
+}
+
+static double nowhere_range(void *self, int first, int end) {
+    const dls_simulation *s = self;
+    int count = 0;
+    for (int row = first; row < end; row++) count += is_nowhere(&s->world->states[row]);
+    return count;
+}
+
+static dls_status check_finite(dls_simulation *s, dls_error *error) {
+    int rows = s->world->body_count, row = 0;
+    if (dls_parallel_sum(rows, s->options.threads, nowhere_range, s) == 0) return DLS_OK;
+    while (row < rows - 1 && !is_nowhere(&s->world->states[row])) row++;
+    return dls_fail(error, DLS_ERROR_NUMERIC, "body %d is nowhere (not a number) after t = %g",
+                    s->world->bodies[row].id, s->t);
 }
 
 /* ---- the step ---- */

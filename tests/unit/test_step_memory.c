@@ -1,0 +1,128 @@
+/* A step allocates nothing once its arrays have grown, whatever the scheme, the operator and the threads: a
+ * run that is put back to its beginning goes through the same steps without asking for memory. */
+#include "support/allocator.h"
+#include "support/test.h"
+
+#include <delassus/delassus.h>
+#include <stdlib.h>
+
+enum { SIDE = 5, LAYERS = 5, STEPS = 200 };
+
+typedef struct variant {
+    const char *name;
+    dls_scheme scheme;
+    dls_operator_choice op;
+    int threads;
+    double period; /* m; 0: walls */
+    const char *solver;
+} variant;
+
+static const variant variants[] = {
+    {"half step", DLS_MOREAU_JEAN, DLS_OPERATOR_BODIES, 1, 0, "nlgs"},
+    {"half step, two threads", DLS_MOREAU_JEAN, DLS_OPERATOR_BODIES, 2, 0, "nlgs"},
+    {"stored", DLS_MOREAU_JEAN, DLS_OPERATOR_STORED, 1, 0, "nlgs"},
+    {"theta", DLS_THETA, DLS_OPERATOR_AUTO, 1, 0, "nlgs"},
+    {"dvi", DLS_DVI, DLS_OPERATOR_AUTO, 1, 0, "nlgs"},
+    {"periodic", DLS_MOREAU_JEAN, DLS_OPERATOR_AUTO, 1, 11, "nlgs"},
+    {"gradients", DLS_MOREAU_JEAN, DLS_OPERATOR_AUTO, 1, 0, "apgd"},
+};
+
+static void add_body(dls_world *world, dls_motion motion, const dls_shape_def *shape, const dls_pose *pose) {
+    dls_body_def body = dls_default_body_def();
+    dls_body_id id;
+    dls_error error;
+    body.motion = motion;
+    body.pose = *pose;
+    body.shape_count = 1, body.shapes = shape;
+    assert_int_equal(dls_world_add_body(world, &body, &id, &error), DLS_OK);
+}
+
+/* Spheres and boxes that fall into a box, or onto a floor in a periodic one. */
+static dls_world *make_world(double period) {
+    dls_world_def def = dls_default_world_def();
+    dls_world *world;
+    dls_error error;
+    dls_pose pose = {.q = {1, 0, 0, 0}};
+    for (int k = 0; k < 2; k++) def.period_size[k] = period;
+    assert_int_equal(dls_world_create(&def, &world, &error), DLS_OK);
+    dls_shape_def around = dls_default_shape_def(period > 0 ? DLS_HALF_SPACE : DLS_BOX_INSIDE);
+    around.size[0] = around.size[1] = 11, around.size[2] = 40;
+    if (period == 0) pose.x[0] = pose.x[1] = 5.5, pose.x[2] = 20;
+    add_body(world, DLS_STATIC, &around, &pose);
+    for (int i = 0; i < SIDE * SIDE * LAYERS; i++) {
+        dls_shape_def shape = dls_default_shape_def(i % 3 ? DLS_SPHERE : DLS_BOX);
+        shape.radius = 0.9;
+        for (int k = 0; k < 3; k++) shape.size[k] = 1.2;
+        pose.x[0] = 1.1 + 2.2 * (i % SIDE) + 0.01 * (i % 7);
+        pose.x[1] = 1.1 + 2.2 * (i / SIDE % SIDE) + 0.01 * (i % 5);
+        pose.x[2] = 1.1 + 2.2 * (i / SIDE / SIDE);
+        add_body(world, DLS_DYNAMIC, &shape, &pose);
+    }
+    return world;
+}
+
+static dls_simulation *make_simulation(dls_world *world, const variant *v) {
+    dls_simulation_options options = dls_default_simulation_options();
+    dls_simulation *simulation;
+    dls_error error;
+    union {
+        dls_stop_options stop;
+        char bytes[DLS_MAX_OPTIONS_SIZE];
+    } solver;
+    options.scheme = v->scheme;
+    options.op = v->op;
+    options.threads = v->threads;
+    options.step = 0.01;
+    assert_int_equal(dls_simulation_create(world, &options, &simulation, &error), DLS_OK);
+    dls_simulation_solver_defaults(dls_solver_find(v->solver), &solver);
+    solver.stop.tolerance = 1e-4;
+    solver.stop.max_iterations = 30;
+    assert_int_equal(dls_simulation_set_solver(simulation, dls_solver_find(v->solver), &solver, &error),
+                     DLS_OK);
+    return simulation;
+}
+
+/* Allocations in all steps but the first, in which bodies come in; the same steps lead to the same hash. */
+static int run_steps(dls_simulation *simulation, uint64_t *hash) {
+    dls_step_report report;
+    dls_error error;
+    int before = 0;
+    for (int step = 0; step < STEPS; step++) {
+        if (step == 1) before = counting_allocations();
+        assert_int_equal(dls_simulation_step(simulation, &report, &error), DLS_OK);
+    }
+    assert_true(report.contacts > SIDE * SIDE * LAYERS); /* they lie on each other */
+    *hash = dls_simulation_hash(simulation);
+    return counting_allocations() - before;
+}
+
+static void check_variant(const variant *v) {
+    counting_begin(0);
+    dls_world *world = make_world(v->period);
+    dls_simulation *simulation = make_simulation(world, v);
+    dls_error error;
+    uint64_t once, again;
+    size_t size = dls_simulation_state_size(simulation);
+    void *beginning = malloc(size);
+    assert_non_null(beginning);
+    dls_simulation_state_write(simulation, beginning);
+    assert_true(run_steps(simulation, &once) > 20); /* they had to grow */
+    assert_int_equal(dls_simulation_state_read(simulation, beginning, size, &error), DLS_OK);
+    int asked = run_steps(simulation, &again);
+    if (asked) fail_msg("%s: %d allocations in %d steps that were made before", v->name, asked, STEPS);
+    assert_true(once == again);
+    free(beginning);
+    dls_simulation_destroy(simulation);
+    dls_world_destroy(world);
+    assert_int_equal(counting_end(), 0);
+}
+
+static void steps_do_not_allocate(void **state) {
+    (void)state;
+    for (size_t k = 0; k < sizeof variants / sizeof *variants; k++) check_variant(&variants[k]);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(steps_do_not_allocate)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
