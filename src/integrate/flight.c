@@ -103,9 +103,9 @@ void dls_fly(dls_world *world, double dt, int threads) {
 
 static double fly_theta_range(void *self, int first, int end) {
     const flight_work *work = self;
-    double theta = work->theta;
     for (int row = first; row < end; row++) {
         const dls_body *body = &work->world->bodies[row];
+        double theta = body->motion == DLS_DRIVEN ? 1 : work->theta; /* it is told for the whole step */
         const dls_body_state *kept = &work->kept[row];
         dls_body_state *state = &work->world->states[row];
         if (body->motion == DLS_STATIC) continue;

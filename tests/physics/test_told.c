@@ -63,6 +63,29 @@ static void test_driven_position(void **state) {
     stage_close(&s);
 }
 
+/* A velocity moves a body by its integral, here that of the middle of each step, in every scheme. */
+static void test_driven_velocity(void **state) {
+    (void)state;
+    for (int scheme = DLS_MOREAU_JEAN; scheme <= DLS_DVI; scheme++) {
+        stage s = stage_open(3, G, 0.5, 0, 0);
+        dls_shape_def box = box_of(1, 1, 0.2);
+        dls_body_def def = body_of(&box);
+        def.motion = DLS_DRIVEN;
+        def.drive[0].velocity = expression("1 + 2*t");
+        def.drive[5].velocity = expression("0.5");
+        dls_body_id id = stage_add(&s, &def);
+        dls_simulation_options o = with_step(0.1);
+        o.scheme = (dls_scheme)scheme;
+        o.theta = 0.7;
+        stage_start(&s, &o, 0);
+        stage_run(&s, 10);
+        dls_body_state now = stage_state(&s, id);
+        assert_near(now.x[0], 2, 1e-14);
+        assert_near(now.q[3], sin(0.25), 1e-14);
+        stage_close(&s);
+    }
+}
+
 /* A block on a plate that turns steadily goes round with it iff ω² r ≤ μ g. */
 static double ride(double w, double seconds) {
     const double r = 0.5, h = 1e-3;
@@ -274,10 +297,15 @@ static void test_cohesion(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_driven_position), cmocka_unit_test(test_turntable),
-        cmocka_unit_test(test_servo),           cmocka_unit_test(test_servo_lifts),
-        cmocka_unit_test(test_locks),           cmocka_unit_test(test_partly_locked_rotation),
-        cmocka_unit_test(test_applied),         cmocka_unit_test(test_cohesion),
+        cmocka_unit_test(test_driven_position),
+        cmocka_unit_test(test_driven_velocity),
+        cmocka_unit_test(test_turntable),
+        cmocka_unit_test(test_servo),
+        cmocka_unit_test(test_servo_lifts),
+        cmocka_unit_test(test_locks),
+        cmocka_unit_test(test_partly_locked_rotation),
+        cmocka_unit_test(test_applied),
+        cmocka_unit_test(test_cohesion),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
