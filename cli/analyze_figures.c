@@ -94,7 +94,7 @@ static const drawing drawings[] = {
      "P(f)",
      FIGURE_LOG,
      false,
-     {{"density", "run", FIGURE_RINGS, false}, {"tail", "exponential tail", FIGURE_PLAIN, false}}},
+     {{"density", "run", FIGURE_POINTS, false}, {"tail", "exponential tail", FIGURE_PLAIN, false}}},
     {"repose",
      "repose",
      "time",

@@ -40,7 +40,7 @@ static int list_measures(void) {
         const dls_analysis_measure *m = dls_analysis_measure_at(k);
         printf("  %s%-16s%s %s%s%s\n", colour_begin(COLOUR_STRONG), m->name, colour_end(COLOUR_STRONG),
                m->summary, m->needs & DLS_NEEDS_CONTACTS ? " (needs contacts)" : "",
-               m->needs & DLS_NEEDS_SPACE ? " (spatial runs)" : "");
+               m->needs & DLS_NEEDS_HEAP ? " (spatial runs, by name only)" : "");
     }
     return EXIT_DONE;
 }
@@ -124,11 +124,12 @@ static bool read_options(const analyze_values *v, const dls_results *results, dl
     return read_frames(v->frames, frames, o) && read_region(v->region, dls_results_dimension(results), o);
 }
 
-/* Whether the measure makes sense of such a run at all; what a run could have recorded and did not is no
- * matter of that. */
+/* Whether the measure makes sense of any such run; what a run could have recorded and did not is no matter of
+ * that. */
 static bool suits(const dls_analysis_measure *m, const dls_results *results) {
     dls_world_def world = dls_results_world(results);
     bool gravity = world.gravity[0] != 0 || world.gravity[1] != 0 || world.gravity[2] != 0;
+    if (m->needs & DLS_NEEDS_HEAP) return false;
     return !((m->needs & DLS_NEEDS_SPACE) && world.dimension == 2) &&
            !((m->needs & DLS_NEEDS_GRAVITY) && !gravity);
 }

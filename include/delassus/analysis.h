@@ -16,7 +16,8 @@ typedef enum dls_analysis_need {
     DLS_NEEDS_CONTACTS = 1, /* recorded with the frames */
     DLS_NEEDS_SPACE = 2,    /* a spatial run */
     DLS_NEEDS_GRAVITY = 4,  /* it says what is up */
-    DLS_NEEDS_STEPS = 8     /* the history of steps */
+    DLS_NEEDS_STEPS = 8,    /* the history of steps */
+    DLS_NEEDS_HEAP = 16     /* a heap about an upright axis: only who asks knows that there is one */
 } dls_analysis_need;
 
 typedef struct dls_analysis_measure {

@@ -74,11 +74,11 @@ static const char *const force_units[] = {"1", "1", "1", "1", "1"};
 static const char *const mean_columns[] = {"time", "mean"};
 static const char *const mean_units[] = {"s", "N"};
 
-/* Freedman's and Diaconis' width 2 IQR n^(−1/3), between 0.05 and 0.5. */
+/* Freedman's and Diaconis' width 2 IQR n^(−1/3), between 0.2 and 0.5. */
 static double class_width(const force_list *list) {
     int64_t n = list->count;
     double width = 2 * (list->f[3 * n / 4] - list->f[n / 4]) / cbrt((double)n);
-    return fmin(fmax(width, 0.05), 0.5);
+    return fmin(fmax(width, 0.2), 0.5);
 }
 
 enum { LEAST_IN_CLASS = 10 };

@@ -1,0 +1,184 @@
+"""delassus analyze: table, JSON, CSV and figures of small runs, and what it refuses."""
+import csv
+import math
+import os
+import pathlib
+import sys
+import xml.etree.ElementTree
+
+sys.path.insert(0, os.path.join(os.environ["DLS_SOURCE_DIR"], "tests", "support"))
+import tap  # noqa: E402
+from program import SOURCE, only_these, refuses, run, run_json  # noqa: E402
+
+PLANE = """
+delassus: 1
+title: Discs in a box
+dimension: 2
+gravity: [0, -9.81]
+bodies:
+  - name: box
+    motion: static
+    shape: {kind: chain, points: [[-0.5, 1], [-0.5, 0], [0.5, 0], [0.5, 1]]}
+  - lattice: {origin: [-0.43, 0.06], spacing: [0.123, 0.11], counts: [8, 4], jitter: 0.005, seed: 2}
+    body: {name: disc, shape: {kind: disc, radius: 0.05}}
+time: {step: 2e-3, until: 0.6}
+output: {interval: 0.02}
+"""
+
+SPACE = """
+delassus: 1
+title: Two balls
+bodies:
+  - {name: floor, motion: static, shape: {kind: half-space}}
+  - {name: low, shape: {kind: sphere, radius: 0.1}, position: [0, 0, 0.1]}
+  - {name: high, shape: {kind: sphere, radius: 0.1}, position: [0, 0, 0.3]}
+time: {step: 1e-3, until: 0.01}
+output: {interval: 0}
+"""
+
+MEASURES = ("container coordination fraction fabric stress forces repose height profile energy penetration "
+            "complementarity").split()
+
+
+def simulated(name, text, *more):
+    """The path of a run, made once."""
+    path = pathlib.Path(f"{name}.h5")
+    if not path.exists():
+        pathlib.Path(f"{name}.yaml").write_text(text)
+        run("run", f"{name}.yaml", "-o", path, "--quiet", *more)
+    return path
+
+
+def plane():
+    return simulated("plane", PLANE)
+
+
+def facts(analysis, measure):
+    found = next(m for m in analysis["measures"] if m["name"] == measure)
+    return {fact["name"]: fact for fact in found["facts"]}
+
+
+def test_measures_are_listed():
+    text = run("analyze").stdout
+    for name in MEASURES + ["cone"]:
+        assert f"\n  {name} " in text, name
+    page = (SOURCE / "docs/analysis.md").read_text()
+    for name in MEASURES + ["cone"]:
+        assert f"## `{name}`" in page, f"docs/analysis.md says nothing of {name}"
+
+
+def test_all_of_a_planar_run():
+    analysis = run_json("analyze", plane())
+    assert [m["name"] for m in analysis["measures"]] == MEASURES
+    assert analysis["title"] == "Discs in a box" and analysis["finished"] and analysis["first_frame"] == 0
+    for measure in analysis["measures"]:
+        assert measure["missing"] is None and measure["facts"] and measure["tables"], measure["name"]
+        for table in measure["tables"]:
+            assert len(table["columns"]) == len(table["units"]) and table["rows"], table["name"]
+            assert all(len(row) == len(table["columns"]) for row in table["rows"])
+    text = run("analyze", plane()).stdout
+    assert "31 frames of 31, t = 0 … 0.6 s" in text
+    for name in MEASURES:
+        assert f"\n{name} " in text, name
+
+
+def test_the_box_bears_the_weight():
+    path = simulated("settled", PLANE, "--until", "3")
+    analysis = run_json("analyze", path, "container", "height", "--frames", "-5:")
+    weight = 32 * 1000 * math.pi * 0.05 ** 2 * 9.81
+    found = facts(analysis, "container")
+    assert abs(found["weight"]["value"] / weight - 1) < 1e-12
+    assert abs(found["box fy"]["value"] / -weight - 1) < 1e-5 and abs(found["box fx"]["value"]) < 1e-5 * weight
+    assert abs(facts(analysis, "height")["rise"]["value"]) < 1e-8
+    assert analysis["first_frame"] == 146 and analysis["last_frame"] == 150
+
+
+def test_a_column_in_space():
+    path = simulated("space", SPACE)
+    weight = 1000 * 4 / 3 * math.pi * 1e-3 * 9.81
+    analysis = run_json("analyze", path, "stress", "fraction", "--frames", "5:", "--region", "-1:1,-1:1,0:1")
+    found = facts(analysis, "stress")
+    assert abs(found["zz"]["value"] - weight * 0.1 * 4 / 4) < 1e-3 * weight, found["zz"]
+    assert abs(facts(analysis, "fraction")["solid fraction"]["value"] - 2 * 4 / 3 * math.pi * 1e-3 / 4) < 1e-9
+    assert facts(analysis, "stress")["zz"]["unit"] == "Pa"
+
+
+def test_files_and_figures():
+    run("analyze", plane(), "-o", "out/deep")
+    folder = pathlib.Path("out/deep")
+    rows = list(csv.reader((folder / "facts.csv").open()))
+    assert rows[0] == ["measure", "quantity", "value", "spread", "unit", "meaning"]
+    assert {row[0] for row in rows[1:]} == set(MEASURES)
+    steps = list(csv.reader((folder / "energy.csv").open()))
+    assert steps[0][:2] == ["time [s]", "kinetic [J]"] and len(steps) == 301
+    analysis = run_json("analyze", plane(), "height")
+    table = list(csv.reader((folder / "height.csv").open()))[1:]
+    values = [[float(cell) if cell else None for cell in row] for row in table]
+    assert values == analysis["measures"][0]["tables"][0]["rows"]
+    figures = ("container coordination neighbours fraction fabric stress forces repose repose_surface height profile "
+               "profile_spread energy penetration residual complementarity").split()
+    for figure in figures:
+        assert (folder / f"{figure}.png").read_bytes().startswith(b"\x89PNG"), figure
+        xml.etree.ElementTree.parse(folder / f"{figure}.svg")
+
+
+def test_only_what_is_asked_for():
+    run("analyze", plane(), "height", "-o", "one")
+    only_these("one", "facts.csv", "height.csv", "height.png", "height.svg")
+    one = run_json("analyze", plane(), "profile", "--layers", "3", "--frames", "30")
+    rows = one["measures"][0]["tables"][0]["rows"]
+    assert len(rows) == 3 and sum(row[1] for row in rows) == 32
+    assert one["first_frame"] == one["last_frame"] == 30
+
+
+def test_frames():
+    for text, first, last in (("4:7", 4, 7), ("4:", 4, 30), (":7", 0, 7), ("-3:-2", 28, 29), ("5", 5, 5), (":", 0, 30)):
+        analysis = run_json("analyze", plane(), "height", f"--frames={text}")
+        assert (analysis["first_frame"], analysis["last_frame"]) == (first, last), text
+    for text in ("7:4", "0:31", "-40:", "a:b", "1:2:3", "", "1.5"):
+        refuses("analyze", plane(), "height", f"--frames={text}", words=[f"frames '{text}'", "A:B within 0:30"])
+
+
+def test_a_run_without_contacts():
+    path = simulated("bare", PLANE, "--set", "output.contacts=no", "--until", "0.1")
+    refuses("analyze", path, words=["no contacts are recorded", "container coordination fabric stress forces",
+                                    "output.contacts=yes", "only for: fraction repose height"])
+    refuses("analyze", path, "stress", words=["no contacts are recorded", "stress"])
+    analysis = run_json("analyze", path, "height", "fraction", "energy", "complementarity")
+    assert facts(analysis, "fraction")["solid fraction"]["value"] > 0.3
+
+
+def test_a_truncated_run():
+    whole = plane().read_bytes()
+    for share in (0, 0.01, 0.5, 0.99):
+        pathlib.Path("cut.h5").write_bytes(whole[:int(len(whole) * share)])
+        refuses("analyze", "cut.h5", words=["cut.h5"])
+    line = refuses("analyze", "cut.h5", words=["cut off", "bytes are there, expected"])
+    assert str(len(whole)) in line
+
+
+def test_a_planar_run_with_a_spatial_measure():
+    refuses("analyze", plane(), "cone", words=["cone needs a spatial run", "planar"])
+    refuses("analyze", plane(), "profile", "--axis", "z", words=["profile along z needs a spatial run"])
+    refuses("analyze", plane(), "stress", "--region", "0:1,0:1,0:1", words=["x0:x1,y0:y1 in a planar run"])
+
+
+def test_other_refusals():
+    refuses("analyze", "absent.h5", words=["absent.h5", "cannot be read"])
+    refuses("analyze", "plane.yaml", words=["plane.yaml", "no results file"])
+    refuses("analyze", plane(), "reposse", words=["no measure 'reposse'", "did you mean 'repose'?"])
+    refuses("analyze", plane(), "repose", "--axis", "y", words=["repose along y", "upright"])
+    refuses("analyze", plane(), "--axis", "w", words=["no axis 'w'"])
+    refuses("analyze", plane(), "fraction", "--region", "1:0,0:1", words=["region '1:0,0:1'"])
+    refuses("analyze", plane(), "stress", "--frames", "0", words=["no recorded step"])
+    refuses("analyze", plane(), "container", "-o", "plane.yaml/x", words=["plane.yaml/x"])
+    pathlib.Path("small").mkdir()
+    refuses("analyze", plane(), "energy", "-o", "small", limit=2000, words=["small/energy.csv"])
+
+
+def test_the_same_bytes_twice():
+    first, second = (run("analyze", plane(), "--json").stdout for _ in range(2))
+    assert first == second
+
+
+tap.main(globals())
