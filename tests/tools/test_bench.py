@@ -117,4 +117,22 @@ def test_simulations():
     assert printed.count("bar ≤") == 4, printed
 
 
+def test_products():
+    program = pathlib.Path(os.environ.get("DLS_BUILD_DIR", ROOT / "build"), "bench", "bench_products")
+    with tempfile.TemporaryDirectory() as folder:
+        pathlib.Path(folder, "bench").mkdir()
+        pathlib.Path(folder, "bench", "bench_products").symlink_to(program.resolve())
+        done = subprocess.run([ROOT / "bench" / "run", "products", "--build", folder, "--contacts", "60",
+                               "--contacts", "200"], capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+        result = json.loads(pathlib.Path(folder, "bench", "products.json").read_text())
+    rows = [row for row in result["accuracy"] if row["solver"] == "apgd" and row["outcome"] == "converged"]
+    assert [row["tolerance"] for row in rows[:2]] == [1e-4, 1e-6], rows
+    assert all(row["residual"] <= row["tolerance"] and row["products"] >= row["iterations"] > 0 for row in rows), rows
+    assert rows[0]["products"] < rows[1]["products"] and rows[0]["growth"] is None, rows
+    assert any(row["contacts"] > 150 and row["growth"] is not None for row in rows), rows
+    assert {row["solver"] for row in result["threads"]} == {"apgd", "pqn"}, result["threads"]
+    assert done.stdout.count("speed-up on 2 threads") == 2, done.stdout
+
+
 tap.main(globals())
