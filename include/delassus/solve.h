@@ -183,7 +183,7 @@ typedef enum dls_pqn_shift {
 typedef enum dls_pqn_globalization { DLS_PQN_LINE_SEARCH = 0, DLS_PQN_PAPER } dls_pqn_globalization;
 
 typedef struct dls_pqn_options {
-    dls_stop_options stop; /* an iteration is a Newton step */
+    dls_stop_options stop; /* an iteration is a Newton step, or a sweep of the fallback */
     dls_pqn_globalization
         globalization;      /* line search on the merit with adapted δ, or projection and δ alone */
     double rho;             /* kg; 0: 1/mean W_ii, which makes the method free of units */
@@ -193,8 +193,9 @@ typedef struct dls_pqn_options {
     int gmres_iterations;   /* m: most products of one linear solve */
     double gmres_tolerance; /* ε of one linear solve, relative */
     int gmres_restart;
-    int max_products; /* most products with W before Gauss–Seidel takes over */
-    bool fallback;    /* Gauss–Seidel where Newton fails */
+    int newton_iterations; /* most Newton steps before Gauss–Seidel takes over */
+    int max_products;      /* most products with W before Gauss–Seidel takes over */
+    bool fallback;         /* Gauss–Seidel where Newton fails */
 } dls_pqn_options;
 
 DLS_API dls_pqn_options dls_default_pqn_options(void);

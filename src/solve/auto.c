@@ -19,13 +19,13 @@
 static const double FACTORISATIONS = 25; /* what the interior point and its polish usually take */
 static const double LAW_FLOPS = 250;     /* one visit of the exact law */
 static const double IPM_ACCURACY = 1e-6; /* further than this Newton is cheaper */
-static const double FIRST_ALPHA = 1e-2, AFTER_IPM_ALPHA = 1e-3;
+static const double FIRST_ALPHA = 1e-2, AFTER_IPM_ALPHA = 1e-3, NEAR_ALPHA = 1e-4;
 
 /* In a time step the next one waits: factorisations may cost so many times what sweeps have cost, and sweeps
  * that make no progress are expected to need so many more. */
 static const double STEP_SHARE = 10, STEP_SWEEPS = 3000;
 
-static const double SHAKING_FLOPS = 5e11; /* of all shaken starts together */
+static const double SHAKING_FLOPS = 1e11; /* of all shaken starts together */
 static const double SHAKEN_ERROR = 0.1;   /* blocks are shaken whose error is more than that of the worst */
 static const double GENTLE = 0.2, WILD = 1, PROGRESS = 0.2;
 
@@ -285,12 +285,20 @@ static dls_status run(chain *x, dls_outcome *outcome, dls_error *error) {
     if (!factoring) status = worth_factoring(x, &factoring, error);
     if (status) return status;
     if (!factoring) return gradient_stage(x, outcome, error);
+    if (x->monitor.best_value < IPM_ACCURACY) { /* nearer than the interior point aims */
+        *outcome = newton_stage(x, NEAR_ALPHA, NEWTON_BUDGET);
+        if (ended(x, *outcome)) return DLS_OK;
+    }
     status = ipm_stage(x, outcome, error);
     if (status || ended(x, *outcome)) return status;
     *outcome = newton_stage(x, AFTER_IPM_ALPHA, NEWTON_BUDGET);
     if (ended(x, *outcome)) return DLS_OK;
     *outcome = newton_stage(x, FIRST_ALPHA, LAST_NEWTON_BUDGET);
     if (ended(x, *outcome)) return DLS_OK;
+    if (is_step(x->problem)) { /* the rest is for those who have nothing else to do */
+        *outcome = DLS_STALLED;
+        return DLS_OK;
+    }
     *outcome = patient_stage(x);
     if (ended(x, *outcome)) return DLS_OK;
     *outcome = newton_stage(x, FIRST_ALPHA, LAST_NEWTON_BUDGET);

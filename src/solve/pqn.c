@@ -199,9 +199,10 @@ static void newton_step(pqn *s) {
 
 static dls_outcome iterate(pqn *s) {
     const dls_stop_options *stop = &s->options->stop;
+    int most = s->options->newton_iterations, since = 0;
     double milestone = INFINITY;
-    int since = 0;
-    while (s->iterations < stop->max_iterations && products_left(s) > 0) {
+    if (most > stop->max_iterations) most = stop->max_iterations;
+    while (s->iterations < most && products_left(s) > 0) {
         newton_step(s);
         double value = dls_monitor_measure_pair(&s->monitor, s->r, s->u, s->iterations);
         if (!isfinite(value)) return DLS_DIVERGED;
@@ -259,12 +260,13 @@ static dls_status fall_back(pqn *s, dls_workspace *w, dls_solve_info *info, dls_
     dls_nlgs_options sweeps = dls_default_nlgs_options();
     dls_nlgs nlgs;
     sweeps.stop = s->options->stop;
+    sweeps.stop.max_iterations -= s->iterations;
     memcpy(s->r, s->monitor.best, sizeof(double) * (size_t)s->problem->row_count);
     dls_status status = dls_nlgs_prepare(&nlgs, s->problem, &sweeps, &s->monitor, s->r, w, error);
     if (status) return status;
     info->fallbacks = 1;
     s->monitor.earlier = s->iterations;
-    info->outcome = dls_nlgs_advance(&nlgs, s->r, dls_default_stop_options().max_iterations);
+    info->outcome = dls_nlgs_advance(&nlgs, s->r, sweeps.stop.max_iterations);
     info->iterations += nlgs.sweeps;
     info->products += nlgs.sweeps;
     return DLS_OK;
@@ -289,7 +291,8 @@ static dls_status solve(const dls_problem *p, const void *options, double *r, do
     dls_status status = DLS_OK;
     bool failed =
         info->outcome == DLS_STALLED || info->outcome == DLS_ITERATION_LIMIT || info->outcome == DLS_DIVERGED;
-    if (failed && s.options->fallback) status = fall_back(&s, w, info, error);
+    bool left = s.iterations < s.options->stop.max_iterations;
+    if (failed && left && s.options->fallback) status = fall_back(&s, w, info, error);
     memcpy(r, s.monitor.best, sizeof(double) * (size_t)p->row_count);
     info->stop_value = s.monitor.best_value;
     return status;
@@ -298,16 +301,15 @@ static dls_status solve(const dls_problem *p, const void *options, double *r, do
 /* ---- options ---- */
 
 dls_pqn_options dls_default_pqn_options(void) {
-    dls_pqn_options o = {.stop = dls_default_stop_options(),
-                         .omega = 1e-11,
-                         .delta = 1e-2,
-                         .gmres_iterations = 10,
-                         .gmres_tolerance = 0.1,
-                         .gmres_restart = 20,
-                         .max_products = 100000,
-                         .fallback = true};
-    o.stop.max_iterations = 1000;
-    return o;
+    return (dls_pqn_options){.stop = dls_default_stop_options(),
+                             .omega = 1e-11,
+                             .delta = 1e-2,
+                             .gmres_iterations = 10,
+                             .gmres_tolerance = 0.1,
+                             .gmres_restart = 20,
+                             .max_products = 100000,
+                             .newton_iterations = 1000,
+                             .fallback = true};
 }
 
 static void defaults(void *options) { *(dls_pqn_options *)options = dls_default_pqn_options(); }
@@ -324,6 +326,7 @@ static const dls_field fields[] = {
     DLS_INT(dls_pqn_options, , gmres_iterations, 1, 1000000, "most products of one linear solve (m)"),
     DLS_REAL(dls_pqn_options, , gmres_tolerance, 0, 1, "1", "relative accuracy of one linear solve (ε)"),
     DLS_INT(dls_pqn_options, , gmres_restart, 1, 1000, "Krylov vectors before a restart"),
+    DLS_INT(dls_pqn_options, , newton_iterations, 1, 2147483647, "most Newton steps before Gauss–Seidel"),
     DLS_INT(dls_pqn_options, , max_products, 1, 2147483647, "most products with W before Gauss–Seidel"),
     DLS_BOOL(dls_pqn_options, , fallback, "Gauss–Seidel where Newton fails"),
 };

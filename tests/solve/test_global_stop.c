@@ -176,7 +176,6 @@ static void iteration_limits(void **state) {
             variant v = variant_from(variants[k]);
             v.options.stop.max_iterations = limits[i];
             v.options.stop.tolerance = 1e-13;
-            if (strstr(variants[k], "pqn")) ((dls_pqn_options *)&v.options)->fallback = false;
             memset(r, 0, sizeof(double) * (size_t)n);
             dls_solve_info info = variant_solve(&v, p, r, NULL);
             if (info.iterations > limits[i] || !(info.measures.residual <= start))
