@@ -295,15 +295,11 @@ static dls_status run(chain *x, dls_outcome *outcome, dls_error *error) {
     if (ended(x, *outcome)) return DLS_OK;
     *outcome = newton_stage(x, FIRST_ALPHA, LAST_NEWTON_BUDGET);
     if (ended(x, *outcome)) return DLS_OK;
-    if (is_step(x->problem)) { /* the rest is for those who have nothing else to do */
-        *outcome = DLS_STALLED;
-        return DLS_OK;
-    }
     *outcome = patient_stage(x);
     if (ended(x, *outcome)) return DLS_OK;
     *outcome = newton_stage(x, FIRST_ALPHA, LAST_NEWTON_BUDGET);
     if (ended(x, *outcome)) return DLS_OK;
-    status = shaken_stage(x, outcome, error);
+    if (!is_step(x->problem)) status = shaken_stage(x, outcome, error);
     if (!ended(x, *outcome)) *outcome = DLS_STALLED;
     return status;
 }
