@@ -62,12 +62,19 @@ static int size_bin(double size) {
 }
 
 void dls_rows_choose_levels(dls_rows *r, int count, const double *size) {
-    memset(r->histogram, 0, sizeof r->histogram);
+    int least = DLS_SIZE_BINS, most = -1; /* a small world has no time to look at all bins */
+    for (int i = 0; i < count; i++) {
+        if (!(size[i] >= 0)) continue;
+        int bin = size_bin(size[i]);
+        if (bin < least) least = bin;
+        if (bin > most) most = bin;
+    }
+    if (most >= least) memset(r->histogram + least, 0, sizeof *r->histogram * (size_t)(most - least + 1));
     for (int i = 0; i < count; i++)
         if (size[i] >= 0) r->histogram[size_bin(size[i])]++;
     int members = 0, top = -1;
     r->level_count = r->few = 0;
-    for (int bin = DLS_SIZE_BINS - 1; bin >= 0; bin--) {
+    for (int bin = most; bin >= least; bin--) {
         if (!r->histogram[bin]) continue;
         if (r->level_count == 0 || (top - bin >= 16 && r->level_count < DLS_LEVELS)) {
             if (members <= DLS_FEW) r->few = r->level_count;
