@@ -147,7 +147,7 @@ const dls_table_layout dls_table_layouts[DLS_TABLES] = {
 
     [DLS_TABLE_CONTACTS + 0] = CONTACT("bodies", DLS_CELL_INT32, int32_t, 2, record.body_a, "1"),
     [DLS_TABLE_CONTACTS + 1] = CONTACT("shapes", DLS_CELL_INT32, int32_t, 2, record.shape_a, "1"),
-    [DLS_TABLE_CONTACTS + 2] = CONTACT("image", DLS_CELL_INT8, int8_t, 3, record.image, "1"),
+    [DLS_TABLE_CONTACTS + 2] = CONTACT("image", DLS_CELL_INT16, int16_t, 3, record.image, "1"),
     [DLS_TABLE_CONTACTS + 3] = CONTACT("feature", DLS_CELL_UINT64, uint64_t, 1, record.feature, "1"),
     [DLS_TABLE_CONTACTS + 4] = CONTACT("point", DLS_CELL_DOUBLE, double, 3, record.point, "m"),
     [DLS_TABLE_CONTACTS + 5] = CONTACT("frame", DLS_CELL_DOUBLE, double, 9, record.frame, "1"),

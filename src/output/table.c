@@ -42,7 +42,7 @@ static hid_t make_named(const named_type *named) {
 
 /* Of one number in memory; to be closed. */
 static hid_t make_type(dls_cell_type type, size_t text_size) {
-    const hid_t numbers[] = {[DLS_CELL_INT8] = H5T_NATIVE_INT8,     [DLS_CELL_INT32] = H5T_NATIVE_INT32,
+    const hid_t numbers[] = {[DLS_CELL_INT16] = H5T_NATIVE_INT16,   [DLS_CELL_INT32] = H5T_NATIVE_INT32,
                              [DLS_CELL_UINT32] = H5T_NATIVE_UINT32, [DLS_CELL_INT64] = H5T_NATIVE_INT64,
                              [DLS_CELL_UINT64] = H5T_NATIVE_UINT64, [DLS_CELL_FLOAT] = H5T_NATIVE_FLOAT,
                              [DLS_CELL_DOUBLE] = H5T_NATIVE_DOUBLE};

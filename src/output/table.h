@@ -6,7 +6,7 @@
 #include "output/driver.h"
 
 typedef enum dls_cell_type {
-    DLS_CELL_INT8,
+    DLS_CELL_INT16,
     DLS_CELL_INT32,
     DLS_CELL_UINT32,
     DLS_CELL_INT64,

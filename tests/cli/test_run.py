@@ -1,0 +1,407 @@
+"""delassus run: killed, interrupted, resumed, extended, on any number of threads always the same bits; options,
+progress, and every way in which it can go wrong."""
+import json
+import os
+import pathlib
+import random
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+
+sys.path.insert(0, os.path.join(os.environ["DLS_SOURCE_DIR"], "tests"))
+from support import tap  # noqa: E402
+from support.program import PROGRAM, only_these, refuses, run, run_json  # noqa: E402
+
+# A drum that turns, grains that are born and one that dies; frames that steps do not hit.
+DRUM = """delassus: 1
+title: Small drum
+dimension: 2
+gravity: [0, -9.81]
+materials:
+  default: {density: 2500, mu: 0.4, e_n: 0.3}
+bodies:
+  - name: drum
+    motion: driven
+    shape: {kind: drum, radius: 0.1}
+    drive: {rz: {velocity: '3*min(t/0.1, 1)'}}
+  - {name: first, position: [0, -0.05], death: 0.2, shape: {kind: disc, radius: 0.02}}
+  - packing:
+      region: {kind: disc, radius: 0.095}
+      solid_fraction: 0.4
+      size: {uniform: [0.7, 1.3]}
+      seed: 3
+      birth_interval: 0.004
+    body: {shape: {kind: disc, radius: 0.012}}
+time: {step: 1e-3, until: 0.5}
+solver: {tolerance: 1e-6}
+output: {interval: 0.0123}
+run: {checkpoint_interval: 0.004}
+"""
+
+# Balls between two plates that move, in a box that is periodic in x and y.
+SPACE = """delassus: 1
+title: Sheared balls
+periodic: {low: [0, 0, 0], size: [0.2, 0.2, 0]}
+materials:
+  default: {density: 2500, mu: 0.5}
+bodies:
+  - {name: floor, motion: driven, shape: {kind: half-space}, drive: {x: {velocity: 0.3}}}
+  - layers:
+      region: {kind: box, low: [0, 0, 0.001], high: [0.2, 0.2, 0.6]}
+      count: 30
+      size: {uniform: [0.9, 1.1]}
+      gap: 0.02
+      birth_interval: 0.003
+    body: {shape: {kind: sphere, radius: 0.03}}
+time: {step: 2e-3, until: 0.3}
+solver: {tolerance: 1e-10}
+output: {interval: 0.03}
+"""
+
+# A lattice of balls that touch: contacts by the thousand from the first step.
+DENSE = """delassus: 1
+bodies:
+  - {name: box, motion: static, position: [0, 0, 0.5], shape: {kind: box-inside, size: [1, 1, 1]}}
+  - lattice: {origin: [-0.45, -0.45, 0.05], spacing: [0.1, 0.1, 0.1], counts: [10, 10, 10]}
+    body: {shape: {kind: sphere, radius: 0.05}}
+time: {step: 1e-3, until: 4e-3}
+solver: {tolerance: 1e-3}
+output: {interval: 0}
+"""
+
+
+def scene(name, text):
+    path = pathlib.Path(f"{name}.yaml")
+    path.write_text(text)
+    return path
+
+
+def whole_drum():
+    """A run of DRUM that was never stopped, made once: what it printed."""
+    facts = pathlib.Path("whole.json")
+    if not facts.exists():
+        facts.write_text(json.dumps(run_json("run", scene("drum", DRUM), "-o", "whole.h5")))
+    return json.loads(facts.read_text())
+
+
+def data_of(results):
+    """All that is recorded but how long it took."""
+    folder = pathlib.Path("csv_" + pathlib.Path(results).name)
+    run("export", results, "--csv", folder)
+    tables = {name: (folder / name).read_text() for name in ("bodies.csv", "contacts.csv")}
+    rows = [line.split(",") for line in (folder / "steps.csv").read_text().splitlines()]
+    timed = {k for k, name in enumerate(rows[0]) if name.startswith("seconds")}
+    tables["steps.csv"] = [[cell for k, cell in enumerate(row) if k not in timed] for row in rows]
+    return tables
+
+
+def same_data(a, b):
+    ours, theirs = data_of(a), data_of(b)
+    for name in ours:
+        assert ours[name] == theirs[name], f"{name} of {a} and {b} differ"
+    if shutil.which("h5diff"):
+        for part in ("/states", "/contacts", "/frames", "/bodies", "/materials"):
+            done = subprocess.run(["h5diff", a, b, part], capture_output=True, text=True)
+            assert done.returncode == 0, f"{part}: {done.stdout}{done.stderr}"
+
+
+def start(*arguments):
+    return subprocess.Popen([PROGRAM, "run", *map(str, arguments)], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                            text=True)
+
+
+def until_file(path, child, seconds=60):
+    """Waits until the file is there and changes, or the child has ended."""
+    begun = time.monotonic()
+    path = pathlib.Path(path)
+    stamp = path.stat().st_mtime_ns if path.exists() else 0
+    while child.poll() is None and (not path.exists() or path.stat().st_mtime_ns == stamp):
+        assert time.monotonic() < begun + seconds, f"no {path} after {seconds} s"
+        time.sleep(5e-4)
+
+
+# ---- the same bits ----
+
+def test_killed_at_random_instants():
+    facts = whole_drum()
+    instants = random.Random(5)
+    kills = 0
+    for attempt in range(60):
+        child = start("drum.yaml", "-o", "killed.h5", "--resume", "-q")
+        if attempt % 3 == 0:  # at once, while files are opened
+            time.sleep(instants.uniform(0, 0.05))
+        else:
+            until_file("killed.h5.checkpoint", child)
+            time.sleep(instants.uniform(0, 0.04))
+        child.kill()
+        child.communicate()
+        if child.returncode == 0:
+            break
+        kills += 1
+        if pathlib.Path("killed.h5").exists():
+            run("picture", "killed.h5", "-o", "killed")  # it can be read at any time
+        if kills >= 8:
+            break
+    end = run_json("run", "drum.yaml", "-o", "killed.h5", "--resume")
+    assert kills >= 1, "no run was killed"
+    assert end["state"] == facts["state"] and end["steps"] == facts["steps"] == 500, end
+    for key in ("certified", "worst_residual", "worst_error", "penetration", "iterations", "contacts", "kinetic",
+                "friction", "impact", "work", "unaccounted"):
+        assert end[key] == facts[key], key
+    same_data("killed.h5", "whole.h5")
+
+
+def test_threads():
+    scene("dense", DENSE)
+    ends = [run_json("run", "dense.yaml", "-o", f"threads{n}.h5", "--threads", n) for n in (1, 2, 4)]
+    assert ends[0]["contacts"] > 2500, ends[0]
+    assert len({end["state"] for end in ends}) == 1, [end["state"] for end in ends]
+    same_data("threads1.h5", "threads4.h5")
+
+
+def test_interrupted():
+    whole_drum()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        for path in pathlib.Path(".").glob("stopped.h5*"):
+            path.unlink()
+        child = start("drum.yaml", "-o", "stopped.h5", "--set", "run.checkpoint_interval=0")
+        until_file("stopped.h5", child)
+        time.sleep(0.05)
+        child.send_signal(number)
+        out, err = child.communicate(timeout=60)
+        assert child.returncode == 1, (child.returncode, err)
+        assert out.startswith("interrupted: Small drum") and "--resume" in out, out
+        assert pathlib.Path("stopped.h5.checkpoint").exists()
+        steps = int(re.search(r"in (\d+) steps", out)[1])
+        assert 0 < steps < 500
+        last = data_of("stopped.h5")["bodies.csv"].splitlines()[-1].split(",")
+        assert int(last[1]) == steps, last  # its last step can be looked at
+    done = run("run", "drum.yaml", "-o", "stopped.h5", "--resume")
+    assert f"after step {steps}\n" in done.stderr, done.stderr
+    assert done.stdout.startswith("finished: Small drum")
+    same_data("stopped.h5", "whole.h5")
+
+
+def test_extended():
+    whole_drum()
+    run("run", "drum.yaml", "-o", "longer.h5", "--until", "0.31", "-q")
+    assert run_json("run", "drum.yaml", "-o", "longer.h5", "--until", "0.31", "--resume")["steps"] == 310
+    end = run_json("run", "drum.yaml", "-o", "longer.h5", "--until", "0.5", "--resume", "--threads", 2, "--strict")
+    assert end["state"] == whole_drum()["state"] and end["resumed_after"] == 310
+    same_data("longer.h5", "whole.h5")
+    # back in time there is nothing to do, and nothing is lost
+    assert run_json("run", "drum.yaml", "-o", "longer.h5", "--until", "0.1", "--resume")["steps"] == 500
+    same_data("longer.h5", "whole.h5")
+
+
+def test_begins_anew_without_resume():
+    scene("drum", DRUM)
+    run("run", "drum.yaml", "-o", "twice.h5", "--until", "0.05", "-q")
+    run("run", "drum.yaml", "-o", "twice.h5", "--until", "0.02", "-q")
+    assert run_json("run", "drum.yaml", "-o", "twice.h5", "--until", "0.02", "--resume")["steps"] == 20
+    # a checkpoint never stands beside results that it does not belong to
+    child = start("drum.yaml", "-o", "twice.h5", "--set", "run.checkpoint_interval=0")
+    until_file("twice.h5", child)
+    time.sleep(0.05)
+    child.kill()
+    child.communicate()
+    assert not pathlib.Path("twice.h5.checkpoint").exists()
+
+
+# ---- what is refused when a run is to go on ----
+
+def test_resume_refuses_another_scene():
+    scene("drum", DRUM)
+    run("run", "drum.yaml", "-o", "mine.h5", "--until", "0.05", "-q")
+    before = {path: path.read_bytes() for path in map(pathlib.Path, ("mine.h5", "mine.h5.checkpoint"))}
+    scene("changed", DRUM.replace("mu: 0.4", "mu: 0.5"))
+    again = ("-o", "mine.h5", "--resume")
+    refuses("run", "changed.yaml", *again, words=["mine.h5.checkpoint", "the scene was changed"])
+    refuses("run", "drum.yaml", *again, "--tol", "1e-5", words=["solver.tolerance=", "time.until"])
+    refuses("run", "drum.yaml", *again, "--solver", "apgd", words=["apgd"])
+    refuses("run", "drum.yaml", *again, "--set", "output.interval=0.1", words=["output.interval=0.1"])
+    run("run", "drum.yaml", "-o", "set.h5", "--until", "0.02", "-q", "--set", "time.step=2e-3")
+    refuses("run", "drum.yaml", "-o", "set.h5", "--resume", words=["began with 'time.step=2e-3'"])
+    assert all(path.read_bytes() == content for path, content in before.items())
+
+
+def test_resume_refuses_damaged_files():
+    scene("drum", DRUM)
+    run("run", "drum.yaml", "-o", "good.h5", "--until", "0.05", "-q")
+    results, checkpoint = pathlib.Path("good.h5").read_bytes(), pathlib.Path("good.h5.checkpoint").read_bytes()
+
+    def attempt(words, results=results, checkpoint=checkpoint):
+        pathlib.Path("bad.h5.checkpoint").write_bytes(checkpoint)
+        if results is None:
+            pathlib.Path("bad.h5").unlink()
+        else:
+            pathlib.Path("bad.h5").write_bytes(results)
+        refuses("run", "drum.yaml", "-o", "bad.h5", "--resume", words=words)
+        assert pathlib.Path("bad.h5.checkpoint").read_bytes() == checkpoint
+        assert results is None or pathlib.Path("bad.h5").read_bytes() == results
+
+    attempt(["bad.h5.checkpoint"], checkpoint=checkpoint[:len(checkpoint) // 2])
+    attempt(["bad.h5.checkpoint"], checkpoint=b"")
+    attempt(["bad.h5.checkpoint"], checkpoint=b"no checkpoint at all")
+    flipped = bytearray(checkpoint)
+    flipped[len(flipped) * 3 // 4] ^= 4
+    attempt(["bad.h5.checkpoint", "checksum"], checkpoint=bytes(flipped))
+    newer = bytearray(checkpoint)
+    newer[8] += 1  # its version
+    attempt(["bad.h5.checkpoint", "version"], checkpoint=bytes(newer))
+    attempt(["bad.h5"], results=b"no results")
+    attempt(["bad.h5"], results=results[:len(results) // 2])
+    attempt(["bad.h5"], results=None)
+    # results of another run: shorter than the checkpoint says
+    run("run", "drum.yaml", "-o", "short.h5", "--until", "0.01", "-q")
+    attempt(["bad.h5", "step"], results=pathlib.Path("short.h5").read_bytes())
+
+
+# ---- options ----
+
+def test_solver_and_settings():
+    scene("drum", DRUM)
+    facts = run_json("run", "drum.yaml", "-o", "options.h5", "--until", "0.1", "--tol", "1e-3", "--solver",
+                     "nlgs:eal+relaxation=0.9", "--set", "time.step=2e-3")
+    assert facts["solver"] == "nlgs" and facts["tolerance"] == 1e-3 and facts["step"] == 2e-3, facts
+    assert facts["steps"] == facts["certified"] == 50, facts
+    if shutil.which("h5dump"):
+        text = subprocess.run(["h5dump", "-d", "/solver_options", "options.h5"], capture_output=True, text=True).stdout
+        assert "relaxation=0.9" in text and "law=eal" in text, text
+    # the scene's own tolerance holds where none is given with the solver
+    assert run_json("run", "drum.yaml", "-o", "options.h5", "--until", "1e-2", "--solver", "nlgs")["tolerance"] == 1e-6
+    facts = run_json("run", "drum.yaml", "-o", "options.h5", "--until", "1e-2", "--solver", "nlgs+tolerance=1e-2")
+    assert facts["tolerance"] == 1e-2
+    refuses("run", "drum.yaml", "--solver", "ngls", words=["ngls"])
+    refuses("run", "drum.yaml", "--solver", "nlgs:none", words=["none"])
+    refuses("run", "drum.yaml", "--solver", "nlgs+relaxatio=1", words=["relaxatio", "relaxation"])
+    refuses("run", "drum.yaml", "--solver", "n" * 2000, words=["--solver"])
+    refuses("run", "drum.yaml", "--set", "time.stpe=1", words=["stpe", "step"])
+    refuses("run", "drum.yaml", "--tol", "-1", words=["--tol"])
+    refuses("run", "drum.yaml", "--tol", "0", words=["--tol"])
+    refuses("run", "drum.yaml", "--until", "soon", words=["--until"])
+    refuses("run", "drum.yaml", "--threads", "0", words=["--threads"])
+    refuses("run", "drum.yaml", "--set", "time.step=0", words=["step"])
+    assert run_json("run", "drum.yaml", "-o", "options.h5", "--until", "0")["steps"] == 0
+
+
+def test_default_output():
+    scene("drum", DRUM)
+    folder = pathlib.Path("default")
+    folder.mkdir()
+    run("run", "../drum.yaml", "--until", "5e-3", "-q", cwd=folder)
+    only_these(folder, "drum.h5", "drum.h5.checkpoint", "drum.h5.xdmf")
+
+
+def test_progress_on_a_pipe():
+    scene("slow", DRUM)
+    child = start("slow.yaml", "-o", "slow.h5", "--until", "1000")
+    line = child.stderr.readline()
+    child.send_signal(signal.SIGINT)
+    child.communicate(timeout=60)
+    assert re.fullmatch(r"t = \S+ of 1000 s, \d+ steps/s, \d+ contacts, residual \S+, .+ left\n", line), line
+    assert run("run", "slow.yaml", "-o", "slow.h5", "--until", "0.01", "-q").stderr == ""
+
+
+def uncertified(*arguments, expect=1):
+    """One sweep is not enough."""
+    return run_json("run", scene("drum", DRUM), "--solver", "nlgs+max_iterations=1", *arguments, expect=expect)
+
+
+def test_uncertified_steps_are_told():
+    facts = uncertified("-o", "loose.h5", "--until", "0.1")
+    assert facts["steps"] == 100 and facts["end"] == "finished" and 0 < facts["certified"] < 100, facts
+    first = facts["uncertified"][0]
+    assert first["residual"] > 1e-6 and first["max_error"] > 0 and first["t"] == 1e-3 * first["step"], first
+    done = run("run", "drum.yaml", "--solver", "nlgs+max_iterations=1", "-o", "loose.h5", "--until", "0.1", expect=1)
+    assert f"not step {first['step']}, t = " in done.stdout and "and others: see" in done.stdout, done.stdout
+
+
+def test_strict():
+    first = uncertified("-o", "loose.h5", "--until", "0.1")["uncertified"][0]["step"]
+    facts = uncertified("-o", "strict.h5", "--until", "0.1", "--strict")
+    assert facts["end"] == "stopped at an uncertified step" and facts["steps"] == first, facts
+    last = data_of("strict.h5")["bodies.csv"].splitlines()[-1].split(",")
+    assert int(last[1]) == first, last  # that step can be looked at
+    facts = uncertified("-o", "strict.h5", "--until", "0.1", "--resume")
+    assert facts["steps"] == 100
+    uncertified("-o", "loose.h5", "--until", "0.1")
+    same_data("strict.h5", "loose.h5")
+
+
+def test_dump_failures():
+    facts = uncertified("-o", "dumped.h5", "--until", "0.1", "--dump-failures", "some/failures")
+    files = sorted(pathlib.Path("some/failures").iterdir())
+    assert len(files) == facts["steps"] - facts["certified"] > 0, len(files)
+    assert files[0].name == f"step{facts['uncertified'][0]['step']:08d}.hdf5"
+    for file in (files[0], files[-1]):
+        info = run_json("info", file)
+        assert info["has_solution"] and info["solution_residual"] > 1e-6, info
+        assert run_json("solve", file, "--tol", "1e-8")["outcome"] == "converged"
+    assert abs(run_json("info", files[0])["solution_residual"] / facts["uncertified"][0]["residual"] - 1) < 1e-6
+    pathlib.Path("taken").write_text("")
+    refuses("run", "drum.yaml", "--dump-failures", "taken", words=["taken"])
+
+
+# ---- what goes wrong ----
+
+def test_bad_scenes_and_places():
+    scene("drum", DRUM)
+    refuses("run", "missing.yaml", words=["missing.yaml", "No such file"])
+    refuses("run", "drum.yaml", "-o", "absent/x.h5", words=["absent/x.h5"])
+    pathlib.Path("folder").mkdir(exist_ok=True)
+    refuses("run", "drum.yaml", "-o", "folder", words=["folder"])
+    refuses("run", "drum.yaml", "-o", "x" * 5000, words=["too long"])
+    refuses("run", scene("broken", "delassus: 1\nbodies: [\n"), words=["broken.yaml:"])
+    refuses("run", words=["SCENE"])
+    assert not pathlib.Path("missing.h5").exists() and not pathlib.Path("broken.h5").exists()
+
+
+def test_full_disk():
+    whole_drum()
+    pathlib.Path("full").mkdir()
+    # too small for the file's beginning: nothing appears
+    refuses("run", "drum.yaml", "-o", "full/x.h5", "-q", limit=2000, words=["full/x.h5", "File too large"])
+    only_these("full")
+    # too small for all of it: what there is can be read, and the run goes on once there is room
+    size = pathlib.Path("whole.h5").stat().st_size
+    refuses("run", "drum.yaml", "-o", "full/x.h5", "-q", limit=size // 2, words=["full/x.h5", "File too large"])
+    assert len(data_of("full/x.h5")["bodies.csv"].splitlines()) > 2
+    run("run", "drum.yaml", "-o", "full/x.h5", "--resume", "-q")
+    same_data("full/x.h5", "whole.h5")
+
+
+# ---- recorded steps as problems ----
+
+def numbers(file, dataset):
+    done = subprocess.run(["h5dump", "-d", dataset, "-m", "%.17g", "-y", "-w", "0", file], capture_output=True,
+                          text=True, check=True).stdout
+    data = done[done.index("DATA {") + 6:]
+    return [float(word) for word in re.findall(r"[-+0-9.e]+", data[:data.index("}")])]
+
+
+def test_recorded_steps_solve_to_the_same():
+    if not shutil.which("h5dump"):
+        raise tap.Skip("no h5dump here")
+    for name, text in (("replay_plane", DRUM.replace("tolerance: 1e-6", "tolerance: 1e-10")), ("replay_space", SPACE)):
+        scene(name, text)
+        facts = run_json("run", f"{name}.yaml", "-o", f"{name}.h5")
+        assert facts["certified"] == facts["steps"], facts
+        rows = data_of(f"{name}.h5")["contacts.csv"].splitlines()[1:]
+        if name == "replay_space":
+            assert any(numbers(f"{name}.h5", "/contacts/image")), "no image was touched"
+        for frame in sorted({int(row.split(",")[0]) for row in rows}):
+            run("export", f"{name}.h5", "--fclib", "frame.hdf5", "--frame", frame)
+            info = run_json("info", "frame.hdf5")
+            assert info["solution_residual"] <= 1.0001e-10, (name, frame, info["solution_residual"])
+            run("solve", "frame.hdf5", "--tol", "1e-10", "-o", "solved.hdf5")
+            ours, theirs = (numbers(file, "/solution/u") for file in ("frame.hdf5", "solved.hdf5"))
+            scale = max(map(abs, ours))
+            assert len(ours) == len(theirs) and max(abs(a - b) for a, b in zip(ours, theirs)) <= 1e-6 * scale, \
+                (name, frame, max(abs(a - b) for a, b in zip(ours, theirs)) / scale)
+
+
+tap.main(globals())
