@@ -19,6 +19,7 @@
 static const double FACTORISATIONS = 25; /* what the interior point and its polish usually take */
 static const double LAW_FLOPS = 250;     /* one visit of the exact law */
 static const double IPM_ACCURACY = 1e-6; /* further than this Newton is cheaper */
+static const double NEAR = 2e-7;         /* from here Newton is tried first */
 static const double FIRST_ALPHA = 1e-2, AFTER_IPM_ALPHA = 1e-3, NEAR_ALPHA = 1e-4;
 
 /* In a time step the next one waits: factorisations may cost so many times what sweeps have cost, and sweeps
@@ -177,7 +178,8 @@ static dls_status ipm_stage(chain *x, dls_outcome *outcome, dls_error *error) {
     int iterations = 0;
     stage_begin(x, 0);
     dls_workspace_mark mark = dls_workspace_get_mark(x->workspace);
-    double target = fmax(x->options->stop.tolerance, IPM_ACCURACY);
+    double better = 0.5 * x->monitor.best_value; /* what is no better would not be polished */
+    double target = fmax(x->options->stop.tolerance, fmin(better, IPM_ACCURACY));
     if (!dls_ipm_run(&x->scaled, x->system, &x->monitor, target, left(x, 100), x->workspace, &iterations,
                      outcome))
         return dls_fail_memory(error);
@@ -285,7 +287,7 @@ static dls_status run(chain *x, dls_outcome *outcome, dls_error *error) {
     if (!factoring) status = worth_factoring(x, &factoring, error);
     if (status) return status;
     if (!factoring) return gradient_stage(x, outcome, error);
-    if (x->monitor.best_value < IPM_ACCURACY) { /* nearer than the interior point aims */
+    if (x->monitor.best_value < NEAR) { /* nearer than the interior point aims */
         *outcome = newton_stage(x, NEAR_ALPHA, NEWTON_BUDGET);
         if (ended(x, *outcome)) return DLS_OK;
     }
