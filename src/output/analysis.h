@@ -27,8 +27,9 @@ typedef struct dls_snapshot {
     int body_count;
     dls_motion *motion;
     double *mass, *volume, *radius; /* radius: of the ball of that volume, of the disc in the plane */
-    dls_shape *shapes;
-    int *shape_start; /* body_count + 1 */
+    int shape_count;
+    dls_shape *shapes; /* those with volume */
+    int *shape_start;  /* body_count + 1 */
     int64_t pair_count;
     double *cohesion; /* of pairs of materials, N; NULL where none sticks */
     /* of the frame */

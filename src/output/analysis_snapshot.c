@@ -34,26 +34,26 @@ static dls_status open_pairs(const dls_results *r, dls_snapshot *s, dls_error *e
 }
 
 static dls_status open_shapes(const dls_results *r, dls_snapshot *s, dls_error *error) {
-    int next = 0;
     for (int id = 0; id < s->body_count; id++) {
-        s->shape_start[id] = next;
+        s->shape_start[id] = s->shape_count;
         for (int k = 0; k < dls_results_body_shape_count(r, id); k++) {
             dls_shape_def def;
             dls_status status = dls_results_body_shape(r, id, k, &def, error);
             if (status) return status;
             /* containers are named only: their geometry is not needed */
             if (dls_shape_kind_is_obstacle(def.kind)) continue;
-            status = dls_shape_create(&def, s->dimension, &s->shapes[next], error);
+            dls_shape *shape = &s->shapes[s->shape_count];
+            status = dls_shape_create(&def, s->dimension, shape, error);
             if (status) return status;
+            s->shape_count++;
             double volume, centre[3], inertia[9];
-            dls_shape_mass(&s->shapes[next++], &volume, centre, inertia);
+            dls_shape_mass(shape, &volume, centre, inertia);
             s->volume[id] += volume;
-            s->shape_start[id + 1] = next;
         }
         double v = s->volume[id];
         s->radius[id] = s->dimension == 2 ? sqrt(v / PI) : cbrt(3 * v / (4 * PI));
     }
-    s->shape_start[s->body_count] = next;
+    s->shape_start[s->body_count] = s->shape_count;
     return DLS_OK;
 }
 
@@ -93,8 +93,7 @@ dls_status dls_snapshot_open(const dls_results *r, dls_snapshot *s, dls_error *e
 }
 
 void dls_snapshot_release(dls_snapshot *s) {
-    int shapes = s->shape_start && s->shapes ? s->shape_start[s->body_count] : 0;
-    for (int k = 0; k < shapes; k++) dls_shape_release(&s->shapes[k]);
+    for (int k = 0; k < s->shape_count; k++) dls_shape_release(&s->shapes[k]);
     void *blocks[] = {s->motion, s->mass,    s->volume, s->radius,   s->shapes,    s->shape_start,
                       s->states, s->present, s->poses,  s->contacts, s->is_loaded, s->cohesion};
     for (size_t k = 0; k < sizeof blocks / sizeof *blocks; k++) dls_free(blocks[k]);

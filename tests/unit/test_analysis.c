@@ -286,6 +286,56 @@ static void test_cubic_lattice(void **state) {
     lattice_end(&s);
 }
 
+/* Every kind of shape with volume, turned as it lies: its volume is mass over density, the hull of its
+ * farthest points has that volume, and a plane through the centre of a symmetric body takes half of it. */
+static void check_shapes(int dimension, const char *path) {
+    small_run run = small_run_create(dimension);
+    dls_results_def def = small_run_def();
+    dls_results_writer *writer;
+    dls_results *results;
+    dls_snapshot s;
+    OK(dls_results_create(path, run.world, &def, &writer, error));
+    for (int k = 0; k < 10; k++) small_run_step(&run);
+    OK(dls_results_add_frame(writer, run.simulation, error));
+    OK(dls_results_close(writer, NULL, error));
+    OK(dls_results_open(path, &results, error));
+    OK(dls_snapshot_open(results, &s, error));
+    OK(dls_snapshot_load(results, 0, 0, &s, error));
+    int checked = 0;
+    for (int id = 0; id < s.body_count; id++) {
+        if (!dls_snapshot_moves(&s, id)) continue;
+        dls_analysis_options o = dls_default_analysis_options();
+        dls_region region;
+        memset(s.is_loaded, 0, (size_t)s.body_count * sizeof *s.is_loaded);
+        s.is_loaded[id] = true;
+        near(s.volume[id] * 1000 / s.mass[id], 1, 1e-9);
+        if (s.shape_start[id + 1] - s.shape_start[id] != 1) continue; /* a pair is not convex */
+        checked++;
+        OK(dls_region_create(&s, &o, &region, error));
+        near(region.volume / s.volume[id], 1, 0.012);
+        assert_true(region.volume < s.volume[id] * (1 + 1e-9));
+        dls_region_release(&region);
+        dls_shape_kind kind = s.shapes[s.shape_start[id]].kind;
+        if (kind == DLS_POLYHEDRON || kind == DLS_POLYGON) continue;
+        o.has_region = true;
+        for (int k = 0; k < 3; k++) o.region_low[k] = -100, o.region_high[k] = 100;
+        o.region_low[0] = s.states[id].x[0];
+        OK(dls_region_create(&s, &o, &region, error));
+        near(dls_region_share(&region, &s, id), 0.5, 5e-3);
+        dls_region_release(&region);
+    }
+    assert_true(checked >= (dimension == 2 ? 2 : 6));
+    dls_snapshot_release(&s);
+    dls_results_destroy(results);
+    small_run_destroy(&run);
+}
+
+static void test_shapes(void **state) {
+    (void)state;
+    check_shapes(2, "shapes2.h5");
+    check_shapes(3, "shapes3.h5");
+}
+
 /* Triangles of discs: six neighbours inside, fabric 1/2, no anisotropy; three rattlers are left out. */
 static void test_triangular_lattice(void **state) {
     (void)state;
@@ -590,6 +640,7 @@ int main(void) {
         cmocka_unit_test(test_energy),
         cmocka_unit_test(test_cohesion),
         cmocka_unit_test(test_missing),
+        cmocka_unit_test(test_shapes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
