@@ -23,7 +23,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { MOST_IN_TILE = 1000, WARM_STEPS = 2, WARM_SWEEPS = 150, MOST_SWEEPS = 100, SETTLING_SWEEPS = 40 };
+enum { MOST_IN_TILE = 1000, WARM_STEPS = 2, SETTLING_SWEEPS = 40 };
 
 static const double STEP = 0.01, MU = 0.3, PI = 3.14159265358979323846;
 static const double SETTLING_SECONDS = 5;
@@ -294,29 +294,31 @@ typedef struct memory_use {
 } memory_use;
 
 /* Each stage the least of the steps; counts are those of the last. */
-static dls_step_report measure_steps(dls_simulation *simulation, int steps, double *iterations,
+static dls_step_report measure_steps(dls_simulation *simulation, const arguments *args, double *iterations,
                                      int *certified, double *processor) {
-    dls_step_report least = {.seconds = HUGE_VAL,
-                             .seconds_collide = HUGE_VAL,
-                             .seconds_assemble = HUGE_VAL,
-                             .seconds_solve = HUGE_VAL};
+    dls_step_report report, least = {0};
     double rest = HUGE_VAL;
     dls_error error;
     *iterations = *certified = 0;
-    const double began = processor_seconds();
-    for (int k = 0; k < steps; k++) {
+    *processor = least.seconds_collide = least.seconds_assemble = least.seconds_solve = HUGE_VAL;
+    for (int k = 0; k < args->steps; k++) {
         const dls_step_report before = least;
-        check(dls_simulation_step(simulation, &least, &error), &error);
-        rest =
-            fmin(rest, least.seconds - least.seconds_collide - least.seconds_assemble - least.seconds_solve);
-        least.seconds_collide = fmin(before.seconds_collide, least.seconds_collide);
-        least.seconds_assemble = fmin(before.seconds_assemble, least.seconds_assemble);
-        least.seconds_solve = fmin(before.seconds_solve, least.seconds_solve);
-        *iterations += (double)least.iterations / steps;
-        *certified += least.certified;
+        const double began = processor_seconds();
+        check(dls_simulation_step(simulation, &report, &error), &error);
+        *processor = fmin(*processor, processor_seconds() - began);
+        least = report;
+        least.seconds_collide = fmin(before.seconds_collide, report.seconds_collide);
+        least.seconds_assemble = fmin(before.seconds_assemble, report.seconds_assemble);
+        least.seconds_solve = fmin(before.seconds_solve, report.seconds_solve);
+        rest = fmin(rest,
+                    report.seconds - report.seconds_collide - report.seconds_assemble - report.seconds_solve);
+        *iterations += (double)report.iterations / args->steps;
+        *certified += report.certified;
     }
-    *processor = (processor_seconds() - began) / steps;
-    least.seconds = least.seconds_collide + least.seconds_assemble + least.seconds_solve + rest;
+    const double wall = least.seconds_collide + least.seconds_assemble + least.seconds_solve + rest;
+    const double scale = args->threads == 1 ? *processor / wall : 1;
+    least.seconds_collide *= scale, least.seconds_assemble *= scale, least.seconds_solve *= scale;
+    least.seconds = wall * scale;
     return least;
 }
 
@@ -324,7 +326,7 @@ static void print_packing(const arguments *args, const char *mode, dls_simulatio
                           const memory_use *memory) {
     double iterations, processor;
     int certified;
-    const dls_step_report s = measure_steps(simulation, args->steps, &iterations, &certified, &processor);
+    const dls_step_report s = measure_steps(simulation, args, &iterations, &certified, &processor);
     printf(
         "{\"kind\": \"packing\", \"mode\": \"%s\", \"spheres\": %d, \"threads\": %d, \"tolerance\": %g, "
         "\"contacts\": %d, \"active\": %d, \"steps\": %d, \"certified\": %d, \"iterations\": %.1f, "
@@ -339,6 +341,12 @@ static void print_packing(const arguments *args, const char *mode, dls_simulatio
     fflush(stdout);
 }
 
+/* Iterations that a step may take: fewer in a packing so large that it would not end in minutes. */
+static int most_sweeps(int spheres) {
+    const int affordable = 30000000 / spheres;
+    return affordable < 30 ? 30 : affordable > 100 ? 100 : affordable;
+}
+
 static void measure_packing(const arguments *args) {
     memory_use memory = {.resident = peak_bytes()};
     packing all = make_packing(args->spheres);
@@ -348,9 +356,8 @@ static void measure_packing(const arguments *args) {
     memory.world = (double)(atomic_load(&held) - before);
     dls_simulation *simulation = make_simulation(world, args->threads);
     dls_error error;
-    solve_to(simulation, args->tolerance, WARM_SWEEPS);
+    solve_to(simulation, args->tolerance, most_sweeps(all.count));
     for (int k = 0; k < WARM_STEPS; k++) check(dls_simulation_step(simulation, NULL, &error), &error);
-    solve_to(simulation, args->tolerance, MOST_SWEEPS);
     print_packing(args, "tolerance", simulation, all.count, &memory);
     solve_by_sweeps(simulation, args->sweeps);
     print_packing(args, "sweeps", simulation, all.count, &memory);
