@@ -11,11 +11,14 @@
 
 enum { MOST_SERIES = 6, MOST_POINTS = 1500 };
 
+/* A column as it is, what it has changed since its first row, or against its sign. */
+typedef enum drawn_value { AS_IT_IS, FROM_FIRST, NEGATED } drawn_value;
+
 /* A column that is drawn, by name; one that the table does not have is left out. */
 typedef struct drawn_column {
     const char *column, *name;
     figure_style style;
-    bool from_first; /* what it has changed since its first row */
+    drawn_value value;
 } drawn_column;
 
 typedef struct drawing {
@@ -34,10 +37,10 @@ static const drawing drawings[] = {
      "force on containers",
      FIGURE_LINEAR,
      false,
-     {{"fx", "F_{x}", FIGURE_PLAIN, false},
-      {"fy", "F_{y}", FIGURE_PLAIN, false},
-      {"fz", "F_{z}", FIGURE_PLAIN, false},
-      {"weight", "weight", FIGURE_PLAIN, false}}},
+     {{"fx", "F_{x}", FIGURE_PLAIN, AS_IT_IS},
+      {"fy", "F_{y}", FIGURE_PLAIN, AS_IT_IS},
+      {"fz", "F_{z}", FIGURE_PLAIN, AS_IT_IS},
+      {"weight", "−weight", FIGURE_PLAIN, NEGATED}}},
     {"coordination",
      "coordination",
      "time",
@@ -45,8 +48,8 @@ static const drawing drawings[] = {
      "neighbours per body",
      FIGURE_LINEAR,
      false,
-     {{"neighbours", "all bodies", FIGURE_PLAIN, false},
-      {"without_rattlers", "without rattlers", FIGURE_PLAIN, false}}},
+     {{"neighbours", "all bodies", FIGURE_PLAIN, AS_IT_IS},
+      {"without_rattlers", "without rattlers", FIGURE_PLAIN, AS_IT_IS}}},
     {"neighbours",
      "neighbours",
      "neighbours",
@@ -54,7 +57,7 @@ static const drawing drawings[] = {
      "share of bodies",
      FIGURE_LINEAR,
      false,
-     {{"share", NULL, FIGURE_BARS, false}}},
+     {{"share", NULL, FIGURE_BARS, AS_IT_IS}}},
     {"fraction",
      "fraction",
      "time",
@@ -62,7 +65,7 @@ static const drawing drawings[] = {
      "solid fraction",
      FIGURE_LINEAR,
      false,
-     {{"fraction", NULL, FIGURE_PLAIN, false}}},
+     {{"fraction", NULL, FIGURE_PLAIN, AS_IT_IS}}},
     {"fabric",
      "fabric",
      "time",
@@ -70,11 +73,11 @@ static const drawing drawings[] = {
      "fabric",
      FIGURE_LINEAR,
      false,
-     {{"xx", "F_{xx}", FIGURE_PLAIN, false},
-      {"yy", "F_{yy}", FIGURE_PLAIN, false},
-      {"zz", "F_{zz}", FIGURE_PLAIN, false},
-      {"xy", "F_{xy}", FIGURE_PLAIN, false},
-      {"anisotropy", "anisotropy", FIGURE_PLAIN, false}}},
+     {{"xx", "F_{xx}", FIGURE_PLAIN, AS_IT_IS},
+      {"yy", "F_{yy}", FIGURE_PLAIN, AS_IT_IS},
+      {"zz", "F_{zz}", FIGURE_PLAIN, AS_IT_IS},
+      {"xy", "F_{xy}", FIGURE_PLAIN, AS_IT_IS},
+      {"anisotropy", "anisotropy", FIGURE_PLAIN, AS_IT_IS}}},
     {"stress",
      "stress",
      "time",
@@ -82,11 +85,11 @@ static const drawing drawings[] = {
      "stress",
      FIGURE_LINEAR,
      false,
-     {{"xx", "σ_{xx}", FIGURE_PLAIN, false},
-      {"yy", "σ_{yy}", FIGURE_PLAIN, false},
-      {"zz", "σ_{zz}", FIGURE_PLAIN, false},
-      {"xy", "σ_{xy}", FIGURE_PLAIN, false},
-      {"pressure", "pressure", FIGURE_PLAIN, false}}},
+     {{"xx", "σ_{xx}", FIGURE_PLAIN, AS_IT_IS},
+      {"yy", "σ_{yy}", FIGURE_PLAIN, AS_IT_IS},
+      {"zz", "σ_{zz}", FIGURE_PLAIN, AS_IT_IS},
+      {"xy", "σ_{xy}", FIGURE_PLAIN, AS_IT_IS},
+      {"pressure", "pressure", FIGURE_PLAIN, AS_IT_IS}}},
     {"forces",
      "forces",
      "f",
@@ -94,7 +97,7 @@ static const drawing drawings[] = {
      "P(f)",
      FIGURE_LOG,
      false,
-     {{"density", "run", FIGURE_POINTS, false}, {"tail", "exponential tail", FIGURE_PLAIN, false}}},
+     {{"density", "run", FIGURE_POINTS, AS_IT_IS}, {"tail", "exponential tail", FIGURE_PLAIN, AS_IT_IS}}},
     {"repose",
      "repose",
      "time",
@@ -102,7 +105,7 @@ static const drawing drawings[] = {
      "angle of repose",
      FIGURE_LINEAR,
      false,
-     {{"angle", NULL, FIGURE_PLAIN, false}}},
+     {{"angle", NULL, FIGURE_PLAIN, AS_IT_IS}}},
     {"repose_surface",
      "repose_surface",
      "place",
@@ -110,7 +113,7 @@ static const drawing drawings[] = {
      "height",
      FIGURE_LINEAR,
      false,
-     {{"height", "top of the bed", FIGURE_POINTS, false}, {"fit", "fitted line", FIGURE_PLAIN, false}}},
+     {{"height", "top of the bed", FIGURE_POINTS, AS_IT_IS}, {"fit", "fitted line", FIGURE_PLAIN, AS_IT_IS}}},
     {"cone",
      "cone",
      "time",
@@ -118,7 +121,7 @@ static const drawing drawings[] = {
      "angle of the heap",
      FIGURE_LINEAR,
      false,
-     {{"angle", NULL, FIGURE_PLAIN, false}}},
+     {{"angle", NULL, FIGURE_PLAIN, AS_IT_IS}}},
     {"cone_surface",
      "cone_surface",
      "place",
@@ -126,7 +129,7 @@ static const drawing drawings[] = {
      "height",
      FIGURE_LINEAR,
      false,
-     {{"height", "top of the bed", FIGURE_POINTS, false}, {"fit", "fitted line", FIGURE_PLAIN, false}}},
+     {{"height", "top of the bed", FIGURE_POINTS, AS_IT_IS}, {"fit", "fitted line", FIGURE_PLAIN, AS_IT_IS}}},
     {"height",
      "height",
      "time",
@@ -134,7 +137,7 @@ static const drawing drawings[] = {
      "height",
      FIGURE_LINEAR,
      false,
-     {{"centre", "mass centre", FIGURE_PLAIN, false}, {"top", "top", FIGURE_PLAIN, false}}},
+     {{"centre", "mass centre", FIGURE_PLAIN, AS_IT_IS}, {"top", "top", FIGURE_PLAIN, AS_IT_IS}}},
     {"profile",
      "profile",
      "place",
@@ -142,9 +145,9 @@ static const drawing drawings[] = {
      "mean velocity",
      FIGURE_LINEAR,
      true,
-     {{"vx", "v_{x}", FIGURE_LINE, false},
-      {"vy", "v_{y}", FIGURE_LINE, false},
-      {"vz", "v_{z}", FIGURE_LINE, false}}},
+     {{"vx", "v_{x}", FIGURE_LINE, AS_IT_IS},
+      {"vy", "v_{y}", FIGURE_LINE, AS_IT_IS},
+      {"vz", "v_{z}", FIGURE_LINE, AS_IT_IS}}},
     {"profile",
      "profile_spread",
      "place",
@@ -152,9 +155,9 @@ static const drawing drawings[] = {
      "spread of the velocity",
      FIGURE_LINEAR,
      true,
-     {{"spread_vx", "v_{x}", FIGURE_LINE, false},
-      {"spread_vy", "v_{y}", FIGURE_LINE, false},
-      {"spread_vz", "v_{z}", FIGURE_LINE, false}}},
+     {{"spread_vx", "v_{x}", FIGURE_LINE, AS_IT_IS},
+      {"spread_vy", "v_{y}", FIGURE_LINE, AS_IT_IS},
+      {"spread_vz", "v_{z}", FIGURE_LINE, AS_IT_IS}}},
     {"energy",
      "energy",
      "time",
@@ -162,12 +165,12 @@ static const drawing drawings[] = {
      "energy",
      FIGURE_LINEAR,
      false,
-     {{"kinetic", "kinetic", FIGURE_PLAIN, false},
-      {"potential", "change of potential", FIGURE_PLAIN, true},
-      {"friction", "lost to friction", FIGURE_PLAIN, false},
-      {"impact", "lost in impacts", FIGURE_PLAIN, false},
-      {"work", "work of drives", FIGURE_PLAIN, false},
-      {"unaccounted", "unaccounted", FIGURE_PLAIN, false}}},
+     {{"kinetic", "kinetic", FIGURE_PLAIN, AS_IT_IS},
+      {"potential", "change of potential", FIGURE_PLAIN, FROM_FIRST},
+      {"friction", "lost to friction", FIGURE_PLAIN, AS_IT_IS},
+      {"impact", "lost in impacts", FIGURE_PLAIN, AS_IT_IS},
+      {"work", "work of drives", FIGURE_PLAIN, AS_IT_IS},
+      {"unaccounted", "unaccounted", FIGURE_PLAIN, AS_IT_IS}}},
     {"penetration",
      "penetration",
      "time",
@@ -175,7 +178,7 @@ static const drawing drawings[] = {
      "penetration",
      FIGURE_LINEAR,
      false,
-     {{"penetration", NULL, FIGURE_PLAIN, false}}},
+     {{"penetration", NULL, FIGURE_PLAIN, AS_IT_IS}}},
     {"residual",
      "residual",
      "time",
@@ -183,7 +186,7 @@ static const drawing drawings[] = {
      "residual of the step",
      FIGURE_LOG,
      false,
-     {{"residual", NULL, FIGURE_PLAIN, false}}},
+     {{"residual", NULL, FIGURE_PLAIN, AS_IT_IS}}},
     {"complementarity",
      "complementarity",
      "time",
@@ -191,7 +194,7 @@ static const drawing drawings[] = {
      "|r · (u + μ|u_{t}| n)|",
      FIGURE_LOG,
      false,
-     {{"largest", "largest", FIGURE_PLAIN, false}, {"sum", "sum", FIGURE_PLAIN, false}}},
+     {{"largest", "largest", FIGURE_PLAIN, AS_IT_IS}, {"sum", "sum", FIGURE_PLAIN, AS_IT_IS}}},
 };
 
 /* ---- points ---- */
@@ -242,7 +245,7 @@ static figure_series take_series(const dls_analysis_table *t, const drawing *d, 
     for (size_t k = 0; k < count; k++) {
         const double *row = t->values + k * (size_t)t->column_count;
         x[k] = row[x_at];
-        y[k] = row[y_at] - (c->from_first ? t->values[y_at] : 0);
+        y[k] = c->value == NEGATED ? -row[y_at] : row[y_at] - (c->value == FROM_FIRST ? t->values[y_at] : 0);
     }
     if (c->style == FIGURE_PLAIN) {
         sort_points(count, x, y);

@@ -69,8 +69,8 @@ static dls_status force_frame(dls_analysis_work *work, void *user, dls_error *er
     return DLS_OK;
 }
 
-static const char *const force_columns[] = {"f", "width", "density", "count", "tail"};
-static const char *const force_units[] = {"1", "1", "1", "1", "1"};
+static const char *const force_columns[] = {"f", "low", "high", "density", "count", "tail"};
+static const char *const force_units[] = {"1", "1", "1", "1", "1", "1"};
 static const char *const mean_columns[] = {"time", "mean"};
 static const char *const mean_units[] = {"s", "N"};
 
@@ -83,22 +83,26 @@ static double class_width(const force_list *list) {
 
 enum { LEAST_IN_CLASS = 10 };
 
-/* Classes span as many widths as it takes to hold ten forces. The fit stands beside each as its mean there:
- * n₁/n (e^(−β(low−1)) − e^(−β(high−1)))/(high − low). */
+/* Classes span as many widths as it takes to hold ten forces. Above the mean a class stands where the fit
+ * equals its own mean over the class, so that wide classes of an exponential lie on its line; below, in its
+ * middle. */
+static double class_place(double low, double high, double beta) {
+    if (!(low >= 1)) return 0.5 * (low + high);
+    double mean = (exp(-beta * (low - 1)) - exp(-beta * (high - 1))) / (beta * (high - low));
+    return isfinite(mean) && mean > 0 ? 1 - log(mean) / beta : 0.5 * (low + high);
+}
+
 static void add_classes(dls_analysis *out, const force_list *list, double beta) {
     int64_t n = list->count, next = 0, above = 0;
     double width = class_width(list), low = 0;
     for (int64_t k = 0; k < n; k++) above += list->f[k] > 1;
     while (next < n) {
-        int64_t first = next, least = n - next < LEAST_IN_CLASS ? n - next : LEAST_IN_CLASS;
+        int64_t first = next, least = n - next < 2 * LEAST_IN_CLASS ? n - next : LEAST_IN_CLASS;
         double high = width * (floor(list->f[first + least - 1] / width) + 1);
         while (next < n && list->f[next] < high) next++;
-        double share = (double)(next - first) / (double)n, tail = NAN;
-        if (low >= 1)
-            tail =
-                (double)above / (double)n * (exp(-beta * (low - 1)) - exp(-beta * (high - 1))) / (high - low);
-        const double row[] = {0.5 * (low + high), high - low, share / (high - low), (double)(next - first),
-                              tail};
+        double share = (double)(next - first) / (double)n, place = class_place(low, high, beta), tail = NAN;
+        if (low >= 1) tail = (double)above / (double)n * beta * exp(-beta * (place - 1));
+        const double row[] = {place, low, high, share / (high - low), (double)(next - first), tail};
         dls_analysis_add_row(out, 0, row);
         low = high;
     }
@@ -122,7 +126,7 @@ static void add_facts(dls_analysis *out, const force_list *list, double beta, do
 dls_status dls_measure_forces(dls_analysis_work *work, dls_error *error) {
     force_list list = {0};
     double beta, beta_error, distance;
-    dls_analysis_add_table(work->out, "forces", 5, force_columns, force_units);
+    dls_analysis_add_table(work->out, "forces", 6, force_columns, force_units);
     dls_analysis_add_table(work->out, "force_mean", 2, mean_columns, mean_units);
     dls_status status = dls_analysis_frames(work, true, force_frame, &list, error);
     if (!status && (list.count == 0 || list.count > INT32_MAX))
