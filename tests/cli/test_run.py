@@ -404,4 +404,12 @@ def test_recorded_steps_solve_to_the_same():
                 (name, frame, max(abs(a - b) for a, b in zip(ours, theirs)) / scale)
 
 
+def test_results_never_take_the_place_of_their_scene():
+    pathlib.Path("mine.yaml").write_text(DRUM)
+    os.symlink("mine.yaml", "link.yaml")
+    for output in ("mine.yaml", "./mine.yaml", "link.yaml"):
+        refuses("run", "mine.yaml", "-o", output, words=["is the scene", "another name"])
+    assert pathlib.Path("mine.yaml").read_text() == DRUM
+
+
 tap.main(globals())
