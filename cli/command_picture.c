@@ -27,20 +27,6 @@ static const option options[] = {
     {"width", 0, OPTION_REAL, "INCHES", AT(width), 1, 14, "width of the page"},
 };
 
-/* The world that the scene of the run makes: it knows the shapes. */
-static dls_scene *read_scene(const dls_results *results) {
-    int count = dls_results_setting_count(results);
-    const char **settings = report_allocate((size_t)count + 1, sizeof *settings);
-    for (int i = 0; i < count; i++) settings[i] = dls_results_setting(results, i);
-    const char *text = dls_results_scene_text(results);
-    dls_scene *scene = NULL;
-    dls_error error;
-    if (dls_scene_read_text(text, strlen(text), "scene of the run", ".", count, settings, &scene, &error))
-        report_error("picture: %s", error.message);
-    free(settings);
-    return scene;
-}
-
 static bool default_path(const char *file, char *path, size_t size) {
     const char *slash = strrchr(file, '/'), *base = slash ? slash + 1 : file, *dot = strrchr(base, '.');
     int stem = dot && dot > base ? (int)(dot - base) : (int)strlen(base);
@@ -50,8 +36,7 @@ static bool default_path(const char *file, char *path, size_t size) {
     return false;
 }
 
-static int draw(dls_results *results, dls_scene *scene, int frame, const picture_values *v,
-                const char *path) {
+static int draw(dls_results *results, int frame, const picture_values *v, const char *path) {
     int bodies = dls_results_body_count(results);
     int contacts = v->forces ? dls_results_frame_contact_count(results, frame) : 0;
     dls_body_state *states = report_allocate((size_t)bodies + 1, sizeof *states);
@@ -61,7 +46,7 @@ static int draw(dls_results *results, dls_scene *scene, int frame, const picture
     char message[512];
     picture p = {.dimension = dls_results_dimension(results),
                  .body_count = bodies,
-                 .world = dls_scene_world(scene),
+                 .results = results,
                  .states = states,
                  .present = present,
                  .contact_count = contacts,
@@ -71,11 +56,8 @@ static int draw(dls_results *results, dls_scene *scene, int frame, const picture
                  .width_inches = v->width};
     int code = EXIT_BAD_INPUT;
     picture_view_find(p.dimension == 2 ? "top" : v->view, &p.view);
-    if (bodies != dls_world_body_count(p.world))
-        report_error("picture: the scene makes %d bodies, the run has %d", dls_world_body_count(p.world),
-                     bodies);
-    else if (dls_results_frame_states(results, frame, states, present, &error) ||
-             (contacts && dls_results_frame_contacts(results, frame, records, &error)))
+    if (dls_results_frame_states(results, frame, states, present, &error) ||
+        (contacts && dls_results_frame_contacts(results, frame, records, &error)))
         report_error("picture: %s", error.message);
     else if (!picture_write(&p, path, message, sizeof message))
         report_error("picture: %s", message);
@@ -100,13 +82,15 @@ static int run(const text_list *operands, const void *values) {
     if (dls_results_open(operands->items[0], &results, &error)) return report_error("%s", error.message);
     int frames = dls_results_frame_count(results), frame = v->frame < 0 ? frames - 1 : v->frame;
     int code = EXIT_BAD_INPUT;
-    if (frame < 0 || frame >= frames) {
-        report_error("picture: no frame %d, the run has %d", frame, frames);
-    } else {
-        dls_scene *scene = read_scene(results);
-        if (scene) code = draw(results, scene, frame, v, v->output ? v->output : named);
-        dls_scene_destroy(scene);
-    }
+    if (frames == 0)
+        report_error("picture: %s holds no frame yet", operands->items[0]);
+    else if (frame >= frames)
+        report_error("picture: no frame %d in %s, expected 0 to %d", frame, operands->items[0], frames - 1);
+    else if (v->forces && !dls_results_has_contacts(results))
+        report_error("picture: %s holds no contacts (output.contacts was no), expected them for --forces",
+                     operands->items[0]);
+    else
+        code = draw(results, frame, v, v->output ? v->output : named);
     dls_results_destroy(results);
     return code;
 }

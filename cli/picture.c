@@ -11,6 +11,7 @@
 
 static const double MARGIN = 8, HEAD = 16, FOOT = 26, TEXT = 8; /* points */
 static const double POINTS_PER_INCH = 72;
+static const double REST = 1e-6; /* m/s: what is slower stands still */
 
 bool picture_view_find(const char *name, picture_view *view) {
     static const struct {
@@ -137,7 +138,7 @@ static void draw_chains(const page *g, cairo_t *cr) {
         for (int side = 0; side < 2; side++) {
             int body = side ? c->body_b : c->body_a;
             double from[2], to[2], depth;
-            if (dls_body_motion(p->world, body) != DLS_DYNAMIC) continue;
+            if (dls_results_body_motion(p->results, body) != DLS_DYNAMIC) continue;
             picture_project(&p->view, p->states[body].x, from, &depth);
             picture_project(&p->view, c->point, to, &depth);
             cairo_move_to(cr, page_x(g, from[0]), page_y(g, from[1]));
@@ -219,8 +220,9 @@ static void lay_out(page *g) {
     g->origin[0] = (g->width - g->scale * across) / 2;
     g->origin[1] = g->height - FOOT - 3;
     for (int body = 0; body < p->body_count; body++)
-        if (p->present[body] && dls_body_motion(p->world, body) == DLS_DYNAMIC)
+        if (p->present[body] && dls_results_body_motion(p->results, body) == DLS_DYNAMIC)
             g->top_speed = fmax(g->top_speed, speed_of(p, body));
+    if (g->top_speed < REST) g->top_speed = 0;
     for (int k = 0; k < p->contact_count; k++) g->top_force = fmax(g->top_force, p->contacts[k].impulse[0]);
 }
 

@@ -11,7 +11,7 @@ typedef struct picture_view {
 
 typedef struct picture {
     int dimension, body_count;
-    const dls_world *world; /* for the shapes */
+    const dls_results *results; /* for the shapes */
     const dls_body_state *states;
     const bool *present;
     int contact_count;

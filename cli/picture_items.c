@@ -62,6 +62,9 @@ static void enclose(picture_items *items, double x, double y, double radius) {
     for (int k = 0; k < 2; k++) {
         items->low[k] = fmin(items->low[k], place[k] - radius);
         items->high[k] = fmax(items->high[k], place[k] + radius);
+        if (!items->moving) continue;
+        items->moving_low[k] = fmin(items->moving_low[k], place[k] - radius);
+        items->moving_high[k] = fmax(items->moving_high[k], place[k] + radius);
     }
 }
 
@@ -248,24 +251,75 @@ static void add_sides(const standing *s) {
     }
 }
 
-/* The line that bounds a half-plane, as long as all else; laid down when the bounds are known. */
+/* ---- what has no bounds of its own, laid down when those of all else are known ---- */
+
+/* The line that bounds a half-plane; the page grows to show it where it is near. */
 static void add_line(const standing *s) {
-    picture_item *item = add_item(s->items, ITEM_LINES, s->body);
-    double ends[2][3] = {{-1, 0, 0}, {1, 0, 0}}, page[2], depth, reach = 0, middle[3];
+    static const double NEAR = 0.25; /* of what is shown */
+    double along[3], middle[3] = {0}, page[2], depth, reach = 0;
     for (int k = 0; k < 2; k++) {
         middle[k] = (s->items->low[k] + s->items->high[k]) / 2;
         reach += s->items->high[k] - s->items->low[k];
     }
-    double along[3];
     rotate(s->q, (const double[3]){1, 0, 0}, along);
     double offset = (middle[0] - s->x[0]) * along[0] + (middle[1] - s->x[1]) * along[1];
+    to_page(s, (const double[3]){offset, 0, 0}, page, &depth);
+    bool near = true;
+    for (int k = 0; k < 2; k++)
+        near =
+            near && page[k] > s->items->low[k] - NEAR * reach && page[k] < s->items->high[k] + NEAR * reach;
+    if (near) enclose(s->items, page[0], page[1], 0);
+    picture_item *item = add_item(s->items, ITEM_LINES, s->body);
     item->wall = true;
     item->depth = -INFINITY;
-    for (int end = 0; end < 2; end++) {
-        ends[end][0] = offset + ends[end][0] * reach;
-        to_page(s, ends[end], page, &depth);
+    for (int end = -1; end <= 1; end += 2) {
+        to_page(s, (const double[3]){offset + end * 2 * reach, 0, 0}, page, &depth);
         add_point(s->items, item, page);
     }
+}
+
+static bool has_bounds(const picture *p, int body) {
+    dls_shape_def shape;
+    return dls_results_body_shape_count(p->results, body) > 0 &&
+           !dls_results_body_shape(p->results, body, 0, &shape, NULL) && shape.kind != DLS_HALF_SPACE;
+}
+
+/* How far the other bodies reach along the axes of a half-space. */
+static bool find_footprint(const standing *s, double *low, double *high) {
+    const picture *p = s->picture;
+    double axis[2][3];
+    low[0] = low[1] = INFINITY;
+    high[0] = high[1] = -INFINITY;
+    for (int k = 0; k < 2; k++) rotate(s->q, (const double[3]){k == 0, k == 1, 0}, axis[k]);
+    for (int body = 0; body < p->body_count; body++) {
+        if (!p->present[body] || !has_bounds(p, body)) continue;
+        for (int k = 0; k < 2; k++) {
+            double at = 0;
+            for (int i = 0; i < 3; i++) at += axis[k][i] * (p->states[body].x[i] - s->x[i]);
+            low[k] = fmin(low[k], at);
+            high[k] = fmax(high[k], at);
+        }
+    }
+    return low[0] <= high[0];
+}
+
+/* A patch of the plane that bounds a half-space below the bodies, where it faces the eye. */
+static void add_ground(const standing *s) {
+    double low[2], high[2], normal[3], toward = 0, page[4][2], depth, shown = 0, wide = 0;
+    rotate(s->q, (const double[3]){0, 0, 1}, normal);
+    for (int k = 0; k < 3; k++) toward += normal[k] * s->picture->view.toward[k];
+    if (toward < -1e-9 || !find_footprint(s, low, high)) return;
+    for (int k = 0; k < 2; k++) {
+        shown = fmax(shown, s->items->high[k] - s->items->low[k]);
+        wide = fmax(wide, high[k] - low[k]);
+    }
+    double border = fmax(shown - wide, 0) / 2 + 0.08 * shown;
+    for (int c = 0; c < 4; c++) {
+        const double local[3] = {c & 1 ? high[0] + border : low[0] - border,
+                                 c & 2 ? high[1] + border : low[1] - border, 0};
+        to_page(s, local, page[c], &depth);
+    }
+    add_outline(s, page, 4, -INFINITY, 1);
 }
 
 static void add_shape(const standing *s, bool unbounded) {
@@ -274,6 +328,7 @@ static void add_shape(const standing *s, bool unbounded) {
         if (unbounded) add_line(s);
         return;
     case DLS_HALF_SPACE:
+        if (unbounded) add_ground(s);
         return;
     default:
         if (unbounded) return;
@@ -312,10 +367,11 @@ static void add_shape(const standing *s, bool unbounded) {
 
 static void add_body(const picture *p, int body, bool unbounded, picture_items *items) {
     const dls_body_state *state = &p->states[body];
-    for (int k = 0; k < dls_body_shape_count(p->world, body); k++) {
+    items->moving = dls_results_body_motion(p->results, body) == DLS_DYNAMIC;
+    for (int k = 0; k < dls_results_body_shape_count(p->results, body); k++) {
         dls_shape_def shape;
-        if (dls_body_shape(p->world, body, k, &shape, NULL)) continue;
-        standing s = {p, items, &shape, body, dls_body_motion(p->world, body) != DLS_DYNAMIC, {0}, {0}};
+        if (dls_results_body_shape(p->results, body, k, &shape, NULL)) continue;
+        standing s = {p, items, &shape, body, !items->moving, {0}, {0}};
         const double *a = state->q, *b = shape.pose.q;
         rotate(a, shape.pose.x, s.x);
         for (int i = 0; i < 3; i++) s.x[i] += state->x[i];
@@ -333,12 +389,30 @@ static int by_depth(const void *a, const void *b) {
     return p->body < q->body ? -1 : p->body > q->body;
 }
 
+/* A container far longer than wide that is mostly empty is cut off where nothing moves. */
+static void crop(picture_items *items) {
+    static const double LONG = 1.6, EMPTY = 0.6, MARGIN = 0.3;
+    for (int k = 0; k < 2; k++) {
+        double whole = items->high[k] - items->low[k], across = items->high[1 - k] - items->low[1 - k],
+               used = items->moving_high[k] - items->moving_low[k];
+        if (!(whole > LONG * across) || !(used < EMPTY * whole)) continue;
+        double margin = fmax(MARGIN * used, (across - used) / 2);
+        items->low[k] = fmax(items->low[k], items->moving_low[k] - margin);
+        items->high[k] = fmin(items->high[k], items->moving_high[k] + margin);
+        return;
+    }
+}
+
 void picture_items_gather(const picture *p, picture_items *items) {
-    *items = (picture_items){.low = {INFINITY, INFINITY}, .high = {-INFINITY, -INFINITY}};
+    *items = (picture_items){.low = {INFINITY, INFINITY},
+                             .high = {-INFINITY, -INFINITY},
+                             .moving_low = {INFINITY, INFINITY},
+                             .moving_high = {-INFINITY, -INFINITY}};
     for (int body = 0; body < p->body_count; body++)
         if (p->present[body]) add_body(p, body, false, items);
     if (!(items->low[0] <= items->high[0]))
         for (int k = 0; k < 2; k++) items->low[k] = -1, items->high[k] = 1;
+    if (items->moving_low[0] <= items->moving_high[0]) crop(items);
     for (int body = 0; body < p->body_count; body++)
         if (p->present[body]) add_body(p, body, true, items);
     if (items->count) qsort(items->item, (size_t)items->count, sizeof *items->item, by_depth);

@@ -27,7 +27,9 @@ typedef struct picture_items {
     int count, capacity;
     double *point;
     int point_count, point_capacity;
-    double low[2], high[2]; /* of what has bounds */
+    bool moving;                          /* what is being added */
+    double low[2], high[2];               /* of what is shown */
+    double moving_low[2], moving_high[2]; /* of bodies that move freely */
 } picture_items;
 
 void picture_items_gather(const picture *p, picture_items *items);

@@ -1,0 +1,138 @@
+"""delassus picture: what is drawn, that the page fits it, and what is refused."""
+import os
+import pathlib
+import re
+import struct
+import sys
+import xml.etree.ElementTree as ElementTree
+
+sys.path.insert(0, os.path.join(os.environ["DLS_SOURCE_DIR"], "tests"))
+from support import tap  # noqa: E402
+from support.program import SOURCE, only_these, refuses, run  # noqa: E402
+
+TALL = """delassus: 1
+title: A ball in a tower
+bodies:
+  - {name: tower, motion: static, position: [0, 0, HEIGHT/2], shape: {kind: box-inside, size: [1, 1, HEIGHT]}}
+  - {name: ball, position: [0, 0, 0.3], shape: {kind: sphere, radius: 0.3}}
+time: {step: 0.01, until: 0.02}
+output: {interval: 0, contacts: CONTACTS}
+"""
+
+# One of each shape, on a half-space.
+SHAPES = """delassus: 1
+title: One of each
+bodies:
+  - {name: ground, motion: static, shape: {kind: half-space}}
+  - {name: tub, motion: static, position: [0, 0, 1], shape: {kind: cylinder-inside, radius: 9, length: 4}}
+  - {name: ball, position: [0, 0, 0.1], shape: {kind: sphere, radius: 0.1}}
+  - {name: box, position: [1, 0, 0.1], shape: {kind: box, size: [0.4, 0.3, 0.2]}}
+  - {name: capsule, position: [2, 0, 0.2], shape: {kind: capsule, radius: 0.1, length: 0.2}}
+  - {name: egg, position: [3, 0, 0.1], shape: {kind: ellipsoid, size: [0.2, 0.15, 0.1]}}
+  - {name: can, position: [4, 0, 0.1], shape: {kind: cylinder, radius: 0.1, length: 0.2}}
+  - name: stone
+    position: [5, 0, 0]
+    shape: {kind: polyhedron, points: [[0, 0, 0], [0.3, 0, 0], [0, 0.3, 0], [0, 0, 0.3]]}
+  - {name: late, birth: 0.015, position: [0, 1, 0.1], shape: {kind: sphere, radius: 0.1}}
+time: {step: 0.01, until: 0.03}
+output: {interval: 0}
+"""
+
+
+def results(name, text):
+    pathlib.Path(f"{name}.yaml").write_text(text)
+    run("run", f"{name}.yaml", "-o", f"{name}.h5", "-q")
+    return f"{name}.h5"
+
+
+def size(path):
+    """Width and height of a PNG that is whole."""
+    data = pathlib.Path(path).read_bytes()
+    assert data[:8] == b"\x89PNG\r\n\x1a\n" and data[-8:-4] == b"IEND", path
+    return struct.unpack(">II", data[16:24])
+
+
+def drawn(path):
+    """How many outlines are filled in an SVG."""
+    root = ElementTree.parse(path).getroot()
+    return sum(bool(re.search(r"fill:(?!none)", element.get("style") or "")) or (element.get("fill") or "none") != "none"
+               for element in root.iter() if element.tag.endswith("path"))
+
+
+def tall(height, contacts="yes"):
+    return results(f"tall{height}", TALL.replace("HEIGHT", str(height)).replace("CONTACTS", contacts))
+
+
+def test_every_template():
+    for template in sorted((SOURCE / "scenes/templates").glob("*.yaml")):
+        name = template.stem
+        run("run", template, "-o", f"{name}.h5", "--set", "time.until=2e-3", "--tol", "1e-2", "-q")
+        done = run("picture", f"{name}.h5", "--forces")
+        assert f"{name}.png, {name}.svg: frame" in done.stdout, done.stdout
+        width, height = size(f"{name}.png")
+        assert width == 1500 and 500 < height < 2200, (name, width, height)
+        text = pathlib.Path(f"{name}.svg").read_text()
+        assert text.count("<path") > 5, name
+
+
+def test_every_shape():
+    path = results("shapes", SHAPES)
+    counts = []
+    for frame in (0, 3):
+        run("picture", path, "--frame", frame, "-o", f"shapes{frame}")
+        counts.append(drawn(f"shapes{frame}.svg"))
+    assert counts[1] == counts[0] + 1, counts  # a ball was born
+    for view in ("front", "side", "top", "iso"):
+        run("picture", path, "--view", view, "-o", view, "--width", 4)
+        assert size(f"{view}.png")[0] == 1200
+    # four balls and stones look alike from everywhere, a box shows three faces or one
+    assert drawn("iso.svg") >= drawn("front.svg") > 6, (drawn("iso.svg"), drawn("front.svg"))
+
+
+def test_a_tower_is_cut_off():
+    heights = []
+    for height in (10, 40):
+        run("picture", tall(height), "-o", "tower", "--view", "front")
+        heights.append(size("tower.png")[1])
+    assert heights[0] == heights[1], heights  # however tall it is
+    assert heights[0] < 1700, heights
+    run("picture", tall(1), "-o", "cube", "--view", "front")
+    assert size("cube.png")[1] >= 1500, size("cube.png")  # all of it
+
+
+def test_forces():
+    path = tall(1)
+    run("picture", path, "-o", "without")
+    run("picture", path, "-o", "with", "--forces")
+    strokes = [pathlib.Path(f"{name}.svg").read_text().count("<path") for name in ("without", "with")]
+    assert strokes[1] > strokes[0], strokes
+    refuses("picture", tall(2, contacts="no"), "--forces", words=["tall2.h5", "no contacts"])
+    run("picture", "tall2.h5", "-o", "plain")
+
+
+def test_scene_is_not_needed():
+    path = tall(3)
+    pathlib.Path("tall3.yaml").unlink()
+    run("picture", path, "-o", "alone")
+
+
+def test_refuses():
+    path = tall(1)
+    pathlib.Path("text.h5").write_text("no results")
+    refuses("picture", "missing.h5", words=["missing.h5", "No such file"])
+    refuses("picture", "text.h5", words=["text.h5"])
+    refuses("picture", f"{path}.checkpoint", words=[f"{path}.checkpoint"])
+    pathlib.Path("cut.h5").write_bytes(pathlib.Path(path).read_bytes()[:3000])
+    refuses("picture", "cut.h5", words=["cut.h5"])
+    refuses("picture", path, "--frame", 3, words=["no frame 3", "0 to 2"])
+    refuses("picture", path, "--frame", -1, words=["--frame"])
+    refuses("picture", path, "--view", "back", words=["back", "front, side, top or iso"])
+    refuses("picture", path, "--width", 100, words=["--width"])
+    refuses("picture", path, "-o", "absent/x", words=["absent/x"])
+    pathlib.Path("narrow").mkdir()
+    refuses("picture", path, "-o", "narrow/x", words=["narrow/x"], limit=1000)
+    only_these("narrow")
+    refuses("picture", words=["RESULTS"])
+
+
+tap.main(globals())
