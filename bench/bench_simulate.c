@@ -23,7 +23,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { MOST_IN_TILE = 1000, WARM_STEPS = 2, SETTLING_SWEEPS = 40 };
+enum { MOST_IN_TILE = 1000, WARM_STEPS = 2, WARM_SWEEPS = 100, SETTLING_SWEEPS = 40 };
 
 static const double STEP = 0.01, MU = 0.3, PI = 3.14159265358979323846;
 static const double SETTLING_SECONDS = 5;
@@ -344,7 +344,7 @@ static void print_packing(const arguments *args, const char *mode, dls_simulatio
 /* Iterations that a step may take: fewer in a packing so large that it would not end in minutes. */
 static int most_sweeps(int spheres) {
     const int affordable = 30000000 / spheres;
-    return affordable < 30 ? 30 : affordable > 100 ? 100 : affordable;
+    return affordable < 30 ? 30 : affordable > WARM_SWEEPS ? WARM_SWEEPS : affordable;
 }
 
 static void measure_packing(const arguments *args) {
@@ -356,8 +356,9 @@ static void measure_packing(const arguments *args) {
     memory.world = (double)(atomic_load(&held) - before);
     dls_simulation *simulation = make_simulation(world, args->threads);
     dls_error error;
-    solve_to(simulation, args->tolerance, most_sweeps(all.count));
+    solve_to(simulation, args->tolerance, WARM_SWEEPS);
     for (int k = 0; k < WARM_STEPS; k++) check(dls_simulation_step(simulation, NULL, &error), &error);
+    solve_to(simulation, args->tolerance, most_sweeps(all.count));
     print_packing(args, "tolerance", simulation, all.count, &memory);
     solve_by_sweeps(simulation, args->sweeps);
     print_packing(args, "sweeps", simulation, all.count, &memory);
