@@ -36,7 +36,8 @@ typedef struct dls_simulation_options {
     dls_scheme scheme;
     double step; /* h, s */
     double theta;
-    double margin; /* detection margin, m; 0: a twentieth of the smallest moving body */
+    double margin; /* detection margin, m; 0: a twentieth of the smallest moving body, up to all of it where
+                      bodies are hit hard */
     dls_entering entering;
     double stabilisation; /* share of a penetration that a step takes back, 0 … 1 (dvi always takes all) */
     double stabilisation_speed; /* at most, m/s; 0: |g| h */

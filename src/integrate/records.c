@@ -81,7 +81,7 @@ dls_status dls_contact_records_problem(const dls_world *world, const dls_pose *p
 /* What stands before the bytes of the world and of the collider. */
 typedef struct state_head {
     uint64_t world_size, collider_size;
-    double step_length, t, rebased_t, base_energy;
+    double step_length, t, rebased_t, base_energy, jump;
     int64_t step, rebased_step, started;
     dls_energy energy;
     int64_t steps, certified, contacts, iterations; /* of the summary, seconds aside */
@@ -100,6 +100,7 @@ void dls_simulation_state_write(const dls_simulation *s, void *bytes) {
                        .t = s->t,
                        .rebased_t = s->rebased_t,
                        .base_energy = s->base_energy,
+                       .jump = s->jump,
                        .step = s->step,
                        .rebased_step = s->rebased_step,
                        .started = s->started,
@@ -121,7 +122,8 @@ static dls_status check_head(const state_head *head, size_t size, dls_error *err
     uint64_t rest = size - sizeof *head;
     if (head->world_size > rest || head->collider_size != rest - head->world_size)
         return dls_fail(error, DLS_ERROR_INPUT, "a state of %zu bytes does not hold what it says", size);
-    if (!(head->step_length > 0) || !isfinite(head->step_length) || !isfinite(head->t) || head->step < 0)
+    if (!(head->step_length > 0) || !isfinite(head->step_length) || !isfinite(head->t) ||
+        !(head->jump >= 0) || head->step < 0)
         return dls_fail(error, DLS_ERROR_INPUT, "a state with step %g s at t = %g makes no sense",
                         head->step_length, head->t);
     return DLS_OK;
@@ -132,6 +134,7 @@ static void take_head(dls_simulation *s, const state_head *head) {
     s->t = head->t;
     s->rebased_t = head->rebased_t;
     s->base_energy = head->base_energy;
+    s->jump = head->jump;
     s->step = head->step;
     s->rebased_step = head->rebased_step;
     s->energy = head->energy;

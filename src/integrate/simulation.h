@@ -20,7 +20,9 @@ struct dls_simulation {
     dls_pose *found;      /* where rows stood when the contacts were found */
     int row_capacity;
     int found_count; /* rows in found: 0 before the first step */
-    double t, margin;
+    double t;
+    double smallest; /* radius of a moving body */
+    double jump;     /* largest change of a velocity by impulses in the last step */
     int64_t step;
     double rebased_t; /* when the length of the step was last set: t = rebased_t + h (step − rebased_step) */
     int64_t rebased_step;

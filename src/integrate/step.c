@@ -11,6 +11,9 @@
 
 enum { STORED_BELOW = 0 }; /* contacts up to which W is stored when the choice is ours */
 
+/* Of the detection margin, in radii of the smallest moving body. */
+static const double LEAST_MARGIN = 0.05, MOST_MARGIN = 1;
+
 /* ---- before ---- */
 
 static double smallest_radius(const dls_world *world) {
@@ -41,7 +44,7 @@ static dls_status make_room(dls_simulation *s, dls_error *error) {
 
 dls_status dls_simulation_ready(dls_simulation *s, bool started, dls_error *error) {
     double radius = smallest_radius(s->world);
-    s->margin = s->options.margin > 0 ? s->options.margin : isfinite(radius) ? 0.05 * radius : 1e-3;
+    s->smallest = isfinite(radius) ? radius : 0.02;
     s->started = started;
     return make_room(s, error);
 }
@@ -90,8 +93,22 @@ static double end_of_step(const dls_simulation *s) {
     return s->rebased_t + s->options.step * (double)(s->step + 1 - s->rebased_step);
 }
 
+/* A body that is hit within the step goes on with a speed that its places before do not show: where bodies
+ * were hit hard in the step before, contacts are looked for further away. */
+static double detection_margin(const dls_simulation *s) {
+    double least = LEAST_MARGIN * s->smallest, most = MOST_MARGIN * s->smallest;
+    return s->options.margin > 0 ? s->options.margin : fmin(fmax(s->options.step * s->jump, least), most);
+}
+
+static double largest_jump(const dls_simulation *s) {
+    double most = 0;
+    for (int row = 0; row < s->world->body_count; row++)
+        most = fmax(most, vec_distance(s->world->states[row].v, s->assembly.free[row].v));
+    return most;
+}
+
 static dls_status find_contacts(dls_simulation *s, dls_error *error) {
-    dls_collide_options options = {s->margin, s->options.step, s->options.threads};
+    dls_collide_options options = {detection_margin(s), s->options.step, s->options.threads};
     s->found_count = s->world->body_count;
     for (int row = 0; row < s->found_count; row++) {
         memcpy(s->found[row].x, s->world->states[row].x, sizeof s->found[row].x);
@@ -231,6 +248,7 @@ static dls_status advance(dls_simulation *s, dls_step_report *report, dls_error 
     double solved = dls_clock_wall();
     if (!status) status = dls_assemble_apply(&s->assembly, s->world, o->threads, error);
     if (status) return status;
+    s->jump = largest_jump(s);
     remember(s, report);
     move_on(s);
     report->seconds_collide = found - began;

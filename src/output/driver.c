@@ -174,10 +174,12 @@ static const H5FD_class_t driver = {
 };
 
 hid_t dls_driver_access(dls_output_device *device) {
-    hid_t number = H5FDregister(&driver), access = H5Pcreate(H5P_FILE_ACCESS);
+    /* registered once and for good: HDF5 still reads the class of a file's driver after it let go of it */
+    static hid_t number = H5I_INVALID_HID;
+    if (H5Iis_valid(number) <= 0) number = H5FDregister(&driver);
+    hid_t access = H5Pcreate(H5P_FILE_ACCESS);
     bool done = number >= 0 && access >= 0 && H5Pset_driver(access, number, &device) >= 0 &&
                 H5Pset_libver_bounds(access, H5F_LIBVER_V110, H5F_LIBVER_V110) >= 0;
-    if (number >= 0) H5FDunregister(number); /* the list keeps its own hold */
     if (done) return access;
     if (access >= 0) H5Pclose(access);
     return H5I_INVALID_HID;
