@@ -13,7 +13,7 @@ import time
 
 sys.path.insert(0, os.path.join(os.environ["DLS_SOURCE_DIR"], "tests"))
 from support import tap  # noqa: E402
-from support.program import PROGRAM, only_these, refuses, run, run_json  # noqa: E402
+from support.program import PROGRAM, SOURCE, only_these, refuses, run, run_json  # noqa: E402
 
 # A drum that turns, grains that are born and one that dies; frames that steps do not hit.
 DRUM = """delassus: 1
@@ -410,6 +410,17 @@ def test_results_never_take_the_place_of_their_scene():
     for output in ("mine.yaml", "./mine.yaml", "link.yaml"):
         refuses("run", "mine.yaml", "-o", output, words=["is the scene", "another name"])
     assert pathlib.Path("mine.yaml").read_text() == DRUM
+
+
+# ---- the demo ----
+
+def test_demo():
+    done = subprocess.run([SOURCE / "scripts/demo", "demo", "0.05"], capture_output=True, text=True, timeout=100)
+    assert done.returncode == 0, done.stderr
+    for words in ("finished: Rotating drum", "50 of 50 steps (100 %)", "drum.png", "Try next"):
+        assert words in done.stdout, words
+    for name in ("drum.yaml", "drum.h5", "drum.h5.xdmf", "drum.png", "drum.svg", "solvers/comparison.csv"):
+        assert pathlib.Path("demo", name).stat().st_size > 0, name
 
 
 tap.main(globals())
