@@ -7,6 +7,7 @@
  * reproduce_claims.c   claims and how they are judged
  * reproduce_list.c     the experiments and the papers
  * reproduce_run.c      one run: its folder, tables, figures, and the result that is stored last
+ * reproduce_case.c     simulations of an experiment, remembered one by one
  * reproduce_report.c   a run for people and as JSON */
 #ifndef DELASSUS_CLI_REPRODUCE_H
 #define DELASSUS_CLI_REPRODUCE_H
@@ -154,6 +155,8 @@ bool run_table_open(experiment_run *run, const char *name, output_file *out);
 bool run_figure(experiment_run *run, const figure *f, const char *name);
 /* Remembers NAME.svg and NAME.png, drawn by other means than run_figure. */
 void run_figure_add(experiment_run *run, const char *name);
+/* Remembers a file of the folder that is there already. */
+void run_file_add(experiment_run *run, const char *file);
 /* DIR/NAME/FILE */
 void run_path(const experiment_run *run, const char *name, char path[PATH_MAX]);
 

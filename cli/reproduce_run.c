@@ -34,7 +34,7 @@ void run_path(const experiment_run *run, const char *name, char path[PATH_MAX]) 
     snprintf(path, PATH_MAX, "%s/%.*s", run->folder, EXPERIMENT_NAME, name);
 }
 
-static void add_file(experiment_run *run, const char *name) {
+void run_file_add(experiment_run *run, const char *name) {
     size_t count = (size_t)run->file_count + 1;
     run->files = realloc(run->files, count * sizeof *run->files);
     if (!run->files) exit(report_error("out of memory"));
@@ -46,7 +46,7 @@ bool run_table_open(experiment_run *run, const char *name, output_file *out) {
     snprintf(file, sizeof file, "%s.csv", name);
     run_path(run, file, path);
     if (!output_file_open(out, path)) return false;
-    add_file(run, file);
+    run_file_add(run, file);
     return true;
 }
 
@@ -55,7 +55,7 @@ void run_figure_add(experiment_run *run, const char *name) {
     char file[EXPERIMENT_NAME];
     for (int i = 0; i < 2; i++) {
         snprintf(file, sizeof file, "%s.%s", name, endings[i]);
-        add_file(run, file);
+        run_file_add(run, file);
     }
 }
 

@@ -118,12 +118,27 @@ void dls_simulation_state_write(const dls_simulation *s, void *bytes) {
     dls_collider_memory_write(s->collider, at + sizeof head + head.world_size);
 }
 
+/* Counts are summed and subtracted later: none may be near the end of its type. */
+static bool counts_make_sense(const state_head *head) {
+    const int64_t most = INT64_C(1) << 53;
+    const int64_t counts[] = {head->step,      head->rebased_step, head->steps,
+                              head->certified, head->contacts,     head->iterations};
+    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
+        if (counts[i] < 0 || counts[i] > most) return false;
+    return head->rebased_step <= head->step && head->certified <= head->steps;
+}
+
+static bool head_makes_sense(const state_head *head) {
+    return head->step_length > 0 && isfinite(head->step_length) && isfinite(head->t) &&
+           isfinite(head->rebased_t) && isfinite(head->base_energy) && head->jump >= 0 &&
+           counts_make_sense(head);
+}
+
 static dls_status check_head(const state_head *head, size_t size, dls_error *error) {
     uint64_t rest = size - sizeof *head;
     if (head->world_size > rest || head->collider_size != rest - head->world_size)
         return dls_fail(error, DLS_ERROR_INPUT, "a state of %zu bytes does not hold what it says", size);
-    if (!(head->step_length > 0) || !isfinite(head->step_length) || !isfinite(head->t) ||
-        !(head->jump >= 0) || head->step < 0)
+    if (!head_makes_sense(head))
         return dls_fail(error, DLS_ERROR_INPUT, "a state with step %g s at t = %g makes no sense",
                         head->step_length, head->t);
     return DLS_OK;
