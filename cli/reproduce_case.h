@@ -1,0 +1,61 @@
+/* A case: one simulation of an experiment, from a scene of scenes/papers and settings.
+ *
+ * Its history, a row per step, is a table of the experiment (FOLDER/case-NAME.csv) and at once what is
+ * remembered of it: a run at the paper's size that was interrupted goes on with the first case that has no
+ * whole table. */
+#ifndef DELASSUS_CLI_REPRODUCE_CASE_H
+#define DELASSUS_CLI_REPRODUCE_CASE_H
+
+#include "reproduce.h"
+
+#include <delassus/run.h>
+
+/* Columns that every history has; those of the case follow. */
+typedef enum case_column {
+    CASE_T, /* s, at the end of the step */
+    CASE_CONTACTS,
+    CASE_ACTIVE,
+    CASE_ITERATIONS, /* of the step, not summed */
+    CASE_CERTIFIED,  /* 1 or 0 */
+    CASE_RESIDUAL,
+    CASE_ERROR,       /* max_error, m/s */
+    CASE_PENETRATION, /* m */
+    CASE_KINETIC,     /* J */
+    CASE_POTENTIAL,   /* J */
+    CASE_SECONDS,     /* of wall time, of the step */
+    CASE_COLUMNS
+} case_column;
+
+enum { CASE_MOST_COLUMNS = 32 };
+
+typedef struct case_def {
+    const char *name;  /* "epdas-400" */
+    const char *scene; /* of scenes/papers: "002-6.4" */
+    int setting_count;
+    const char *const *settings; /* "key=value", as for delassus run --set */
+    double most_seconds;         /* of wall time; the case ends there and is not finished. 0: no limit */
+    int column_count;            /* of its own */
+    const char *const *columns;  /* names */
+    /* After every step: values gets the case's own columns of that step. May be NULL where it has none. */
+    void (*measure)(const dls_simulation *simulation, const dls_step_report *report, double *values,
+                    void *user);
+    void *user;
+} case_def;
+
+typedef struct case_history {
+    bool finished; /* up to the scene's end */
+    int steps, capacity, columns;
+    double *values; /* step by step, all columns of a step side by side */
+} case_history;
+
+/* Runs, or recalls. False after one line on stderr or an interrupt. */
+bool case_run(experiment_run *run, const case_def *def, case_history *history);
+void case_history_free(case_history *history);
+
+double case_value(const case_history *history, int step, int column);
+/* Over the steps with t0 < t ≤ t1. */
+double case_sum(const case_history *history, int column, double t0, double t1);
+double case_mean(const case_history *history, int column, double t0, double t1);
+double case_largest(const case_history *history, int column, double t0, double t1);
+
+#endif
