@@ -97,6 +97,8 @@ DLS_API dls_status dls_simulation_set_solver(dls_simulation *simulation, const d
 DLS_API dls_status dls_simulation_set_step(dls_simulation *simulation, double h, dls_error *error);
 
 DLS_API dls_status dls_simulation_step(dls_simulation *simulation, dls_step_report *report, dls_error *error);
+/* The world as it stands after the last step: what dls_body_state_get and others read. */
+DLS_API const dls_world *dls_simulation_world(const dls_simulation *simulation);
 DLS_API double dls_simulation_time(const dls_simulation *simulation);
 DLS_API int64_t dls_simulation_steps(const dls_simulation *simulation);
 DLS_API dls_run_summary dls_simulation_summary(const dls_simulation *simulation);

@@ -135,6 +135,7 @@ dls_status dls_simulation_set_step(dls_simulation *s, double h, dls_error *error
 
 /* ---- questions ---- */
 
+const dls_world *dls_simulation_world(const dls_simulation *s) { return s->world; }
 double dls_simulation_time(const dls_simulation *s) { return s->t; }
 int64_t dls_simulation_steps(const dls_simulation *s) { return s->step; }
 dls_run_summary dls_simulation_summary(const dls_simulation *s) { return s->summary; }
