@@ -75,7 +75,8 @@ double case_largest(const case_history *history, int column, double t0, double t
 
 /* The first line says what the table is of: another version, scene or setting makes it worthless. */
 static void describe(const case_def *def, char *text, size_t size) {
-    int used = snprintf(text, size, "# delassus %s, scene %s", dls_version(), def->scene);
+    int used = snprintf(text, size, "# delassus %s, scene %s, %d steps a row", dls_version(), def->scene,
+                        def->steps_per_row > 1 ? def->steps_per_row : 1);
     for (int i = 0; i < def->setting_count && used > 0 && (size_t)used < size; i++)
         used += snprintf(text + used, size - (size_t)used, ", %s", def->settings[i]);
 }
@@ -90,7 +91,7 @@ static bool store(experiment_run *run, const case_def *def, const case_history *
     table_name(def, name);
     describe(def, about, sizeof about);
     if (!run_table_open(run, name, &out)) return false;
-    fprintf(out.stream, "%s\nstep", about);
+    fprintf(out.stream, "%s\nrow", about);
     for (int c = 0; c < CASE_COLUMNS; c++) fprintf(out.stream, ",%s", shared_columns[c]);
     for (int c = 0; c < def->column_count; c++) fprintf(out.stream, ",%s", def->columns[c]);
     fputc('\n', out.stream);
@@ -160,6 +161,8 @@ static bool recall(experiment_run *run, const case_def *def, case_history *h) {
 typedef struct runner {
     const case_def *def;
     case_history *history;
+    double *row;   /* that is being filled */
+    int row_steps; /* in it so far */
     double started;
     bool timed_out;
 } runner;
@@ -170,22 +173,33 @@ static double now(void) {
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-static bool after_step(const dls_step_report *r, const dls_simulation *simulation, void *user) {
-    runner *me = user;
-    double *row = add_step(me->history);
+/* The step joins its row. */
+static void join(runner *me, const dls_step_report *r) {
+    double *row = me->row, n = ++me->row_steps;
     row[CASE_T] = r->t;
     row[CASE_CONTACTS] = r->contacts;
     row[CASE_ACTIVE] = r->active;
-    row[CASE_ITERATIONS] = r->iterations;
-    row[CASE_CERTIFIED] = r->certified;
-    row[CASE_RESIDUAL] = r->residual;
-    row[CASE_ERROR] = r->max_error;
-    row[CASE_PENETRATION] = r->penetration;
+    row[CASE_ITERATIONS] += r->iterations;
+    row[CASE_CERTIFIED] += (r->certified - row[CASE_CERTIFIED]) / n;
+    row[CASE_RESIDUAL] = fmax(row[CASE_RESIDUAL], r->residual);
+    row[CASE_ERROR] = fmax(row[CASE_ERROR], r->max_error);
+    row[CASE_PENETRATION] = fmax(row[CASE_PENETRATION], r->penetration);
     row[CASE_KINETIC] = r->energy.kinetic;
     row[CASE_POTENTIAL] = r->energy.potential;
-    row[CASE_SECONDS] = r->seconds;
-    if (me->def->measure) me->def->measure(simulation, r, row + CASE_COLUMNS, me->def->user);
-    me->timed_out = me->def->most_seconds > 0 && now() - me->started > me->def->most_seconds;
+    row[CASE_SECONDS] += r->seconds;
+}
+
+static bool after_step(const dls_step_report *r, const dls_simulation *simulation, void *user) {
+    runner *me = user;
+    const case_def *def = me->def;
+    if (me->row_steps == 0) {
+        me->row = add_step(me->history);
+        memset(me->row, 0, (size_t)me->history->columns * sizeof *me->row);
+    }
+    join(me, r);
+    if (def->measure) def->measure(simulation, r, me->row + CASE_COLUMNS, def->user);
+    if (me->row_steps >= def->steps_per_row) me->row_steps = 0;
+    me->timed_out = def->most_seconds > 0 && now() - me->started > def->most_seconds;
     return !me->timed_out && !interrupt_seen();
 }
 

@@ -10,19 +10,20 @@
 
 #include <delassus/run.h>
 
-/* Columns that every history has; those of the case follow. */
+/* Columns that every history has; those of the case follow. Where a row stands for several steps it has what
+ * is said in brackets, and what the last of them has elsewhere. */
 typedef enum case_column {
     CASE_T, /* s, at the end of the step */
     CASE_CONTACTS,
     CASE_ACTIVE,
-    CASE_ITERATIONS, /* of the step, not summed */
-    CASE_CERTIFIED,  /* 1 or 0 */
-    CASE_RESIDUAL,
-    CASE_ERROR,       /* max_error, m/s */
-    CASE_PENETRATION, /* m */
+    CASE_ITERATIONS,  /* of the step [sum] */
+    CASE_CERTIFIED,   /* 1 or 0 [share] */
+    CASE_RESIDUAL,    /* [largest] */
+    CASE_ERROR,       /* max_error, m/s [largest] */
+    CASE_PENETRATION, /* m [largest] */
     CASE_KINETIC,     /* J */
     CASE_POTENTIAL,   /* J */
-    CASE_SECONDS,     /* of wall time, of the step */
+    CASE_SECONDS,     /* of wall time, of the step [sum] */
     CASE_COLUMNS
 } case_column;
 
@@ -34,18 +35,20 @@ typedef struct case_def {
     int setting_count;
     const char *const *settings; /* "key=value", as for delassus run --set */
     double most_seconds;         /* of wall time; the case ends there and is not finished. 0: no limit */
+    int steps_per_row;           /* of the history; 0: 1 */
     int column_count;            /* of its own */
     const char *const *columns;  /* names */
-    /* After every step: values gets the case's own columns of that step. May be NULL where it has none. */
+    /* After every step: values gets the case's own columns, beginning with what the row has so far (zeros at
+     * its first step). May be NULL where it has none. */
     void (*measure)(const dls_simulation *simulation, const dls_step_report *report, double *values,
                     void *user);
     void *user;
 } case_def;
 
 typedef struct case_history {
-    bool finished; /* up to the scene's end */
-    int steps, capacity, columns;
-    double *values; /* step by step, all columns of a step side by side */
+    bool finished;                /* up to the scene's end */
+    int steps, capacity, columns; /* steps: rows */
+    double *values;               /* row by row, all columns of a row side by side */
 } case_history;
 
 /* Runs, or recalls. False after one line on stderr or an interrupt. */
@@ -53,7 +56,7 @@ bool case_run(experiment_run *run, const case_def *def, case_history *history);
 void case_history_free(case_history *history);
 
 double case_value(const case_history *history, int step, int column);
-/* Over the steps with t0 < t ≤ t1. */
+/* Over the rows with t0 < t ≤ t1. */
 double case_sum(const case_history *history, int column, double t0, double t1);
 double case_mean(const case_history *history, int column, double t0, double t1);
 double case_largest(const case_history *history, int column, double t0, double t1);
