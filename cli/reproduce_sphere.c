@@ -17,21 +17,31 @@
 
 enum { DOF = 3, ROWS = 2, NORMAL = 0, TANGENT = 1 };
 
-static const double mass[DOF] = {1, 1, 0.4};               /* (41), the diagonal */
-static const double D[ROWS][DOF] = {{0, 1, 0}, {1, 0, 1}}; /* (42), columns for normal and tangent */
-static const double force[DOF] = {0, -sphere_g, 0};        /* (43) */
+static const double mass[DOF] = {1, 1, 0.4};                                    /* (41), the diagonal */
+static const double force[DOF] = {0, -sphere_g, 0};                             /* (43) */
 static const double start_q[DOF] = {0, 1, 0}, start_v[DOF] = {sphere_v0, 0, 0}; /* (44), (45) */
 
 /* ---- the scheme ---------------------------------------------------------------------------------------- */
 
 static double gap(const sphere_step *s) { return s->q[1] - 1; }
 
-static sphere_contact assemble(const sphere_step *s) {
+/* (42), columns for normal and tangent. The paper's point of contact is on the sphere, at all heights; the
+ * simulator's is in the middle of the gap, which is the same where there is none. */
+typedef struct generators {
+    double D[ROWS][DOF];
+} generators;
+
+static generators generate(const sphere_step *s, sphere_point point) {
+    const double lever = point == SPHERE_SURFACE ? 1 : 1 + 0.5 * gap(s);
+    return (generators){{{0, 1, 0}, {1, 0, lever}}};
+}
+
+static sphere_contact assemble(const sphere_step *s, const generators *g) {
     sphere_contact c = {.r = {gap(s) / sphere_h, 0}};
     for (int i = 0; i < ROWS; i++)
         for (int k = 0; k < DOF; k++) {
-            c.r[i] += D[i][k] * (s->v[k] + sphere_h * force[k] / mass[k]);
-            for (int j = 0; j < ROWS; j++) c.N[i + ROWS * j] += D[i][k] * D[j][k] / mass[k];
+            c.r[i] += g->D[i][k] * (s->v[k] + sphere_h * force[k] / mass[k]);
+            for (int j = 0; j < ROWS; j++) c.N[i + ROWS * j] += g->D[i][k] * g->D[j][k] / mass[k];
         }
     return c;
 }
@@ -69,25 +79,27 @@ static bool solve(const sphere_contact *c, bool relaxed, sphere_step *next) {
     return !status;
 }
 
-static bool advance(const sphere_step *from, bool relaxed, sphere_step *to) {
-    sphere_contact c = assemble(from);
+static bool advance(const sphere_step *from, bool relaxed, sphere_point point, sphere_step *to) {
+    const generators g = generate(from, point);
+    sphere_contact c = assemble(from, &g);
     *to = (sphere_step){.iterations = 0};
     if (!solve(&c, relaxed, to)) return false;
     for (int k = 0; k < DOF; k++) {
-        double impulse = D[NORMAL][k] * to->gamma[NORMAL] + D[TANGENT][k] * to->gamma[TANGENT];
+        double impulse = g.D[NORMAL][k] * to->gamma[NORMAL] + g.D[TANGENT][k] * to->gamma[TANGENT];
         to->v[k] = from->v[k] + (sphere_h * force[k] + impulse) / mass[k];
         to->q[k] = from->q[k] + sphere_h * to->v[k];
     }
     return true;
 }
 
-static bool simulate(sphere_history *history, bool relaxed) {
+bool sphere_write_out(sphere_history *history, bool relaxed, sphere_point point) {
     sphere_step *s = history->step;
     memcpy(s[0].q, start_q, sizeof start_q);
     memcpy(s[0].v, start_v, sizeof start_v);
-    history->first = assemble(&s[0]);
+    const generators g = generate(&s[0], point);
+    history->first = assemble(&s[0], &g);
     for (int l = 0; l < SPHERE_STEPS; l++)
-        if (!advance(&s[l], relaxed, &s[l + 1])) return false;
+        if (!advance(&s[l], relaxed, point, &s[l + 1])) return false;
     return true;
 }
 
@@ -132,7 +144,7 @@ static double worst_residual(const sphere_history *h) {
     return worst;
 }
 
-static int highest_step(const sphere_history *h) {
+int sphere_highest_step(const sphere_history *h) {
     int best = 0;
     for (int l = 1; l <= SPHERE_STEPS; l++)
         if (gap(&h->step[l]) > gap(&h->step[best])) best = l;
@@ -146,8 +158,7 @@ static int find_impulse(const sphere_history *h, int from, bool zero) {
     return l;
 }
 
-/* First step that ends without slip. */
-static int rolling_step(const sphere_history *h) {
+int sphere_rolling_step(const sphere_history *h) {
     int l = 1;
     while (l <= SPHERE_STEPS && fabs(h->step[l].u[TANGENT]) > 1e-9) l++;
     return l;
@@ -185,7 +196,7 @@ static void claim_problem(claim_list *c, const sphere_contact *p) {
 
 static void claim_anti_relaxed(claim_list *c, const sphere_history *h) {
     const sphere_step *first = &h->step[1], *last = &h->step[SPHERE_STEPS];
-    int rolling = rolling_step(h);
+    int rolling = sphere_rolling_step(h);
     claim_equal(c, CLAIM_PRINTED, "N s", 0.0981, first->gamma[0], digits, "anti-relaxed, first step: γ_n");
     claim_equal(c, CLAIM_PRINTED, "N s", -0.01962, first->gamma[1], digits, "anti-relaxed, first step: γ_t");
     claim_equal(c, CLAIM_PRINTED, "m/s", 0, deviation(h), digits,
@@ -205,7 +216,7 @@ static void claim_anti_relaxed(claim_list *c, const sphere_history *h) {
 
 static void claim_relaxed(claim_list *c, const sphere_history *h) {
     const sphere_step *first = &h->step[1];
-    int highest = highest_step(h), free_from = find_impulse(h, 1, true);
+    int highest = sphere_highest_step(h), free_from = find_impulse(h, 1, true);
     claim_equal(c, CLAIM_DERIVED, "N s", 0.436929824561, first->gamma[0], digits, "relaxed, first step: γ_n");
     claim_equal(c, CLAIM_DERIVED, "N s", -0.087385964912, first->gamma[1], digits,
                 "relaxed, first step: γ_t");
@@ -287,12 +298,16 @@ static bool write_table(experiment_run *run, const sphere_results *results) {
 
 static bool run_sphere(experiment_run *run) {
     sphere_results *results = report_allocate(1, sizeof *results);
-    bool good = simulate(&results->relaxed, true) && simulate(&results->anti_relaxed, false);
+    bool good = sphere_write_out(&results->relaxed, true, SPHERE_SURFACE) &&
+                sphere_write_out(&results->anti_relaxed, false, SPHERE_SURFACE);
     if (good) {
         claim_problem(&run->claims, &results->relaxed.first);
         claim_anti_relaxed(&run->claims, &results->anti_relaxed);
         claim_relaxed(&run->claims, &results->relaxed);
         claim_pictures(&run->claims, results);
+        good = sphere_simulate(run);
+    }
+    if (good) {
         double worst = fmax(worst_residual(&results->relaxed), worst_residual(&results->anti_relaxed));
         claim_equal(&run->claims, CLAIM_DERIVED, "1", 0, worst, 1e-14,
                     "residual of every step, of the problem that either method solves");

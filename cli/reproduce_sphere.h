@@ -33,11 +33,25 @@ typedef struct sphere_results {
     sphere_history relaxed, anti_relaxed;
 } sphere_results;
 
+/* Where the contact acts: on the sphere, as in the paper, or in the middle of the gap, as in the simulator.
+ */
+typedef enum sphere_point { SPHERE_SURFACE, SPHERE_MIDDLE } sphere_point;
+
+/* The scheme written out, each step solved to rounding. False after one line on stderr. */
+bool sphere_write_out(sphere_history *history, bool relaxed, sphere_point point);
+
 /* Velocity of the closed form: sliding under constant friction up to 2 v₀/(7 μ g), then rolling. */
 void sphere_closed_form(double time, double v[3]);
 
 /* The objective of (14); with lift = α of (15) the anti-relaxed one. */
 double sphere_objective(const sphere_contact *c, double lift, const double *gamma);
+
+/* The step with the largest gap, and the first that ends without slip. */
+int sphere_highest_step(const sphere_history *h);
+int sphere_rolling_step(const sphere_history *h);
+
+/* The same through the simulator, with claims of its own. False after one line on stderr or an interrupt. */
+bool sphere_simulate(experiment_run *run);
 
 /* Figs. 2 to 6 and 12 to 19. False after one line on stderr. */
 bool sphere_draw(experiment_run *run, const sphere_results *results);
