@@ -6,7 +6,7 @@
 
 static const experiment *const experiments[] = {
     &experiment_smoothing,        &experiment_linearisation,   &experiment_newton_iterations,
-    &experiment_polar_derivative, &experiment_sphere_on_plane,
+    &experiment_polar_derivative, &experiment_sphere_on_plane, &experiment_ball_on_table,
 };
 
 enum { EXPERIMENT_COUNT = sizeof experiments / sizeof *experiments, NAMES_TOLD = 3 };
@@ -16,6 +16,9 @@ static const experiment_source papers[] = {
     {"001", "Melanz, Mazhar, Negrut",
      "Using an anti-relaxation step to improve the accuracy of the frictional contact solution in a DVI "
      "framework for rigid body dynamics"},
+    {"003", "Dumont",
+     "On enhanced descent algorithms for solving frictional multicontact problems: application to the "
+     "discrete element method"},
 };
 
 int experiment_count(void) { return EXPERIMENT_COUNT; }

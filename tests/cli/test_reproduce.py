@@ -12,8 +12,10 @@ sys.path.insert(0, os.path.join(os.environ["DLS_SOURCE_DIR"], "tests", "support"
 import tap  # noqa: E402
 from program import PROGRAM, refuses, run, run_json  # noqa: E402
 
-NAMES = ["000-4", "000-6", "000-8.1", "000-A", "001-3.1"]
-REDUCED_ONLY = {"000-8.1"}
+# Everything there is, with its sizes, and what takes seconds: that is run here.
+SIZES = {"000-4": ["full"], "000-6": ["full"], "000-8.1": ["reduced"], "000-A": ["full"], "001-3.1": ["full"],
+         "003-4.1": ["full"]}
+QUICK = ["000-4", "000-6", "000-8.1", "000-A", "001-3.1", "003-4.1"]
 FIGURES = {
     "000-4": ["smoothing", "convergence"],
     "000-6": ["errors_at_omega", "errors_away"],
@@ -21,13 +23,22 @@ FIGURES = {
     "000-A": ["eigenvalues"],
     "001-3.1": ["figure_02_relaxed", "figure_02_anti_relaxed", "gap",
                 *(f"figure_{number:02}" for number in [*range(3, 7), *range(12, 20)])],
+    "003-4.1": ["motion", "figure_05_sbp", "figure_06_sal", "figure_07_ebp"],
 }
 TABLES = {"000-4": ["smoothing"], "000-6": ["derivatives"], "000-8.1": ["iterations"], "000-A": [],
-          "001-3.1": ["history", "case-relaxed", "case-anti-relaxed", "case-default"]}
+          "001-3.1": ["history", "case-relaxed", "case-anti-relaxed", "case-default"],
+          "003-4.1": ["case-ball-default", *(f"case-disc-{name}" for name in ("default", "sbp", "sal", "ebp", "eal")),
+                      "figure_05_sbp", "figure_06_sal", "figure_07_ebp"]}
+PROBLEMS = {"003-4.1": ["ball-default", *(f"disc-{name}" for name in ("default", "sbp", "sal", "ebp", "eal"))]}
+
+
+def size_run(name):
+    """What a run without --full is."""
+    return SIZES[name][0]
 
 
 def folder(name, output="all"):
-    return pathlib.Path(output, name + ("-reduced" if name in REDUCED_ONLY else ""))
+    return pathlib.Path(output, name + ("-reduced" if size_run(name) == "reduced" else ""))
 
 
 def judged_anew(claim):
@@ -46,9 +57,9 @@ ALL = []
 
 
 def all_results():
-    """Every experiment, run once with files."""
+    """Every quick experiment, run once with files."""
     if not ALL:
-        answer = run_json("reproduce", "--all", "-o", "all")
+        answer = run_json("reproduce", *QUICK, "-o", "all")
         assert answer["complete"] and answer["machine"]["cores"] >= 1
         ALL.append({result["experiment"]: result for result in answer["experiments"]})
     return ALL[0]
@@ -57,20 +68,21 @@ def all_results():
 def test_list():
     text = run("reproduce", "--list").stdout
     rows = run_json("reproduce", "--list")["experiments"]
-    assert [row["experiment"] for row in rows] == NAMES
+    assert {row["experiment"]: row["sizes"] for row in rows} == SIZES
+    assert [row["experiment"] for row in rows] == sorted(SIZES)
     for row in rows:
-        assert row["sizes"] == (["reduced"] if row["experiment"] in REDUCED_ONLY else ["full"]) and row["results"] == []
+        assert row["results"] == []
         for word in (row["experiment"], row["title"], row["authors"]):
             assert word in text
 
 
 def test_every_claim_of_every_experiment_holds():
     results = all_results()
-    assert list(results) == NAMES
+    assert list(results) == QUICK
     for name, result in results.items():
         verdicts = [claim["verdict"] for claim in result["claims"]]
         assert result["verdict"] == "pass" and "fail" not in verdicts, [c for c in result["claims"] if c["verdict"] == "fail"]
-        assert result["size"] == ("reduced" if name in REDUCED_ONLY else "full")
+        assert result["size"] == size_run(name)
         assert [result["passed"], result["failed"], result["not_comparable"]] == [
             verdicts.count(verdict) for verdict in ("pass", "fail", "not comparable")]
 
@@ -110,8 +122,10 @@ def test_files():
     for name, result in all_results().items():
         figures = [figure + ending for figure in FIGURES[name] for ending in (".svg", ".png")]
         tables = [table + ".csv" for table in ("claims", *TABLES[name])]
-        assert sorted(result["files"]) == sorted(figures + tables), name
-        assert sorted(path.name for path in folder(name).iterdir()) == sorted([*figures, *tables, "result.json"])
+        problems = [f"problem-{problem}.hdf5" for problem in PROBLEMS.get(name, [])]
+        files = [*figures, *tables, *problems]
+        assert sorted(result["files"]) == sorted(files), name
+        assert sorted(path.name for path in folder(name).iterdir()) == sorted([*files, "result.json"])
         for figure in FIGURES[name]:
             assert (folder(name) / f"{figure}.png").read_bytes().startswith(b"\x89PNG\r\n")
             assert "<svg" in (folder(name) / f"{figure}.svg").read_text()
@@ -148,23 +162,54 @@ def test_an_experiment_named_twice_runs_once():
 def test_last_verdicts_in_the_list():
     all_results()
     text = run("reproduce", "--list", "-o", "all").stdout
-    assert "54 pass, 0 fail" in text and "reduced: " in text and "not run" not in text
+    assert "54 pass, 0 fail" in text and "reduced: " in text
     assert "not run" in run("reproduce", "--list", "-o", "nothing-there").stdout
     rows = run_json("reproduce", "--list", "-o", "all")["experiments"]
-    assert all(row["results"][0]["verdict"] == "pass" for row in rows)
+    assert {row["experiment"]: [result["verdict"] for result in row["results"]] for row in rows} == {
+        name: ["pass"] if name in QUICK else [] for name in SIZES}
 
 
 def test_full_resumes():
-    first = run_json("reproduce", "--all", "--full", "-o", "resumed")["experiments"]
-    assert [result.get("passed_over", False) for result in first] == [name in REDUCED_ONLY for name in NAMES]
+    names = ["000-4", "000-6", "000-A", "001-3.1"]
+    first = run_json("reproduce", *names, "--full", "-o", "resumed")["experiments"]
+    assert [result["experiment"] for result in first] == names
     stamp = pathlib.Path("resumed/000-6/result.json").stat().st_mtime_ns
     pathlib.Path("resumed/000-4/result.json").unlink()
     second = {result["experiment"]: result for result in
-              run_json("reproduce", "--all", "--full", "-o", "resumed")["experiments"]}
+              run_json("reproduce", *names, "--full", "-o", "resumed")["experiments"]}
     assert {name for name, result in second.items() if result.get("skipped")} == {"000-6", "000-A", "001-3.1"}
     assert second["000-4"]["claims"] and second["000-6"]["passed"] == 20
     assert pathlib.Path("resumed/000-6/result.json").stat().st_mtime_ns == stamp
     assert "done before" in run("reproduce", "000-6", "--full", "-o", "resumed").stdout
+
+
+def test_all_in_full_passes_over_what_has_no_full_size():
+    process = subprocess.Popen([PROGRAM, "reproduce", "--all", "--full", "-o", "over", "--json"],
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    while not pathlib.Path("over/000-A/result.json").exists() and process.poll() is None:
+        time.sleep(0.01)
+    process.send_signal(signal.SIGINT)
+    output, errors = process.communicate(timeout=60)
+    assert errors == "", errors
+    begun = {result["experiment"]: result for result in json.loads(output)["experiments"]}
+    assert begun["000-8.1"]["passed_over"] and "claims" in begun["000-A"]
+
+
+def test_a_case_is_remembered_with_its_problem():
+    """003-4.1 made anew from its histories and problems alone, and with one of each gone."""
+    first = run_json("reproduce", "003-4.1", "--full", "-o", "cases")["experiments"][0]
+    at = pathlib.Path("cases/003-4.1")
+    stamps = {path.name: path.stat().st_mtime_ns for path in [*at.glob("case-*"), *at.glob("problem-*")]}
+    (at / "result.json").unlink()
+    (at / "case-disc-sbp.csv").unlink()
+    (at / "problem-disc-eal.hdf5").write_bytes(b"damaged")
+    second = run_json("reproduce", "003-4.1", "--full", "-o", "cases")["experiments"][0]
+    texts = [claim["text"] for claim in first["claims"] if "processor" not in claim["text"]]
+    for text in texts:
+        one, two = ([c for c in result["claims"] if c["text"] == text][0] for result in (first, second))
+        assert one == two, (one, two)
+    anew = {name for name, stamp in stamps.items() if (at / name).stat().st_mtime_ns != stamp}
+    assert anew == {"case-disc-sbp.csv", "problem-disc-sbp.hdf5", "case-disc-eal.csv", "problem-disc-eal.hdf5"}, anew
 
 
 def test_what_is_not_whole_or_of_another_version_is_run_again():
