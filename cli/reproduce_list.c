@@ -6,7 +6,8 @@
 
 static const experiment *const experiments[] = {
     &experiment_smoothing,        &experiment_linearisation,   &experiment_newton_iterations,
-    &experiment_polar_derivative, &experiment_sphere_on_plane, &experiment_ball_on_table,
+    &experiment_polar_derivative, &experiment_sphere_on_plane, &experiment_conveyor,
+    &experiment_fixed_drum,       &experiment_ball_on_table,
 };
 
 enum { EXPERIMENT_COUNT = sizeof experiments / sizeof *experiments, NAMES_TOLD = 3 };
@@ -16,6 +17,8 @@ static const experiment_source papers[] = {
     {"001", "Melanz, Mazhar, Negrut",
      "Using an anti-relaxation step to improve the accuracy of the frictional contact solution in a DVI "
      "framework for rigid body dynamics"},
+    {"002", "Abide et al.",
+     "A semi-smooth Newton and Primal–Dual Active Set method for Non-Smooth Contact Dynamics"},
     {"003", "Dumont",
      "On enhanced descent algorithms for solving frictional multicontact problems: application to the "
      "discrete element method"},

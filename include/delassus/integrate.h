@@ -26,6 +26,12 @@ typedef enum dls_entering {
     DLS_ENTER_CLOSED      /* those with gap ≤ 0, as papers 002 and 003 */
 } dls_entering;
 
+/* Where restitution enters b. */
+typedef enum dls_restitution {
+    DLS_RESTITUTION_IMPACTS = 0, /* contacts that meet faster than rest_speed */
+    DLS_RESTITUTION_FORMAL       /* every closed contact in every step, as papers 002 and 003 */
+} dls_restitution;
+
 typedef enum dls_operator_choice {
     DLS_OPERATOR_AUTO = 0,
     DLS_OPERATOR_STORED,
@@ -41,9 +47,10 @@ typedef struct dls_simulation_options {
     dls_entering entering;
     double stabilisation; /* share of a penetration that a step takes back, 0 … 1 (dvi always takes all) */
     double stabilisation_speed; /* at most, m/s; 0: |g| h */
-    double rest_speed;          /* slower approaches do not bounce, m/s; 0: |g| h */
-    double reference_velocity;  /* floor of the velocity scale of the residual, m/s; 0: |g| h */
-    dls_operator_choice op;     /* auto: stored W for few contacts, matrix-free for many */
+    dls_restitution restitution;
+    double rest_speed;         /* slower approaches do not bounce, m/s; 0: |g| h */
+    double reference_velocity; /* floor of the velocity scale of the residual, m/s; 0: |g| h */
+    dls_operator_choice op;    /* auto: stored W for few contacts, matrix-free for many */
     bool warm_start;
     int threads;
 } dls_simulation_options;

@@ -13,6 +13,7 @@ typedef struct dls_assemble_options {
     bool whole_gap;    /* b_n += gap/h for gaps of both signs */
     double share;      /* of a penetration that is taken back */
     double most_speed; /* at which it is */
+    bool formal;       /* closed contacts bounce whatever their speed */
     double rest_speed; /* slower approaches do not bounce */
     double reference_velocity;
     bool stored; /* W by rows instead of matrix-free */

@@ -169,8 +169,8 @@ static verdict judge(const contact_work *work, const dls_contact *c) {
     double u[3];
     if (!is_placed) place_of(work->world, c, &place);
     relative_velocity(work->world, &place, work->assembly->before, work->assembly->dimension, o->h, u);
-    if (closed) return u[0] < -o->rest_speed ? BOUNCES : ENTERS;
-    if (o->whole_gap || -pair->e_n * u[0] <= o->rest_speed) return ENTERS;
+    if (closed) return o->formal || u[0] < -o->rest_speed ? BOUNCES : ENTERS;
+    if (o->whole_gap || (!o->formal && -pair->e_n * u[0] <= o->rest_speed)) return ENTERS;
     /* what will bounce keeps its speed until the step in which it would close */
     return c->at.gap + o->h * u[0] <= 0 ? BOUNCES : ENTERS;
 }

@@ -32,6 +32,8 @@ static const dls_field fields[] = {
                "contacts of a step: all that may close within it, or those with gap ≤ 0"),
     REAL(stabilisation, 0, 1, "1", "share of a penetration that one step takes back"),
     REAL(stabilisation_speed, 0, 1e300, "m/s", "and at most this fast; 0: |g| h"),
+    DLS_CHOICE(dls_simulation_options, , restitution, 2, "impacts|formal",
+               "acts on impacts, or on every closed contact in every step (formal velocity)"),
     REAL(rest_speed, 0, 1e300, "m/s", "approaches that are slower do not bounce; 0: |g| h"),
     REAL(reference_velocity, 0, 1e300, "m/s", "least velocity scale of the residual; 0: |g| h"),
     {"operator", DLS_FIELD_CHOICE, offsetof(dls_simulation_options, op), 0, 2, "auto|stored|matrix-free", "1",

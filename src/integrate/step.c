@@ -78,6 +78,7 @@ static dls_assemble_options assemble_options(const dls_simulation *s) {
         .whole_gap = o->scheme == DLS_DVI,
         .share = o->stabilisation,
         .most_speed = o->stabilisation_speed > 0 ? o->stabilisation_speed : fall,
+        .formal = o->restitution == DLS_RESTITUTION_FORMAL,
         .rest_speed = o->rest_speed > 0 ? o->rest_speed : fall,
         .reference_velocity = o->reference_velocity > 0 ? o->reference_velocity : fall,
         .stored = o->op == DLS_OPERATOR_STORED ||

@@ -14,8 +14,10 @@ from program import PROGRAM, refuses, run, run_json  # noqa: E402
 
 # Everything there is, with its sizes, and what takes seconds: that is run here.
 SIZES = {"000-4": ["full"], "000-6": ["full"], "000-8.1": ["reduced"], "000-A": ["full"], "001-3.1": ["full"],
-         "003-4.1": ["full"]}
-QUICK = ["000-4", "000-6", "000-8.1", "000-A", "001-3.1", "003-4.1"]
+         "002-6.1": ["reduced", "full"], "002-6.2": ["full"], "003-4.1": ["full"]}
+QUICK = ["000-4", "000-6", "000-8.1", "000-A", "001-3.1", "002-6.1", "002-6.2", "003-4.1"]
+# Claims that do not hold; docs/reproduce.md says why.
+FAILS = {"002-6.2": ["Table 3: sweeps of a rolling step, mean, IBP"]}
 FIGURES = {
     "000-4": ["smoothing", "convergence"],
     "000-6": ["errors_at_omega", "errors_away"],
@@ -23,10 +25,15 @@ FIGURES = {
     "000-A": ["eigenvalues"],
     "001-3.1": ["figure_02_relaxed", "figure_02_anti_relaxed", "gap",
                 *(f"figure_{number:02}" for number in [*range(3, 7), *range(12, 20)])],
+    "002-6.1": ["figure_02a", "figure_02b", "figure_02c"],
+    "002-6.2": ["figure_04a", "figure_04b"],
     "003-4.1": ["motion", "figure_05_sbp", "figure_06_sal", "figure_07_ebp"],
 }
 TABLES = {"000-4": ["smoothing"], "000-6": ["derivatives"], "000-8.1": ["iterations"], "000-A": [],
           "001-3.1": ["history", "case-relaxed", "case-anti-relaxed", "case-default"],
+          "002-6.1": ["tables_1_2", "case-ipdas-50000",
+                      *(f"case-{name}-10000" for name in ("epdas", "ipdas", "sal", "ibp", "auto"))],
+          "002-6.2": ["table_3", *(f"case-{name}" for name in ("epdas", "ipdas", "sal", "ibp", "auto"))],
           "003-4.1": ["case-ball-default", *(f"case-disc-{name}" for name in ("default", "sbp", "sal", "ebp", "eal")),
                       "figure_05_sbp", "figure_06_sal", "figure_07_ebp"]}
 PROBLEMS = {"003-4.1": ["ball-default", *(f"disc-{name}" for name in ("default", "sbp", "sal", "ebp", "eal"))]}
@@ -59,7 +66,7 @@ ALL = []
 def all_results():
     """Every quick experiment, run once with files."""
     if not ALL:
-        answer = run_json("reproduce", *QUICK, "-o", "all")
+        answer = run_json("reproduce", *QUICK, "-o", "all", expect=1 if FAILS else 0)
         assert answer["complete"] and answer["machine"]["cores"] >= 1
         ALL.append({result["experiment"]: result for result in answer["experiments"]})
     return ALL[0]
@@ -81,7 +88,9 @@ def test_every_claim_of_every_experiment_holds():
     assert list(results) == QUICK
     for name, result in results.items():
         verdicts = [claim["verdict"] for claim in result["claims"]]
-        assert result["verdict"] == "pass" and "fail" not in verdicts, [c for c in result["claims"] if c["verdict"] == "fail"]
+        fails = [claim for claim in result["claims"] if claim["verdict"] == "fail"]
+        assert [claim["text"] for claim in fails] == FAILS.get(name, []), fails
+        assert result["verdict"] == ("fail" if fails else "pass")
         assert result["size"] == size_run(name)
         assert [result["passed"], result["failed"], result["not_comparable"]] == [
             verdicts.count(verdict) for verdict in ("pass", "fail", "not comparable")]
@@ -166,7 +175,7 @@ def test_last_verdicts_in_the_list():
     assert "not run" in run("reproduce", "--list", "-o", "nothing-there").stdout
     rows = run_json("reproduce", "--list", "-o", "all")["experiments"]
     assert {row["experiment"]: [result["verdict"] for result in row["results"]] for row in rows} == {
-        name: ["pass"] if name in QUICK else [] for name in SIZES}
+        name: ["fail" if name in FAILS else "pass"] if name in QUICK else [] for name in SIZES}
 
 
 def test_full_resumes():

@@ -1,0 +1,62 @@
+/* Paper 002 (Abide, Barboteu, Cherkaoui, Dumont): its methods as settings of a scene, and what its four
+ * experiments share.
+ *
+ * The paper's parameters γ, ρ and ε belong to forces and to the formal velocity (u⁺ + e u⁻)/(1 + e); the
+ * solver's to impulses and to u⁺ + e u⁻. So γ and ρ are divided by (1 + e) and multiplied by the step, and ε
+ * by the step. */
+#ifndef DELASSUS_CLI_REPRODUCE_ABIDE_H
+#define DELASSUS_CLI_REPRODUCE_ABIDE_H
+
+#include "reproduce_case.h"
+
+typedef enum abide_method {
+    ABIDE_EPDAS,
+    ABIDE_IPDAS,
+    ABIDE_SAL,
+    ABIDE_IBP,
+    ABIDE_METHODS,
+    ABIDE_OURS = ABIDE_METHODS, /* the scene's own solver and scheme */
+    ABIDE_ALL
+} abide_method;
+
+const char *abide_name(int method); /* "EPDAS", …, "auto" */
+const char *abide_key(int method);  /* "epdas", …, "auto": names of cases */
+
+/* Expressions in the variables of the scene. */
+typedef struct abide_parameters {
+    const char *rho;       /* kg, of SAL and IBP; NULL: from each block, times rho_scale */
+    double rho_scale;      /* of 1/λmax(W_cc) */
+    const char *gamma_n;   /* kg, of EPDAS and IPDAS; NULL: 1/W_nn and 1/λmax(W_tt) */
+    const char *gamma_t;   /* kg */
+    const char *increment; /* N s: where |Δp_n| + |Δp_t| ends the sweeps */
+} abide_parameters;
+
+enum { ABIDE_MOST_SETTINGS = 24 };
+
+typedef struct abide_settings {
+    int count;
+    char text[ABIDE_MOST_SETTINGS][96];
+    const char *list[ABIDE_MOST_SETTINGS];
+} abide_settings;
+
+void abide_set(abide_settings *s, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* The method as the paper has it: plain sweeps from zero impulses that stop on increments. Nothing for
+ * ABIDE_OURS. */
+void abide_choose(abide_settings *s, int method, const abide_parameters *p);
+
+/* Processor time of this program so far, s: unlike wall time it does not feel what else runs. */
+double abide_processor_time(void);
+
+/* A claim on the order of times: PDAS is the mean of EPDAS and IPDAS, whose difference in the paper is less
+ * than times repeat to. */
+void abide_claim_times(claim_list *list, const char *text, const double paper[ABIDE_METHODS],
+                       const double ours[ABIDE_METHODS]);
+/* A claim on the order of numbers of sweeps, PDAS as above. */
+void abide_claim_sweeps(claim_list *list, const char *text, const double paper[ABIDE_METHODS],
+                        const double ours[ABIDE_METHODS]);
+
+/* A column of a history against its time, each row added to those before where cumulative; for figures.
+ * count values in x and y, which are freed by the caller. */
+void abide_curve(const case_history *h, int column, bool cumulative, double **x, double **y);
+
+#endif
