@@ -12,7 +12,14 @@ static const double RESTART_GROWTH = 1.5; /* a step that lets the estimate grow 
 static const double STALL_GAIN = 0.9;     /* progress that counts */
 static const double CAUTIOUS_RELAXATION = 0.7;
 
-enum { CHECK_EVERY = 50, CHECK_NEAR = 10, ANDERSON_PATIENCE = 100, LARGE = 4096, LARGE_BODIES = 256 };
+enum {
+    CHECK_EVERY = 50,
+    CHECK_NEAR = 10,
+    AIM_SWEEPS = 16,
+    ANDERSON_PATIENCE = 100,
+    LARGE = 4096,
+    LARGE_BODIES = 256
+};
 
 /* ---- acceleration ---- */
 
@@ -102,9 +109,10 @@ static bool prepare_acceleration(dls_nlgs *x, const double *r, dls_workspace *w)
 static bool wants_measure(const dls_nlgs *x, int sweep) {
     const dls_stop_options *stop = &x->options->stop;
     int since = sweep - x->last_check;
+    double wanted = sweep < x->aim_until ? x->aim : stop->tolerance;
     if (stop->measure == DLS_STOP_INCREMENT || sweep == stop->max_iterations) return true;
     if (stop->check_interval > 0) return sweep % stop->check_interval == 0;
-    return stop->measure != DLS_STOP_RESIDUAL || x->estimate <= stop->tolerance ||
+    return stop->measure != DLS_STOP_RESIDUAL || x->estimate <= wanted ||
            (x->estimate <= 4 * stop->tolerance && since >= CHECK_NEAR) || since >= CHECK_EVERY;
 }
 
@@ -138,6 +146,15 @@ static bool stalled(dls_nlgs *x, int sweep, const double *g) {
     return !change_ways(x, g);
 }
 
+/* Within the tolerance: is the aim reached as well, or was enough done for it? */
+static bool good_enough(dls_nlgs *x, bool late) {
+    const dls_stop_options *stop = &x->options->stop;
+    if (x->sweeps < stop->min_iterations) return false;
+    if (x->aim_until == 0) x->aim_until = x->sweeps + AIM_SWEEPS;
+    return late || x->monitor->value <= x->aim || x->sweeps >= x->aim_until ||
+           x->sweeps >= stop->max_iterations;
+}
+
 /* After a sweep to g: is it time to stop? */
 static bool finished(dls_nlgs *x, const double *g, double increment, int until, dls_outcome *outcome) {
     const dls_stop_options *stop = &x->options->stop;
@@ -157,7 +174,7 @@ static bool finished(dls_nlgs *x, const double *g, double increment, int until, 
         return true;
     }
     *outcome = DLS_CONVERGED;
-    if (exact && x->monitor->value <= stop->tolerance && x->sweeps >= stop->min_iterations) return true;
+    if (exact && x->monitor->value <= stop->tolerance && good_enough(x, late)) return true;
     *outcome = DLS_STALLED;
     if (exact && stalled(x, x->sweeps, g)) return true;
     *outcome = DLS_TIME_LIMIT;
@@ -214,6 +231,7 @@ static double velocity_scale(const dls_problem *p) {
 dls_status dls_nlgs_prepare(dls_nlgs *x, const dls_problem *p, const dls_nlgs_options *o,
                             dls_monitor *monitor, const double *r, dls_workspace *w, dls_error *error) {
     *x = (dls_nlgs){.problem = p, .options = o, .monitor = monitor, .velocity = velocity_scale(p)};
+    x->aim = o->stop.tolerance;
     dls_status status = dls_sweep_prepare(&x->sweep, p, o, w, error);
     if (status) return status;
     dls_sweep_start(&x->sweep, r);

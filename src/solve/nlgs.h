@@ -22,6 +22,8 @@ typedef struct dls_nlgs {
     double *g;       /* image of r under one sweep, while Anderson runs */
     double velocity; /* ‖b‖, the scale of the free estimate */
     double estimate, last_estimate;
+    double aim;       /* within the tolerance, sweeps go on to this, but not beyond sweep aim_until */
+    int aim_until;    /* 0 before the tolerance is reached */
     bool accelerated; /* the sweep began at an extrapolated point */
     bool alternate;
     int milestone; /* sweep of the last real progress, and the value there */
