@@ -148,7 +148,8 @@ DLS_API dls_status dls_contact_records_problem(const dls_world *world, const dls
 
 /* ---- state as bytes ---------------------------------------------------------------------------------------
  * All that later steps depend on: a simulation of the same world definition that reads it goes on with the
- * same bits. It has no checksum of its own (output.h adds one). */
+ * same bits. It has no checksum of its own (output.h adds one). Bytes that no such simulation can have
+ * written are refused, and leave the simulation as it was. */
 DLS_API size_t dls_simulation_state_size(const dls_simulation *simulation);
 DLS_API void dls_simulation_state_write(const dls_simulation *simulation, void *bytes);
 DLS_API dls_status dls_simulation_state_read(dls_simulation *simulation, const void *bytes, size_t size,

@@ -155,11 +155,11 @@ static void choose_drift(dls_broadphase *b) {
 
 /* ---- bounds of every shape ---- */
 
-static bool finite_state(const dls_body_state *s) {
-    double sum = 0; /* a NaN or an infinity anywhere makes it NaN */
-    for (int k = 0; k < 3; k++) sum += 0 * s->x[k] + 0 * s->v[k] + 0 * s->w[k];
-    for (int k = 0; k < 4; k++) sum += 0 * s->q[k];
-    return sum == 0;
+static bool near_state(const dls_body_state *s) {
+    double sum = 0; /* a NaN anywhere makes it NaN */
+    for (int k = 0; k < 3; k++) sum += fabs(s->x[k]) + fabs(s->v[k]) + fabs(s->w[k]);
+    for (int k = 0; k < 4; k++) sum += fabs(s->q[k]);
+    return sum <= 9 * DLS_FARTHEST;
 }
 
 static void bound_shape(dls_broadphase *b, int i) {
@@ -205,7 +205,7 @@ static double bound_shapes(void *self, int first, int end) {
     dls_broadphase *b = self;
     double wrong = 0;
     for (int i = first; i < end; i++) {
-        if (!finite_state(&b->world->states[b->placed[i].shape->body])) {
+        if (!near_state(&b->world->states[b->placed[i].shape->body])) {
             wrong++;
             continue;
         }
@@ -216,9 +216,10 @@ static double bound_shapes(void *self, int first, int end) {
 
 static dls_status say_wrong_state(const dls_world *w, dls_error *error) {
     int i = 0;
-    while (i < w->body_count - 1 && finite_state(&w->states[i])) i++;
-    return dls_fail(error, DLS_ERROR_NUMERIC, "body %d has a position or velocity that is not a number",
-                    w->bodies[i].id);
+    while (i < w->body_count - 1 && near_state(&w->states[i])) i++;
+    return dls_fail(error, DLS_ERROR_NUMERIC,
+                    "body %d has a position or velocity that is not a number, or is beyond %g",
+                    w->bodies[i].id, DLS_FARTHEST);
 }
 
 static dls_status grow_shapes(dls_broadphase *b, int count, dls_error *error) {

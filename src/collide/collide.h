@@ -105,7 +105,8 @@ int dls_collider_count(const dls_collider *collider);
 dls_contact *dls_collider_contacts(dls_collider *collider);
 size_t dls_collider_bytes(const dls_collider *collider); /* held */
 
-/* Everything that later steps depend on, as bytes for a checkpoint. size: what write needs. */
+/* Everything that later steps depend on, as bytes for a checkpoint. size: what write needs. What cannot be
+ * read leaves the collider as it was; of the world its rows and periods are asked. */
 size_t dls_collider_memory_size(const dls_collider *collider);
 void dls_collider_memory_write(const dls_collider *collider, void *bytes);
 dls_status dls_collider_memory_read(dls_collider *collider, const dls_world *world, const void *bytes,

@@ -2,6 +2,7 @@
  * checked, bodies are looked up by uid, and nothing in them is followed as it stands. */
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/vector.h"
 #include "collide/collider.h"
 
 #include <math.h>
@@ -74,6 +75,8 @@ static bool finite_numbers(const double *x, int n) {
     return true;
 }
 
+static bool unit_vector(const double *n) { return fabs(vec_dot(n, n) - 1) < 1e-6; }
+
 /* The row with a uid, −1 for none: uids ascend with rows. */
 static int row_of(const dls_world *world, int uid) {
     int low = 0, high = world->body_count;
@@ -95,86 +98,106 @@ static bool has_shape(const dls_world *world, int uid, int local) {
 static bool right_key(const dls_world *world, const dls_pair_key *key) {
     if (!has_shape(world, key->uid_a, key->local_a) || !has_shape(world, key->uid_b, key->local_b))
         return false;
-    if (key->uid_a > key->uid_b) return false;
+    if (key->uid_a > key->uid_b || key->spare) return false;
     for (int k = 0; k < 3; k++)
         if (key->image[k] && !(world->def.period_size[k] > 0)) return false;
     return true;
 }
 
 static bool right_past(const dls_world *world, const dls_past_contact *p, const dls_past_contact *before) {
-    if (!right_key(world, &p->key) || p->closed > 1) return false;
+    if (!right_key(world, &p->key) || p->closed > 1 || p->spare[0] || p->spare[1] || p->spare[2])
+        return false;
     if (!finite_numbers(p->impulse, 3) || !isfinite(p->extra_impulse)) return false;
     int order = before ? dls_pair_key_compare(&before->key, &p->key) : -1;
     return order < 0 || (order == 0 && before->feature < p->feature);
 }
 
+/* Directions are units or were never written; what features name is for the pair functions to see. */
+static bool right_memory(const dls_pair_memory *m) {
+    if (m->used != 0 && m->used != 1) return false;
+    return unit_vector(m->n) || (m->n[0] == 0 && m->n[1] == 0 && m->n[2] == 0);
+}
+
 static bool right_kept(const dls_world *world, const dls_kept_pair *p, const dls_kept_pair *before,
                        int64_t points) {
-    if (!right_key(world, &p->key) || p->swapped > 1 || !finite_numbers(p->memory.n, 3)) return false;
+    if (!right_key(world, &p->key) || p->swapped > 1 || p->spare || !right_memory(&p->memory)) return false;
     if (p->count < 0 || p->first != (before ? (int64_t)before->first + before->count : 0)) return false;
     if ((int64_t)p->first + p->count > points) return false;
     return !before || dls_pair_key_compare(&before->key, &p->key) < 0;
 }
 
-static bool right_lists(const dls_collider *c, const dls_world *world) {
-    for (int k = 0; k < c->past.count; k++)
-        if (!right_past(world, &c->past.item[k], k ? &c->past.item[k - 1] : NULL)) return false;
-    const dls_kept_pair *last = NULL;
-    for (int k = 0; k < c->past_kept.count; k++) {
-        const dls_kept_pair *kept = &c->past_kept.item[k];
-        if (!right_kept(world, kept, last, c->past_points.count)) return false;
-        last = kept;
+static bool right_point(const dls_contact_point *p) {
+    return finite_numbers(p->point_a, 3) && finite_numbers(p->point_b, 3) && unit_vector(p->normal) &&
+           isfinite(p->gap);
+}
+
+/* Where the lists lie in the bytes; they have no alignment, so each item is copied out. */
+typedef struct view {
+    header head;
+    const char *past, *kept, *points;
+} view;
+
+static bool right_lists(const view *v, const dls_world *world) {
+    dls_past_contact past[2];
+    for (int64_t k = 0; k < v->head.past; k++) {
+        memcpy(&past[k % 2], v->past + (size_t)k * sizeof *past, sizeof *past);
+        if (!right_past(world, &past[k % 2], k ? &past[1 - k % 2] : NULL)) return false;
     }
-    for (int k = 0; k < c->past_points.count; k++) {
-        const dls_contact_point *p = &c->past_points.item[k];
-        if (!finite_numbers(p->point_a, 3) || !finite_numbers(p->point_b, 3) ||
-            !finite_numbers(p->normal, 3) || !isfinite(p->gap))
-            return false;
+    dls_kept_pair kept[2];
+    int64_t points = 0;
+    for (int64_t k = 0; k < v->head.kept; k++) {
+        memcpy(&kept[k % 2], v->kept + (size_t)k * sizeof *kept, sizeof *kept);
+        if (!right_kept(world, &kept[k % 2], k ? &kept[1 - k % 2] : NULL, v->head.points)) return false;
+        points = (int64_t)kept[k % 2].first + kept[k % 2].count;
     }
-    return c->past_points.count == (last ? last->first + last->count : 0);
+    for (int64_t k = 0; k < v->head.points; k++) {
+        dls_contact_point point;
+        memcpy(&point, v->points + (size_t)k * sizeof point, sizeof point);
+        if (!right_point(&point)) return false;
+    }
+    return points == v->head.points;
 }
 
 /* Counts from a header that fit the size, one by one so that no product overflows. */
-static bool right_header(const header *h, size_t size) {
-    const int64_t count[3] = {h->past, h->kept, h->points};
+static bool open_view(view *v, const char *bytes, size_t size) {
+    if (size < sizeof v->head) return false;
+    memcpy(&v->head, bytes, sizeof v->head);
+    const int64_t count[3] = {v->head.past, v->head.kept, v->head.points};
     const size_t item[3] = {sizeof(dls_past_contact), sizeof(dls_kept_pair), sizeof(dls_contact_point)};
-    size_t left = size - sizeof *h;
-    if (h->magic != magic) return false;
+    const char **place[3] = {&v->past, &v->kept, &v->points};
+    const char *at = bytes + sizeof v->head;
+    size_t left = size - sizeof v->head;
+    if (v->head.magic != magic) return false;
     for (int k = 0; k < 3; k++) {
         if (count[k] < 0 || count[k] > INT32_MAX || (uint64_t)count[k] > left / item[k]) return false;
+        *place[k] = at;
+        at += (size_t)count[k] * item[k];
         left -= (size_t)count[k] * item[k];
     }
     return left == 0;
 }
 
-static const char *get(const char *from, void *to, size_t size) {
-    if (size) memcpy(to, from, size);
-    return from + size;
-}
-
-static void forget(dls_collider *c) {
-    c->past.count = c->past_kept.count = c->past_points.count = 0;
-    c->contacts.count = c->kept.count = 0;
-    c->retired = true;
+static void get(const char *from, void *to, int64_t count, size_t size) {
+    if (count) memcpy(to, from, (size_t)count * size);
 }
 
 dls_status dls_collider_memory_read(dls_collider *c, const dls_world *world, const void *bytes, size_t size,
                                     dls_error *error) {
-    header h;
-    forget(c);
-    if (size >= sizeof h) memcpy(&h, bytes, sizeof h);
-    if (size < sizeof h || !right_header(&h, size))
+    view v;
+    if (!open_view(&v, bytes, size))
         return dls_fail(error, DLS_ERROR_INPUT, "%zu bytes that are no memory of contacts", size);
-    if (!reserve_past(&c->past, h.past) || !reserve_kept(&c->past_kept, h.kept) ||
-        !reserve_points(&c->past_points, h.points))
+    if (!right_lists(&v, world))
+        return dls_fail(error, DLS_ERROR_INPUT,
+                        "the memory of contacts names bodies that are not there, or is out of order");
+    const header *h = &v.head;
+    if (!reserve_past(&c->past, h->past) || !reserve_kept(&c->past_kept, h->kept) ||
+        !reserve_points(&c->past_points, h->points))
         return dls_fail_memory(error);
-    const char *from = (const char *)bytes + sizeof h;
-    from = get(from, c->past.item, sizeof(dls_past_contact) * (size_t)h.past);
-    from = get(from, c->past_kept.item, sizeof(dls_kept_pair) * (size_t)h.kept);
-    get(from, c->past_points.item, sizeof(dls_contact_point) * (size_t)h.points);
-    c->past.count = (int)h.past, c->past_kept.count = (int)h.kept, c->past_points.count = (int)h.points;
-    if (right_lists(c, world)) return DLS_OK;
-    forget(c);
-    return dls_fail(error, DLS_ERROR_INPUT,
-                    "the memory of contacts names bodies that are not there, or is out of order");
+    get(v.past, c->past.item, h->past, sizeof(dls_past_contact));
+    get(v.kept, c->past_kept.item, h->kept, sizeof(dls_kept_pair));
+    get(v.points, c->past_points.item, h->points, sizeof(dls_contact_point));
+    c->past.count = (int)h->past, c->past_kept.count = (int)h->kept, c->past_points.count = (int)h->points;
+    c->contacts.count = c->kept.count = 0;
+    c->retired = true;
+    return DLS_OK;
 }

@@ -3,6 +3,7 @@
 #include "base/memory.h"
 #include "base/vector.h"
 #include "integrate/simulation.h"
+#include "integrate/state.h"
 
 #include <string.h>
 
@@ -125,23 +126,57 @@ static bool counts_make_sense(const state_head *head) {
                               head->certified, head->contacts,     head->iterations};
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
         if (counts[i] < 0 || counts[i] > most) return false;
-    return head->rebased_step <= head->step && head->certified <= head->steps;
+    return head->rebased_step <= head->step && head->certified <= head->steps && head->steps <= head->step &&
+           (head->started == 0 || head->started == 1);
 }
 
-static bool head_makes_sense(const state_head *head) {
-    return head->step_length > 0 && isfinite(head->step_length) && isfinite(head->t) &&
-           isfinite(head->rebased_t) && isfinite(head->base_energy) && head->jump >= 0 &&
-           counts_make_sense(head);
+static bool numbers_make_sense(const state_head *head) {
+    const dls_energy *e = &head->energy;
+    const double finite[] = {head->base_energy, e->kinetic, e->potential,  e->friction,
+                             e->impact,         e->work,    e->unaccounted};
+    const double not_negative[] = {head->jump, head->worst_residual, head->worst_error, head->penetration};
+    for (size_t i = 0; i < sizeof finite / sizeof *finite; i++)
+        if (!isfinite(finite[i])) return false;
+    for (size_t i = 0; i < sizeof not_negative / sizeof *not_negative; i++)
+        if (!(not_negative[i] >= 0)) return false;
+    return true;
+}
+
+/* t = rebased_t + h (step − rebased_step), which steps go on from. */
+static bool times_make_sense(const state_head *head) {
+    double h = head->step_length, t = head->t, from = head->rebased_t;
+    double passed = h * (double)(head->step - head->rebased_step);
+    if (!(h > 0 && isfinite(t) && isfinite(from) && isfinite(passed))) return false;
+    return fabs(from + passed - t) <= 1e-12 * (fabs(from) + passed);
 }
 
 static dls_status check_head(const state_head *head, size_t size, dls_error *error) {
+    const char *wrong = !counts_make_sense(head)    ? "its counts"
+                        : !numbers_make_sense(head) ? "its energies or errors"
+                        : !times_make_sense(head)   ? "its times"
+                                                    : NULL;
     uint64_t rest = size - sizeof *head;
     if (head->world_size > rest || head->collider_size != rest - head->world_size)
         return dls_fail(error, DLS_ERROR_INPUT, "a state of %zu bytes does not hold what it says", size);
-    if (!head_makes_sense(head))
-        return dls_fail(error, DLS_ERROR_INPUT, "a state with step %g s at t = %g makes no sense",
-                        head->step_length, head->t);
-    return DLS_OK;
+    if (!wrong) return DLS_OK;
+    return dls_fail(error, DLS_ERROR_INPUT, "a state with step %g s at t = %g makes no sense: %s",
+                    head->step_length, head->t, wrong);
+}
+
+static dls_status read_head(const void *bytes, size_t size, state_head *head, dls_error *error) {
+    if (size < sizeof *head)
+        return dls_fail(error, DLS_ERROR_INPUT, "a state has %zu bytes, expected %zu or more", size,
+                        sizeof *head);
+    memcpy(head, bytes, sizeof *head);
+    return check_head(head, size, error);
+}
+
+dls_status dls_simulation_state_peek(const void *bytes, size_t size, int64_t *step, double *t,
+                                     dls_error *error) {
+    state_head head;
+    dls_status status = read_head(bytes, size, &head, error);
+    if (!status) *step = head.step, *t = head.t;
+    return status;
 }
 
 static void take_head(dls_simulation *s, const state_head *head) {
@@ -162,22 +197,27 @@ static void take_head(dls_simulation *s, const state_head *head) {
                                    .penetration = head->penetration};
 }
 
+/* The parts are checked and made before the first of them changes anything. */
 dls_status dls_simulation_state_read(dls_simulation *s, const void *bytes, size_t size, dls_error *error) {
     state_head head;
+    dls_world_memory *memory = NULL;
     dls_error_clear(error);
     if (!s || !bytes)
         return dls_fail(error, DLS_ERROR_ARGUMENT, "a simulation and bytes are needed, got NULL");
-    if (size < sizeof head)
-        return dls_fail(error, DLS_ERROR_INPUT, "a state has %zu bytes, expected %zu or more", size,
-                        sizeof head);
-    memcpy(&head, bytes, sizeof head);
-    dls_status status = check_head(&head, size, error);
+    dls_status status = read_head(bytes, size, &head, error);
     const unsigned char *at = (const unsigned char *)bytes + sizeof head;
-    if (!status) status = dls_world_memory_read(s->world, at, head.world_size, error);
+    if (!status) status = dls_world_memory_open(s->world, at, head.world_size, &memory, error);
+    if (status) return status;
+    dls_world next = dls_world_memory_preview(s->world, memory);
+    status = dls_simulation_reserve(s, next.body_count, error);
     if (!status)
         status =
-            dls_collider_memory_read(s->collider, s->world, at + head.world_size, head.collider_size, error);
-    if (status) return status;
+            dls_collider_memory_read(s->collider, &next, at + head.world_size, head.collider_size, error);
+    if (status) {
+        dls_world_memory_drop(s->world, memory);
+        return status;
+    }
+    dls_world_memory_use(s->world, memory);
     take_head(s, &head);
     s->found_count = 0;
     s->assembly = (dls_assembly){.space = s->assembly.space};

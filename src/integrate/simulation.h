@@ -34,6 +34,8 @@ struct dls_simulation {
 
 /* Bodies that are due come in, those that leave go. */
 dls_status dls_simulation_settle(dls_simulation *simulation, dls_error *error);
+/* Room for so many rows. */
+dls_status dls_simulation_reserve(dls_simulation *simulation, int rows, dls_error *error);
 /* Room for all rows, and the detection margin; what they depend on has changed. */
 dls_status dls_simulation_ready(dls_simulation *simulation, bool started, dls_error *error);
 

@@ -23,8 +23,7 @@ static double smallest_radius(const dls_world *world) {
     return least;
 }
 
-static dls_status make_room(dls_simulation *s, dls_error *error) {
-    int rows = s->world->body_count;
+dls_status dls_simulation_reserve(dls_simulation *s, int rows, dls_error *error) {
     if (rows <= s->row_capacity) return DLS_OK;
     int capacity = rows + rows / 8 + 16;
     dls_body_state *kept = DLS_NEW(dls_body_state, capacity);
@@ -34,6 +33,7 @@ static dls_status make_room(dls_simulation *s, dls_error *error) {
         dls_free(found);
         return dls_fail_memory(error);
     }
+    if (s->found_count) memcpy(found, s->found, sizeof *found * (size_t)s->found_count);
     dls_free(s->kept);
     dls_free(s->found);
     s->kept = kept;
@@ -46,7 +46,7 @@ dls_status dls_simulation_ready(dls_simulation *s, bool started, dls_error *erro
     double radius = smallest_radius(s->world);
     s->smallest = isfinite(radius) ? radius : 0.02;
     s->started = started;
-    return make_room(s, error);
+    return dls_simulation_reserve(s, s->world->body_count, error);
 }
 
 /* Bodies come and go; their energy is no one's gain or loss. */
@@ -213,9 +213,10 @@ static void move_on(dls_simulation *s) {
 }
 
 static bool is_nowhere(const dls_body_state *state) {
-    double sum = state->q[3];
-    for (int k = 0; k < 3; k++) sum += state->x[k] + state->v[k] + state->w[k] + state->q[k];
-    return !isfinite(sum);
+    double sum = fabs(state->q[3]); /* a NaN anywhere makes it NaN */
+    for (int k = 0; k < 3; k++)
+        sum += fabs(state->x[k]) + fabs(state->v[k]) + fabs(state->w[k]) + fabs(state->q[k]);
+    return !(sum <= DLS_FARTHEST);
 }
 
 static double nowhere_range(void *self, int first, int end) {
@@ -229,8 +230,8 @@ static dls_status check_finite(dls_simulation *s, dls_error *error) {
     int rows = s->world->body_count, row = 0;
     if (dls_parallel_sum(rows, s->options.threads, nowhere_range, s) == 0) return DLS_OK;
     while (row < rows - 1 && !is_nowhere(&s->world->states[row])) row++;
-    return dls_fail(error, DLS_ERROR_NUMERIC, "body %d is nowhere (not a number) after t = %g",
-                    s->world->bodies[row].id, s->t);
+    return dls_fail(error, DLS_ERROR_NUMERIC, "body %d is nowhere (not a number, or beyond %g) after t = %g",
+                    s->world->bodies[row].id, DLS_FARTHEST, s->t);
 }
 
 /* ---- the step ---- */

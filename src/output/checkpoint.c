@@ -10,11 +10,13 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "fclib/image.h"
+#include "integrate/state.h"
 #include "output/results.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -209,14 +211,27 @@ static dls_status find_texts(dls_checkpoint *c, dls_error *error) {
             return fail_damaged(c, "a text does not end where it should", error);
     const char *at = c->part[PART_SETTINGS], *end = at + c->size[PART_SETTINGS];
     if (at < end && end[-1]) return fail_damaged(c, "a setting does not end", error);
+    if (c->size[PART_SETTINGS] > INT_MAX) return fail_damaged(c, "its settings are too long", error);
     for (const char *k = at; k < end; k++) c->setting_count += !*k;
     c->settings = DLS_NEW(const char *, c->setting_count);
     if (!c->settings) return dls_fail_memory(error);
     for (int k = 0; k < c->setting_count; k++, at += strlen(at) + 1) c->settings[k] = at;
-    uint64_t time = number_at(c->image.bytes + AT_TIME);
-    memcpy(&c->time, &time, sizeof c->time);
+    return DLS_OK;
+}
+
+/* Step and time stand in the head for those who look at it alone; the state has them, too. */
+static dls_status check_state(dls_checkpoint *c, dls_error *error) {
+    dls_error inner = {0};
+    int64_t step = 0;
+    double time = 0;
+    uint64_t number = number_at(c->image.bytes + AT_TIME);
+    memcpy(&c->time, &number, sizeof c->time);
     c->step = (int64_t)number_at(c->image.bytes + AT_STEP);
-    return c->step < 0 ? fail_damaged(c, "its step is negative", error) : DLS_OK;
+    if (dls_simulation_state_peek(c->part[PART_STATE], (size_t)c->size[PART_STATE], &step, &time, &inner))
+        return fail_damaged(c, inner.message, error);
+    if (c->step != step || !(c->time == time))
+        return fail_damaged(c, "its state is of another step than its head", error);
+    return DLS_OK;
 }
 
 /* Takes image over, whatever happens. */
@@ -231,6 +246,7 @@ static dls_status decode(dls_image image, const char *path, dls_checkpoint **che
     dls_status status = check_head(c, error);
     if (!status) status = find_parts(c, error);
     if (!status) status = find_texts(c, error);
+    if (!status) status = check_state(c, error);
     if (status)
         dls_checkpoint_destroy(c);
     else

@@ -83,16 +83,25 @@ static dls_status check_speeds(const dls_body *body, const dls_body_state *state
     return DLS_OK;
 }
 
+dls_status dls_body_state_check(const dls_world *world, const dls_body *body, const dls_body_state *state,
+                                dls_error *error) {
+    dls_pose pose;
+    vec_copy(pose.x, state->x);
+    memcpy(pose.q, state->q, sizeof pose.q);
+    dls_status status = dls_pose_check("the body", &pose, world->def.dimension, error);
+    if (!status) status = check_speeds(body, state, error);
+    if (status) return status;
+    if (dls_vec_is_near(state->x, 3) && dls_vec_is_near(state->v, 3) && dls_vec_is_near(state->w, 3))
+        return DLS_OK;
+    return dls_fail(error, DLS_ERROR_INPUT, "a position or velocity is beyond %g", DLS_FARTHEST);
+}
+
 dls_status dls_body_state_set(dls_world *world, dls_body_id id, const dls_body_state *state,
                               dls_error *error) {
     dls_status status = check_id(world, id, error);
     if (status) return status;
     if (!state) return dls_fail(error, DLS_ERROR_ARGUMENT, "a state is needed");
-    dls_pose pose;
-    vec_copy(pose.x, state->x);
-    memcpy(pose.q, state->q, sizeof pose.q);
-    status = dls_pose_check("the body", &pose, world->def.dimension, error);
-    if (!status) status = check_speeds(dls_world_body(world, id), state, error);
+    status = dls_body_state_check(world, dls_world_body(world, id), state, error);
     if (status) return status;
     dls_body_state *own = dls_world_state(world, id), before = *own;
     *own = *state;

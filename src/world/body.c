@@ -165,6 +165,8 @@ static dls_status add_entry(dls_world *w, const dls_body_def *def, dls_shape *sh
     make_body(w, def, &mass, shapes, &body);
     body.id = w->entry_count;
     dls_body_state state = make_state(def, mass.centre);
+    status = dls_body_state_check(w, &body, &state, error);
+    if (status) return status;
     if (named && !(entry.name = dls_text_copy(def->name))) return dls_fail_memory(error);
     status = dls_told_create(def, &entry.told, error);
     if (!status) {

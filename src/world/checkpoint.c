@@ -80,21 +80,35 @@ static memory_told view_told(const memory_view *v, int k) {
     return m;
 }
 
-static dls_status check_size(const dls_world *w, const char *bytes, size_t size, memory_view *v,
-                             dls_error *error) {
+static dls_status fail_head(const char *what, int64_t found, int64_t low, int64_t high, dls_error *error) {
+    return dls_fail(error, DLS_ERROR_INPUT, "state of the world is damaged: %lld %s, expected %lld to %lld",
+                    (long long)found, what, (long long)low, (long long)high);
+}
+
+/* Every body gets one uid at most, so uids never run out. */
+static dls_status check_head(const dls_world *w, const memory_head *h, dls_error *error) {
+    if (h->entries != w->entry_count || h->told != w->told_count)
+        return dls_fail(
+            error, DLS_ERROR_INPUT,
+            "state of a world with %lld bodies (%lld with forces or drives), this one has %d (%d)",
+            (long long)h->entries, (long long)h->told, w->entry_count, w->told_count);
+    if (h->rows < 0 || h->rows > h->entries)
+        return fail_head("bodies present", h->rows, 0, h->entries, error);
+    if (h->next_uid < h->rows || h->next_uid > h->entries)
+        return fail_head("rows so far", h->next_uid, h->rows, h->entries, error);
+    if (!(h->settled < HUGE_VAL))
+        return dls_fail(error, DLS_ERROR_INPUT, "state of the world is damaged: its time is %g", h->settled);
+    return DLS_OK;
+}
+
+static dls_status open_view(const dls_world *w, const char *bytes, size_t size, memory_view *v,
+                            dls_error *error) {
     if (size < sizeof v->head)
         return dls_fail(error, DLS_ERROR_INPUT, "state of the world has %zu bytes, expected at least %zu",
                         size, sizeof v->head);
     memcpy(&v->head, bytes, sizeof v->head);
-    if (v->head.entries != w->entry_count || v->head.told != w->told_count)
-        return dls_fail(
-            error, DLS_ERROR_INPUT,
-            "state of a world with %lld bodies (%lld with forces or drives), this one has %d (%d)",
-            (long long)v->head.entries, (long long)v->head.told, w->entry_count, w->told_count);
-    if (v->head.rows < 0 || v->head.rows > w->entry_count || v->head.next_uid < v->head.rows ||
-        v->head.next_uid > INT32_MAX || isnan(v->head.settled))
-        return dls_fail(error, DLS_ERROR_INPUT, "state of the world is damaged: %lld of %d bodies present",
-                        (long long)v->head.rows, w->entry_count);
+    dls_status status = check_head(w, &v->head, error);
+    if (status) return status;
     v->entries = bytes + sizeof v->head;
     v->told = v->entries + (size_t)v->head.entries * sizeof(memory_entry);
     v->rows = v->told + (size_t)v->head.told * sizeof(memory_told);
@@ -105,22 +119,39 @@ static dls_status check_size(const dls_world *w, const char *bytes, size_t size,
     return DLS_OK;
 }
 
-static dls_status check_items(const dls_world *w, const memory_view *v, dls_error *error) {
-    int present = 0, last_uid = -1;
+static bool is_unit(const double *q) {
+    return fabs(vec_dot(q + 1, q + 1) + q[0] * q[0] - 1) < 1e-6; /* false where q is no number */
+}
+
+static dls_status check_entry(const dls_world *w, int id, const memory_entry *m, dls_error *error) {
+    dls_error inner = {.status = DLS_OK};
+    dls_status status = dls_body_state_check(w, dls_world_body(w, id), &m->state, &inner);
+    if (!status && !is_unit(m->state.q))
+        status = dls_fail(&inner, DLS_ERROR_INPUT, "its orientation has not length 1");
+    if (!status && (m->presence < DLS_WAITING || m->presence > DLS_GONE || m->leaving < 0 || m->leaving > 1))
+        status = dls_fail(&inner, DLS_ERROR_INPUT, "its presence is %d, and %d whether it leaves",
+                          m->presence, m->leaving);
+    if (!status) return DLS_OK;
+    return dls_fail(error, DLS_ERROR_INPUT, "state of body %d is damaged: %.400s", id, inner.message);
+}
+
+static dls_status check_entries(const dls_world *w, const memory_view *v, dls_error *error) {
+    int count[DLS_GONE + 1] = {0};
     for (int id = 0; id < w->entry_count; id++) {
         memory_entry m = view_entry(v, id);
-        double q = vec_dot(m.state.q + 1, m.state.q + 1) + m.state.q[0] * m.state.q[0];
-        if (m.presence < DLS_WAITING || m.presence > DLS_GONE || m.leaving < 0 || m.leaving > 1 ||
-            !dls_vec_is_finite(m.state.x, 3) || !dls_vec_is_finite(m.state.v, 3) ||
-            !dls_vec_is_finite(m.state.w, 3) || !(fabs(q - 1) < 1e-6))
-            return dls_fail(error, DLS_ERROR_INPUT, "state of body %d is damaged", id);
-        present += m.presence == DLS_PRESENT;
+        dls_status status = check_entry(w, id, &m, error);
+        if (status) return status;
+        count[m.presence]++;
     }
-    if (present != v->head.rows)
-        return dls_fail(error, DLS_ERROR_INPUT,
-                        "state of the world is damaged: %d bodies present in %lld rows", present,
-                        (long long)v->head.rows);
-    for (int row = 0; row < present; row++) {
+    int64_t present = count[DLS_PRESENT], most = present + count[DLS_GONE];
+    if (v->head.rows != present) return fail_head("rows", v->head.rows, present, present, error);
+    if (v->head.next_uid > most) return fail_head("rows so far", v->head.next_uid, present, most, error);
+    return DLS_OK;
+}
+
+static dls_status check_rows(const dls_world *w, const memory_view *v, dls_error *error) {
+    int last_uid = -1;
+    for (int row = 0; row < (int)v->head.rows; row++) {
         memory_row m = view_row(v, row);
         /* uids ascend, so no two rows are one; that each id comes once is seen when rows are made */
         if (m.id < 0 || m.id >= w->entry_count || view_entry(v, m.id).presence != DLS_PRESENT ||
@@ -128,31 +159,36 @@ static dls_status check_items(const dls_world *w, const memory_view *v, dls_erro
             return dls_fail(error, DLS_ERROR_INPUT, "row %d of the state of the world is damaged", row);
         last_uid = m.uid;
     }
+    return DLS_OK;
+}
+
+static dls_status check_told(const dls_world *w, const memory_view *v, dls_error *error) {
     for (int k = 0; k < w->told_count; k++) {
         memory_told m = view_told(v, k);
-        if (!dls_vec_is_finite(m.start.x, 3) || !dls_vec_is_finite(m.start.q, 4) ||
-            !dls_vec_is_finite(m.moved, 6))
+        if (!dls_vec_is_near(m.start.x, 3) || !is_unit(m.start.q) || !dls_vec_is_near(m.moved, 6))
             return dls_fail(error, DLS_ERROR_INPUT, "drive of body %d is damaged", w->told_ids[k]);
     }
     return DLS_OK;
 }
 
 /* New arrays, before they take the place of the old ones. */
-typedef struct layout {
+struct dls_world_memory {
+    memory_view view;
     dls_body *bodies;
     dls_body_state *states;
     dls_shape *shapes;
     int *row_of; /* by id */
     dls_body_kept **kept;
     int shape_count;
-} layout;
+};
+typedef dls_world_memory layout;
 
-static void drop_layout(const dls_world *w, layout *l, bool used) {
-    for (int id = 0; l->kept && !used && id < w->entry_count; id++)
+void dls_world_memory_drop(const dls_world *w, dls_world_memory *l) {
+    if (!l) return;
+    for (int id = 0; l->kept && id < w->entry_count; id++)
         if (l->kept[id] != w->entries[id].kept) dls_free(l->kept[id]);
-    if (!used) dls_free(l->bodies), dls_free(l->states), dls_free(l->shapes);
-    dls_free(l->row_of);
-    dls_free(l->kept);
+    void *blocks[] = {l->bodies, l->states, l->shapes, l->row_of, l->kept, l};
+    for (size_t k = 0; k < sizeof blocks / sizeof *blocks; k++) dls_free(blocks[k]);
 }
 
 static dls_status make_layout(const dls_world *w, const memory_view *v, layout *l, dls_error *error) {
@@ -198,16 +234,39 @@ static void fill_rows(const dls_world *w, const memory_view *v, layout *l) {
     }
 }
 
-static void use_layout(dls_world *w, const memory_view *v, layout *l) {
-    fill_rows(w, v, l);
-    dls_free(w->bodies), dls_free(w->states), dls_free(w->shapes);
-    w->bodies = l->bodies, w->states = l->states, w->shapes = l->shapes;
-    w->body_count = w->body_capacity = (int)v->head.rows;
-    w->shape_count = w->shape_capacity = l->shape_count;
-    w->staged_count = w->staged_shapes = 0;
-    w->next_uid = (int)v->head.next_uid;
-    w->settled = v->head.settled;
-    w->unsettled = true; /* the next settle looks at everybody once */
+dls_status dls_world_memory_open(const dls_world *w, const void *bytes, size_t size,
+                                 dls_world_memory **memory, dls_error *error) {
+    *memory = NULL;
+    layout *l = DLS_NEW_ZERO(layout, 1);
+    if (!l) return dls_fail_memory(error);
+    dls_status status = open_view(w, bytes, size, &l->view, error);
+    if (!status) status = check_entries(w, &l->view, error);
+    if (!status) status = check_rows(w, &l->view, error);
+    if (!status) status = check_told(w, &l->view, error);
+    if (!status) status = make_layout(w, &l->view, l, error);
+    if (status) {
+        dls_world_memory_drop(w, l);
+        return status;
+    }
+    fill_rows(w, &l->view, l);
+    *memory = l;
+    return DLS_OK;
+}
+
+dls_world dls_world_memory_preview(const dls_world *w, const dls_world_memory *l) {
+    dls_world next = *w;
+    next.bodies = l->bodies, next.states = l->states, next.shapes = l->shapes;
+    next.body_count = next.body_capacity = (int)l->view.head.rows;
+    next.shape_count = next.shape_capacity = l->shape_count;
+    next.staged_count = next.staged_shapes = 0;
+    next.next_uid = (int)l->view.head.next_uid;
+    next.settled = l->view.head.settled;
+    next.unsettled = true; /* the next settle looks at everybody once */
+    return next;
+}
+
+static void use_entries(dls_world *w, const layout *l) {
+    const memory_view *v = &l->view;
     for (int id = 0; id < w->entry_count; id++) {
         dls_body_entry *e = &w->entries[id];
         memory_entry m = view_entry(v, id);
@@ -226,14 +285,17 @@ static void use_layout(dls_world *w, const memory_view *v, layout *l) {
     }
 }
 
+void dls_world_memory_use(dls_world *w, dls_world_memory *l) {
+    dls_free(w->bodies), dls_free(w->states), dls_free(w->shapes);
+    *w = dls_world_memory_preview(w, l);
+    use_entries(w, l);
+    l->bodies = NULL, l->states = NULL, l->shapes = NULL;
+    dls_world_memory_drop(w, l);
+}
+
 dls_status dls_world_memory_read(dls_world *w, const void *bytes, size_t size, dls_error *error) {
-    memory_view view = {.entries = NULL};
-    layout l = {.bodies = NULL};
-    dls_status status = check_size(w, bytes, size, &view, error);
-    if (!status) status = check_items(w, &view, error);
-    if (status) return status;
-    status = make_layout(w, &view, &l, error);
-    if (!status) use_layout(w, &view, &l);
-    drop_layout(w, &l, !status);
+    dls_world_memory *memory;
+    dls_status status = dls_world_memory_open(w, bytes, size, &memory, error);
+    if (!status) dls_world_memory_use(w, memory);
     return status;
 }

@@ -52,6 +52,9 @@ void dls_tree_destroy(dls_tree *tree); /* NULL is fine */
 
 dls_status dls_pose_check(const char *what, const dls_pose *pose, int dimension, dls_error *error);
 bool dls_vec_is_finite(const double *x, int count);
+/* Place and orientation in this world, and velocities that the body can have. */
+dls_status dls_body_state_check(const dls_world *world, const dls_body *body, const dls_body_state *state,
+                                dls_error *error);
 
 /* ---- bodies ---- */
 

@@ -20,6 +20,12 @@ bool dls_vec_is_finite(const double *x, int count) {
     return true;
 }
 
+bool dls_vec_is_near(const double *x, int count) {
+    for (int k = 0; k < count; k++)
+        if (!(fabs(x[k]) <= DLS_FARTHEST)) return false;
+    return true;
+}
+
 dls_status dls_pose_check(const char *what, const dls_pose *pose, int dimension, dls_error *error) {
     const double *x = pose->x, *q = pose->q;
     if (!dls_vec_is_finite(x, 3))

@@ -116,10 +116,26 @@ const dls_body *dls_world_body(const dls_world *world, dls_body_id id);
 dls_body_state *dls_world_state(const dls_world *world, dls_body_id id);
 const dls_shape *dls_world_shapes(const dls_world *world, dls_body_id id);
 
+/* Farther from the origin, faster or turning faster than this (SI) nothing goes: squares and products of two
+ * such numbers are still numbers. Steps and readers of states fail beyond it. */
+#define DLS_FARTHEST 1e60
+/* All of count numbers within it; no where one is no number. */
+bool dls_vec_is_near(const double *x, int count);
+
 /* Everything about rows, states, drives and presence that later steps depend on, as bytes for a checkpoint; a
- * world of the same definition reads it. */
+ * world of the same definition reads it. What fails leaves the world as it was. */
 size_t dls_world_memory_size(const dls_world *world);
 void dls_world_memory_write(const dls_world *world, void *bytes);
 dls_status dls_world_memory_read(dls_world *world, const void *bytes, size_t size, dls_error *error);
+
+/* The same in two parts, for those who have more to check before anything changes: bytes stay until use or
+ * drop, which end the memory and cannot fail. */
+typedef struct dls_world_memory dls_world_memory;
+dls_status dls_world_memory_open(const dls_world *world, const void *bytes, size_t size,
+                                 dls_world_memory **memory, dls_error *error);
+/* Rows, states and shapes as they are going to be, to look at; entries are still those of world. */
+dls_world dls_world_memory_preview(const dls_world *world, const dls_world_memory *memory);
+void dls_world_memory_use(dls_world *world, dls_world_memory *memory);
+void dls_world_memory_drop(const dls_world *world, dls_world_memory *memory);
 
 #endif

@@ -2,8 +2,8 @@
  *
  * fclib/    small files of each form, storage and file format; those named crashes-* were found by fuzzing
  * and crash HDF5 1.10.8 where it meets them unchecked problem/  small problems in the bytes that
- * fuzz_problem.c reads, stored and matrix-free; checkpoint/  of the world of fuzz_checkpoint.c, before, at
- * and after the birth of a body */
+ * fuzz_problem.c reads, stored and matrix-free; checkpoint/  of the worlds of checkpoint_world.h,
+ * before, at and after births and deaths; those named broke-* were found by fuzzing */
 #include "base/random.h"
 #include "support/checkpoint_world.h"
 #include "support/fclib_files.h"
@@ -159,15 +159,15 @@ static void make_problems(const char *folder) {
 
 /* ---- checkpoints ---- */
 
-static void make_checkpoints(const char *folder) {
+static void make_checkpoints_of(const char *title, const char *folder) {
     static const char *const settings[] = {"time.step=0.01"};
-    dls_results_def def = {.title = "balls",
-                           .scene_text = "title: balls\n",
+    dls_results_def def = {.title = title,
+                           .scene_text = "a scene\n",
                            .setting_count = 1,
                            .settings = settings,
                            .solver = "auto",
                            .tolerance = 1e-6};
-    dls_world *world = checkpoint_world();
+    dls_world *world = checkpoint_world(title);
     dls_simulation *simulation = NULL;
     dls_simulation_options options = dls_default_simulation_options();
     dls_step_report report;
@@ -176,7 +176,7 @@ static void make_checkpoints(const char *folder) {
     dls_status status = dls_simulation_create(world, &options, &simulation, &error);
     for (int step = 0; step <= 4 && !status; step++) {
         char path[1100];
-        snprintf(path, sizeof path, "%s/step-%d", folder, step);
+        snprintf(path, sizeof path, "%s/%s-%d", folder, title, step);
         status = dls_checkpoint_write(path, simulation, &def, &error);
         if (!status) status = dls_simulation_step(simulation, &report, &error);
     }
@@ -186,6 +186,10 @@ static void make_checkpoints(const char *folder) {
     }
     dls_simulation_destroy(simulation);
     dls_world_destroy(world);
+}
+
+static void make_checkpoints(const char *folder) {
+    for (int k = 0; k < CHECKPOINT_WORLDS; k++) make_checkpoints_of(checkpoint_worlds[k].title, folder);
 }
 
 int main(int argc, char **argv) {

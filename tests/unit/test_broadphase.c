@@ -399,8 +399,13 @@ static void test_state_that_is_no_number(void **state) {
     assert_int_equal(dls_broadphase_find(broad, w, placed, &options, &pairs, &count, &error),
                      DLS_ERROR_NUMERIC);
     assert_non_null(strstr(error.message, "not a number"));
-    w->states[7].v[1] = 1e300; /* absurd, but no reason to fail */
+    w->states[7].v[1] = 1e50; /* absurd, but no reason to fail */
     assert_int_equal(dls_broadphase_find(broad, w, placed, &options, &pairs, &count, &error), DLS_OK);
+    for (int k = 0; k < 20; k++)
+        for (int i = 0; i < 3; i++) w->states[k].x[i] = placed[k].x[i] = k % 2 ? 1e308 : -1e308;
+    assert_int_equal(dls_broadphase_find(broad, w, placed, &options, &pairs, &count, &error),
+                     DLS_ERROR_NUMERIC); /* no distance between them is a number */
+    assert_non_null(strstr(error.message, "beyond 1e+60"));
     dls_broadphase_destroy(broad);
     free(placed);
     dls_world_destroy(w);

@@ -1,5 +1,8 @@
 /* Checkpoints: the same state, or one line that says why not. */
+#include "collide/collider.h"
 #include "support/allocator.h"
+#include "support/checkpoint_sum.h"
+#include "support/checkpoint_world.h"
 #include "support/scale.h"
 #include "support/small_run.h"
 #include "support/test.h"
@@ -187,12 +190,338 @@ static void test_memory_runs_out(void **state) {
     free(bytes);
 }
 
+/* ---- states that no run can have written ---- */
+
+/* As they stand in the bytes of a state, in this order. */
+typedef struct state_head {
+    uint64_t world_size, collider_size;
+    double step_length, t, rebased_t, base_energy, jump;
+    int64_t step, rebased_step, started;
+    dls_energy energy;
+    int64_t steps, certified, contacts, iterations;
+    double worst_residual, worst_error, penetration;
+} state_head;
+typedef struct world_head {
+    int64_t entries, told, rows, next_uid;
+    double settled;
+} world_head;
+typedef struct world_entry {
+    int32_t presence, leaving;
+    dls_body_state state;
+} world_entry;
+typedef struct world_told {
+    dls_pose start;
+    double moved[6];
+} world_told;
+typedef struct world_row {
+    int32_t id, uid;
+} world_row;
+typedef struct contacts_head {
+    uint64_t magic;
+    int64_t past, kept, points;
+} contacts_head;
+
+/* A world of all sorts after two steps, and where things are in its state. */
+typedef struct stand {
+    dls_world *world;
+    dls_simulation *simulation;
+    unsigned char *bytes;
+    size_t size, world_at, entry_at, told_at, row_at, contacts_at, past_at, kept_at, point_at;
+    contacts_head contacts;
+} stand;
+
+static dls_simulation *start(dls_world *world) {
+    dls_simulation_options options = dls_default_simulation_options();
+    dls_simulation *simulation = NULL;
+    options.step = 0.01;
+    OK(dls_simulation_create(world, &options, &simulation, error));
+    return simulation;
+}
+
+static stand stand_create(const char *title) {
+    stand s = {.world = checkpoint_world(title)};
+    world_head head;
+    s.simulation = start(s.world);
+    for (int k = 0; k < 2; k++) OK(dls_simulation_step(s.simulation, NULL, error));
+    s.size = dls_simulation_state_size(s.simulation);
+    s.bytes = malloc(s.size);
+    dls_simulation_state_write(s.simulation, s.bytes);
+    s.world_at = sizeof(state_head);
+    memcpy(&head, s.bytes + s.world_at, sizeof head);
+    s.entry_at = s.world_at + sizeof head;
+    s.told_at = s.entry_at + sizeof(world_entry) * (size_t)head.entries;
+    s.row_at = s.told_at + sizeof(world_told) * (size_t)head.told;
+    s.contacts_at = s.row_at + sizeof(world_row) * (size_t)head.rows;
+    memcpy(&s.contacts, s.bytes + s.contacts_at, sizeof s.contacts);
+    s.past_at = s.contacts_at + sizeof s.contacts;
+    s.kept_at = s.past_at + sizeof(dls_past_contact) * (size_t)s.contacts.past;
+    s.point_at = s.kept_at + sizeof(dls_kept_pair) * (size_t)s.contacts.kept;
+    assert_int_equal(s.point_at + sizeof(dls_contact_point) * (size_t)s.contacts.points, s.size);
+    return s;
+}
+
+static void stand_destroy(stand *s) {
+    dls_simulation_destroy(s->simulation);
+    dls_world_destroy(s->world);
+    free(s->bytes);
+}
+
+/* Refused with these words, and the simulation that read it is as it was. */
+static void refuse(const stand *s, size_t at, const void *value, size_t size, const char *words) {
+    unsigned char *bad = malloc(s->size), *after = malloc(s->size);
+    dls_error error = {0};
+    memcpy(bad, s->bytes, s->size);
+    memcpy(bad + at, value, size);
+    if (!memcmp(bad, s->bytes, s->size)) fail_msg("no damage for '%s'", words);
+    dls_status status = dls_simulation_state_read(s->simulation, bad, s->size, &error);
+    if (!status) fail_msg("accepted: %s", words);
+    assert_int_equal(status, DLS_ERROR_INPUT);
+    expect(status, &error, words);
+    assert_int_equal(dls_simulation_state_size(s->simulation), s->size);
+    dls_simulation_state_write(s->simulation, after);
+    if (memcmp(after, s->bytes, s->size)) fail_msg("not as it was: %s", words);
+    free(bad);
+    free(after);
+}
+
+#define REFUSE(base, type, member, kind, value, words)                                                       \
+    refuse(&s, (base) + offsetof(type, member), &(kind){value}, sizeof(kind), words)
+
+static void test_heads_of_states(void **state) {
+    (void)state;
+    stand s = stand_create("shapes");
+#define HEAD(member, kind, value, words) REFUSE(0, state_head, member, kind, value, words)
+    HEAD(world_size, uint64_t, UINT64_MAX, "does not hold what it says");
+    HEAD(collider_size, uint64_t, 0, "does not hold what it says");
+    HEAD(step, int64_t, -1, "its counts");
+    HEAD(step, int64_t, INT64_MAX, "its counts");
+    HEAD(rebased_step, int64_t, 3, "its counts");
+    HEAD(started, int64_t, 2, "its counts");
+    HEAD(steps, int64_t, 3, "its counts");
+    HEAD(certified, int64_t, 3, "its counts");
+    HEAD(contacts, int64_t, INT64_MAX, "its counts");
+    HEAD(iterations, int64_t, -1, "its counts");
+    HEAD(base_energy, double, NAN, "its energies");
+    HEAD(energy.kinetic, double, INFINITY, "its energies");
+    HEAD(energy.potential, double, NAN, "its energies");
+    HEAD(energy.friction, double, NAN, "its energies");
+    HEAD(energy.impact, double, NAN, "its energies");
+    HEAD(energy.work, double, -INFINITY, "its energies");
+    HEAD(energy.unaccounted, double, NAN, "its energies");
+    HEAD(jump, double, NAN, "its energies or errors");
+    HEAD(worst_residual, double, -1, "its energies or errors");
+    HEAD(worst_error, double, NAN, "its energies or errors");
+    HEAD(penetration, double, -1, "its energies or errors");
+    HEAD(step_length, double, 0, "its times");
+    HEAD(step_length, double, 0.02, "its times");
+    HEAD(step_length, double, INFINITY, "its times");
+    HEAD(t, double, NAN, "its times");
+    HEAD(t, double, 1, "its times");
+    HEAD(rebased_t, double, -INFINITY, "its times");
+    HEAD(rebased_t, double, 1, "its times");
+    stand_destroy(&s);
+}
+
+static void test_worlds_of_states(void **state) {
+    (void)state;
+    stand s = stand_create("shapes");
+    size_t static_body = s.entry_at + sizeof(world_entry), body = static_body + sizeof(world_entry),
+           last_row = s.contacts_at - sizeof(world_row);
+#define WORLD(member, value, words) REFUSE(s.world_at, world_head, member, int64_t, value, words)
+    WORLD(entries, 13, "state of a world with 13 bodies");
+    WORLD(told, 3, "(3 with forces or drives)");
+    WORLD(rows, -1, "-1 bodies present, expected 0 to 12");
+    WORLD(rows, 13, "13 bodies present, expected 0 to 12");
+    WORLD(rows, 10, "bytes, expected ");
+    WORLD(next_uid, 10, "10 rows so far, expected 11 to 12");
+    WORLD(next_uid, INT32_MAX, "2147483647 rows so far, expected 11 to 12");
+    WORLD(next_uid, 12, "12 rows so far, expected 11 to 11"); /* one still waits */
+    REFUSE(s.world_at, world_head, settled, double, NAN, "its time is nan");
+    REFUSE(s.world_at, world_head, settled, double, INFINITY, "its time is inf");
+#define BODY(member, kind, value, words) REFUSE(body, world_entry, member, kind, value, words)
+    BODY(presence, int32_t, 3, "body 2 is damaged: its presence is 3");
+    BODY(presence, int32_t, -1, "body 2 is damaged: its presence is -1");
+    BODY(presence, int32_t, DLS_GONE, "11 rows, expected 10 to 10");
+    BODY(leaving, int32_t, 2, "body 2 is damaged: its presence");
+    BODY(state.x[1], double, NAN, "body 2 is damaged: the body is at");
+    BODY(state.x[1], double, 1e61, "body 2 is damaged: a position or velocity is beyond 1e+60");
+    BODY(state.v[0], double, -1e61, "beyond 1e+60");
+    BODY(state.w[2], double, 1e61, "beyond 1e+60");
+    BODY(state.v[2], double, INFINITY, "velocity is not finite");
+    BODY(state.q[0], double, 2, "its orientation has not length 1");
+    BODY(state.q[3], double, NAN, "body 2 is damaged: the body has the orientation");
+    REFUSE(static_body, world_entry, state.v[0], double, 1, "body 1 is damaged: velocity along x is 1");
+    REFUSE(s.told_at, world_told, start.x[0], double, 1e61, "drive of body 0 is damaged");
+    REFUSE(s.told_at, world_told, start.q[0], double, 2, "drive of body 0 is damaged");
+    REFUSE(s.told_at, world_told, moved[5], double, NAN, "drive of body 0 is damaged");
+    REFUSE(s.row_at, world_row, id, int32_t, 12, "row 0 of the state");
+    REFUSE(s.row_at, world_row, id, int32_t, -1, "row 0 of the state");
+    REFUSE(s.row_at, world_row, uid, int32_t, -1, "row 0 of the state");
+    REFUSE(last_row, world_row, uid, int32_t, 11, "row 10 of the state");
+    REFUSE(last_row, world_row, uid, int32_t, 0, "row 10 of the state");
+    world_row twice[2];
+    memcpy(twice, s.bytes + s.row_at, sizeof twice);
+    REFUSE(s.row_at + sizeof(world_row), world_row, id, int32_t, twice[0].id, "has two rows");
+    stand_destroy(&s);
+    s = stand_create("plane");
+    REFUSE(s.entry_at + sizeof(world_entry), world_entry, state.x[2], double, 1, "expected 0 in the plane");
+    REFUSE(s.entry_at + sizeof(world_entry), world_entry, state.w[0], double, 1, "angular velocity about x");
+    stand_destroy(&s);
+}
+
+static void test_contacts_of_states(void **state) {
+    (void)state;
+    static const char no_memory[] = "no memory of contacts", wrong[] = "the memory of contacts names";
+    stand s = stand_create("shapes");
+    assert_true(s.contacts.past > 1 && s.contacts.kept > 1 && s.contacts.points > 1);
+#define COUNT(member, value) REFUSE(s.contacts_at, contacts_head, member, int64_t, value, no_memory)
+    COUNT(magic, 0);
+    COUNT(past, -1);
+    COUNT(kept, INT64_MAX / 64);
+    COUNT(points, s.contacts.points + 1);
+#define PAST(member, kind, value) REFUSE(s.past_at, dls_past_contact, member, kind, value, wrong)
+    PAST(key.uid_a, int32_t, INT32_MAX);
+    PAST(key.uid_b, int32_t, -1);
+    PAST(key.local_a, int16_t, 1);
+    PAST(key.local_b, int16_t, -1);
+    PAST(key.image[1], int16_t, 1); /* no period along y */
+    PAST(key.spare, int16_t, 1);
+    PAST(closed, uint8_t, 2);
+    PAST(spare[2], uint8_t, 1);
+    PAST(impulse[1], double, NAN);
+    PAST(extra_impulse, double, INFINITY);
+    dls_past_contact second;
+    memcpy(&second, s.bytes + s.past_at + sizeof second, sizeof second);
+    refuse(&s, s.past_at, &second, sizeof second, wrong); /* the same one twice */
+#define KEPT(member, kind, value) REFUSE(s.kept_at, dls_kept_pair, member, kind, value, wrong)
+    KEPT(key.uid_a, int32_t, INT32_MAX);
+    KEPT(first, int32_t, 1);
+    KEPT(count, int32_t, INT32_MAX);
+    KEPT(count, int32_t, -1);
+    KEPT(spare, int32_t, 1);
+    KEPT(swapped, uint64_t, 2);
+    KEPT(memory.n[0], double, 1e300);
+    KEPT(memory.n[0], double, NAN);
+    KEPT(memory.used, int32_t, 2);
+    dls_kept_pair other;
+    memcpy(&other, s.bytes + s.kept_at + sizeof other, sizeof other);
+    refuse(&s, s.kept_at + offsetof(dls_kept_pair, key), &other.key, sizeof other.key, wrong);
+    int32_t fewer = 0;
+    memcpy(&other, s.bytes + s.point_at - sizeof other, sizeof other);
+    if (other.count) /* points that no pair has */
+        refuse(&s, s.point_at - sizeof other + offsetof(dls_kept_pair, count), &fewer, sizeof fewer, wrong);
+#define POINT(member, kind, value) REFUSE(s.point_at, dls_contact_point, member, kind, value, wrong)
+    POINT(point_a[0], double, NAN);
+    POINT(point_b[2], double, INFINITY);
+    POINT(normal[0], double, 1e200);
+    POINT(normal[1], double, NAN);
+    POINT(gap, double, NAN);
+    stand_destroy(&s);
+}
+
+/* Whichever allocation fails, the simulation is as it was and goes on. */
+static void test_memory_runs_out_in_a_state(void **state) {
+    (void)state;
+    stand s = stand_create("shapes");
+    unsigned char *before = malloc(s.size), *after = malloc(s.size);
+    for (int k = 1;; k++) {
+        dls_error error = {0};
+        counting_begin(0);
+        dls_world *world = checkpoint_world("shapes");
+        dls_simulation *simulation = start(world);
+        int made = counting_allocations();
+        dls_simulation_destroy(simulation);
+        dls_world_destroy(world);
+        assert_int_equal(counting_end(), 0);
+        counting_begin_once(made + k);
+        world = checkpoint_world("shapes");
+        simulation = start(world);
+        size_t size = dls_simulation_state_size(simulation);
+        assert_true(size <= s.size);
+        dls_simulation_state_write(simulation, before);
+        dls_status status = dls_simulation_state_read(simulation, s.bytes, s.size, &error);
+        if (status) {
+            assert_int_equal(status, DLS_ERROR_MEMORY);
+            assert_int_equal(dls_simulation_state_size(simulation), size);
+            dls_simulation_state_write(simulation, after);
+            assert_memory_equal(before, after, size);
+            assert_int_equal(dls_simulation_step(simulation, NULL, &error), DLS_OK);
+        }
+        dls_simulation_destroy(simulation);
+        dls_world_destroy(world);
+        assert_int_equal(counting_end(), 0);
+        if (!status) break;
+        assert_true(k < 100);
+    }
+    free(before);
+    free(after);
+    stand_destroy(&s);
+}
+
+/* What the head says of step and time is what the state has. */
+static void test_heads_of_files(void **state) {
+    (void)state;
+    enum { AT_STEP = 16, AT_TIME = 24 };
+    size_t size;
+    dls_error error;
+    dls_checkpoint *c;
+    write_one("head.checkpoint", 2, 4);
+    unsigned char *bytes = load("head.checkpoint", &size);
+    const double nan = NAN, later = 1;
+    const int64_t step = 5;
+    const struct {
+        size_t at;
+        const void *value;
+        const char *words;
+    } list[] = {{AT_STEP, &step, "of another step than its head"},
+                {AT_TIME, &nan, "of another step than its head"},
+                {AT_TIME, &later, "of another step than its head"},
+                {AT_STEP, &(int64_t){-1}, "of another step than its head"}};
+    for (size_t k = 0; k < sizeof list / sizeof *list; k++) {
+        unsigned char *bad = malloc(size);
+        memcpy(bad, bytes, size);
+        memcpy(bad + list[k].at, list[k].value, 8);
+        checkpoint_seal(bad, size);
+        expect(dls_checkpoint_read_memory(bad, size, &c, &error), &error, list[k].words);
+        assert_null(c);
+        free(bad);
+    }
+    free(bytes);
+}
+
+/* The inputs that fuzzing starts from are checkpoints that can be gone on with, not of a format of the past.
+ */
+static void test_fuzzing_starts_from_good_ones(void **state) {
+    (void)state;
+    for (int k = 0; k < CHECKPOINT_WORLDS; k++)
+        for (int step = 0; step <= 4; step++) {
+            char path[512];
+            dls_checkpoint *c;
+            snprintf(path, sizeof path, "%s/tests/fuzz/corpus/checkpoint/%s-%d", DLS_SOURCE_DIR,
+                     checkpoint_worlds[k].title, step);
+            OK(dls_checkpoint_read(path, &c, error));
+            dls_world *world = checkpoint_world(dls_checkpoint_title(c));
+            dls_simulation *simulation = start(world);
+            OK(dls_checkpoint_restore(c, simulation, error));
+            assert_int_equal(dls_simulation_steps(simulation), step);
+            dls_checkpoint_destroy(c);
+            dls_simulation_destroy(simulation);
+            dls_world_destroy(world);
+        }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_goes_on_with_the_same_bits),
                                        cmocka_unit_test(test_words_come_back),
                                        cmocka_unit_test(test_damage_is_seen),
                                        cmocka_unit_test(test_foreign_files),
                                        cmocka_unit_test(test_unwritable),
-                                       cmocka_unit_test(test_memory_runs_out)};
+                                       cmocka_unit_test(test_memory_runs_out),
+                                       cmocka_unit_test(test_heads_of_states),
+                                       cmocka_unit_test(test_worlds_of_states),
+                                       cmocka_unit_test(test_contacts_of_states),
+                                       cmocka_unit_test(test_memory_runs_out_in_a_state),
+                                       cmocka_unit_test(test_heads_of_files),
+                                       cmocka_unit_test(test_fuzzing_starts_from_good_ones)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
