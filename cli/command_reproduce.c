@@ -40,7 +40,8 @@ static void list_row(table *t, const experiment *e, const char *output) {
     experiment_size sizes[2];
     int count = sizes_of(e, sizes);
     char section[128], last[160] = "";
-    snprintf(section, sizeof section, "%s, %s", experiment_paper(e)->authors, experiment_section(e));
+    snprintf(section, sizeof section, "%s%s%s", experiment_paper(e)->authors,
+             *experiment_section(e) ? ", " : "", experiment_section(e));
     table_cell(t, COLOUR_STRONG, "%s", e->name);
     table_cell(t, COLOUR_NONE, "%s", section);
     table_cell(t, COLOUR_NONE, "%s", e->title);

@@ -127,6 +127,7 @@ const experiment *experiment_find(const char *name);
 /* One line on stderr with the nearest names; returns the exit code. */
 int experiment_refuse(const char *name);
 const experiment_source *experiment_paper(const experiment *e);
+/* "" where there is no paper. */
 const char *experiment_section(const experiment *e);
 
 /* ---- one run ------------------------------------------------------------------------------------------- */
@@ -177,5 +178,6 @@ extern const experiment experiment_smoothing, experiment_linearisation, experime
 extern const experiment experiment_newton_iterations;
 extern const experiment experiment_conveyor, experiment_fixed_drum;
 extern const experiment experiment_ball_on_table;
+extern const experiment experiment_behaviours;
 
 #endif

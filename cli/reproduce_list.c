@@ -7,7 +7,7 @@
 static const experiment *const experiments[] = {
     &experiment_smoothing,        &experiment_linearisation,   &experiment_newton_iterations,
     &experiment_polar_derivative, &experiment_sphere_on_plane, &experiment_conveyor,
-    &experiment_fixed_drum,       &experiment_ball_on_table,
+    &experiment_fixed_drum,       &experiment_ball_on_table,   &experiment_behaviours,
 };
 
 enum { EXPERIMENT_COUNT = sizeof experiments / sizeof *experiments, NAMES_TOLD = 3 };
@@ -22,6 +22,7 @@ static const experiment_source papers[] = {
     {"003", "Dumont",
      "On enhanced descent algorithms for solving frictional multicontact problems: application to the "
      "discrete element method"},
+    {"behaviours", "Delassus", "Five behaviours for which contact simulators are criticised"},
 };
 
 int experiment_count(void) { return EXPERIMENT_COUNT; }
@@ -56,6 +57,9 @@ const experiment_source *experiment_paper(const experiment *e) {
     return NULL;
 }
 
-const char *experiment_section(const experiment *e) { return strchr(e->name, '-') + 1; }
+const char *experiment_section(const experiment *e) {
+    const char *dash = strchr(e->name, '-');
+    return dash ? dash + 1 : "";
+}
 
 const char *experiment_size_name(experiment_size size) { return size == SIZE_FULL ? "full" : "reduced"; }

@@ -70,7 +70,7 @@ static void print_claims(const claim_list *list) {
 }
 
 /* Each reason once, and what the star means where one is. */
-static void print_notes(const claim_list *list) {
+static void print_notes(const claim_list *list, bool paper) {
     bool derived = false;
     for (int i = 0; i < list->count; i++) {
         const claim *c = &list->items[i];
@@ -79,7 +79,8 @@ static void print_notes(const claim_list *list) {
         for (int k = 0; k < i && !told; k++) told = list->items[k].reason == c->reason;
         if (!told) printf("not comparable: %s\n", c->reason);
     }
-    if (derived) printf("* not printed in the paper: it follows from its equations and data\n");
+    if (derived && paper) printf("* not printed in the paper: it follows from its equations and data\n");
+    if (derived && !paper) printf("* no paper: a bound of ours, or what follows from the equations\n");
 }
 
 void experiment_print(const experiment_run *run) {
@@ -89,10 +90,14 @@ void experiment_print(const experiment_run *run) {
     verdict_counts_text(found, counts, sizeof counts);
     format_seconds(run->seconds, seconds, sizeof seconds);
     printf("%s%s  %s%s\n", colour_begin(COLOUR_STRONG), e->name, e->title, colour_end(COLOUR_STRONG));
-    printf("%s, section %s; %s size\n\n", experiment_paper(e)->authors, experiment_section(e),
-           run->size == SIZE_FULL ? "the paper's" : "reduced");
+    bool paper = *experiment_section(e);
+    printf("%s%s%s; %s size\n\n", experiment_paper(e)->authors, paper ? ", section " : "",
+           experiment_section(e),
+           run->size == SIZE_REDUCED ? "reduced"
+           : paper                   ? "the paper's"
+                                     : "full");
     print_claims(&run->claims);
-    print_notes(&run->claims);
+    print_notes(&run->claims, paper);
     printf("\n%s%s%s in %s\n", colour_begin(verdict_colour(verdict_overall(found))), counts,
            colour_end(verdict_colour(verdict_overall(found))), seconds);
     if (*run->folder) printf("tables and figures are in %s\n", run->folder);
