@@ -27,15 +27,6 @@ static const option options[] = {
     {"width", 0, OPTION_REAL, "INCHES", AT(width), 1, 14, "width of the page"},
 };
 
-static bool default_path(const char *file, char *path, size_t size) {
-    const char *slash = strrchr(file, '/'), *base = slash ? slash + 1 : file, *dot = strrchr(base, '.');
-    int stem = dot && dot > base ? (int)(dot - base) : (int)strlen(base);
-    int length = snprintf(path, size, "%.*s", stem, base);
-    if (length > 0 && (size_t)length < size) return true;
-    report_error("picture: the name of the file is too long");
-    return false;
-}
-
 static int draw(dls_results *results, int frame, const picture_values *v, const char *path) {
     int bodies = dls_results_body_count(results);
     int contacts = v->forces ? dls_results_frame_contact_count(results, frame) : 0;
@@ -78,7 +69,8 @@ static int run(const text_list *operands, const void *values) {
     dls_error error;
     if (!picture_view_find(v->view, &view))
         return report_error("picture: no view '%s', expected front, side, top or iso", v->view);
-    if (!v->output && !default_path(operands->items[0], named, sizeof named)) return EXIT_BAD_INPUT;
+    if (!v->output && !output_path_named_after(operands->items[0], "", named, sizeof named))
+        return EXIT_BAD_INPUT;
     if (dls_results_open(operands->items[0], &results, &error)) return report_error("%s", error.message);
     int frames = dls_results_frame_count(results), frame = v->frame < 0 ? frames - 1 : v->frame;
     int code = EXIT_BAD_INPUT;

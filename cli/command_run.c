@@ -122,16 +122,6 @@ static bool gather_settings(const char *path, const run_values *v, setting_list 
 
 /* ---- running ---- */
 
-/* drum.yaml → drum.h5, in the present folder. */
-static bool default_output(const char *scene, char *text, size_t size) {
-    const char *slash = strrchr(scene, '/'), *base = slash ? slash + 1 : scene, *dot = strrchr(base, '.');
-    int stem = dot && dot > base ? (int)(dot - base) : (int)strlen(base);
-    int length = snprintf(text, size, "%.*s.h5", stem, base);
-    if (length > 0 && (size_t)length < size) return true;
-    report_error("run: the name of the scene is too long");
-    return false;
-}
-
 /* Results in the place of their scene would be its end. */
 static bool output_is_apart(const char *scene, const char *output) {
     struct stat a, b;
@@ -161,6 +151,20 @@ static int run_scene(dls_scene *scene, const char *output, const run_values *v) 
                                                                                 : EXIT_NOT_CONVERGED;
 }
 
+/* What is wrong with the setting that --solver stands for is said of --solver. */
+static void tell_scene_error(const char *message, const run_values *v, const setting_list *list) {
+    for (int i = 0; i < list->own_count && v->solver; i++) {
+        const char *own = list->own[i];
+        size_t length = strlen(own);
+        if (!strncmp(own, "solver={", 8) && !strncmp(message, "--set ", 6) &&
+            !strncmp(message + 6, own, length)) {
+            report_error("run: --solver %s%s", v->solver, message + 6 + length);
+            return;
+        }
+    }
+    report_error("%s", message);
+}
+
 static int run(const text_list *operands, const void *values) {
     const run_values *v = values;
     const char *path = operands->items[0];
@@ -168,7 +172,7 @@ static int run(const text_list *operands, const void *values) {
     setting_list settings = {.count = 0};
     dls_scene *scene = NULL;
     dls_error error;
-    if (!v->output && !default_output(path, named, sizeof named)) return EXIT_BAD_INPUT;
+    if (!v->output && !output_path_named_after(path, ".h5", named, sizeof named)) return EXIT_BAD_INPUT;
     const char *output = v->output ? v->output : named;
     if (!output_is_apart(path, output) || !output_path_check(output) ||
         (v->dump && !output_folder_make(v->dump)))
@@ -177,7 +181,7 @@ static int run(const text_list *operands, const void *values) {
     interrupt_watch();
     if (gather_settings(path, v, &settings)) {
         if (dls_scene_read(path, settings.count, settings.items, &scene, &error))
-            report_error("%s", error.message);
+            tell_scene_error(error.message, v, &settings);
         else
             code = run_scene(scene, output, v);
     }

@@ -131,6 +131,15 @@ static bool make_one(const char *folder) {
     return false;
 }
 
+bool output_path_named_after(const char *file, const char *ending, char *path, size_t size) {
+    const char *slash = strrchr(file, '/'), *base = slash ? slash + 1 : file, *dot = strrchr(base, '.');
+    int stem = dot && dot > base ? (int)(dot - base) : (int)strlen(base);
+    int length = snprintf(path, size, "%.*s%s", stem, base, ending);
+    if (length > 0 && (size_t)length < size) return true;
+    report_error("the name of %.300s… is too long", file);
+    return false;
+}
+
 bool output_folder_make(const char *path) {
     char folder[PATH_MAX];
     if (!*path || strlen(path) >= sizeof folder) return refuse(*path ? path : "''", "no usable folder name");

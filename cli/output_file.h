@@ -23,6 +23,8 @@ void output_file_discard(output_file *out);
 /* Whether a regular file could be put at path, for writers that rename by themselves. False after a line on
  * stderr. */
 bool output_path_check(const char *path);
+/* "folder/drum.yaml" with ".h5" → "drum.h5", in the present folder. False after a line on stderr. */
+bool output_path_named_after(const char *file, const char *ending, char *path, size_t size);
 /* Makes a folder and those above it. False after a line on stderr. */
 bool output_folder_make(const char *path);
 

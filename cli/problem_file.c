@@ -3,14 +3,31 @@
 
 #include "report.h"
 
+#include <delassus/output.h>
+
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+
+static bool is_results(const char *path) {
+    dls_results *results = NULL;
+    dls_error error;
+    bool good = dls_results_open(path, &results, &error) == DLS_OK;
+    dls_results_destroy(results);
+    return good;
+}
 
 dls_fclib *problem_file_try(const char *path, char *message, size_t size) {
     dls_fclib *file = NULL;
     dls_error error;
     if (!dls_fclib_read(path, &file, &error)) return file;
-    if (!strncmp(error.message, path, strlen(path)))
+    if (is_results(path))
+        snprintf(
+            message, size,
+            "%.400s: the results of a run, expected a contact problem; 'delassus export %.400s --fclib FILE "
+            "--step N' writes that of a step",
+            path, path);
+    else if (!strncmp(error.message, path, strlen(path)))
         snprintf(message, size, "%s", error.message);
     else
         snprintf(message, size, "%s: %s", path, error.message);

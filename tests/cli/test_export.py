@@ -268,6 +268,8 @@ def test_fclib():
 
 def test_bad_calls():
     path = results("space", SPACE)
+    for command in ("solve", "info", "compare"):
+        refuses(command, path, words=[f"{path}: the results of a run", f"delassus export {path} --fclib"])
     refuses("export", path, words=["no format given"])
     refuses("export", path, "--csv", "csv", "--frame", 2, words=["--fclib"])
     refuses("export", path, "--fclib", "x.hdf5", "--frame", 2, "--step", 4, words=["expected one"])
