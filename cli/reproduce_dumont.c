@@ -136,6 +136,10 @@ void dumont_result_free(dumont_result *result) {
     *result = (dumont_result){.kept = NULL};
 }
 
+double dumont_last(const case_history *history, int column) {
+    return history->steps ? case_value(history, history->steps - 1, column) : nan("");
+}
+
 static dls_problem *recall_problem(experiment_run *run, const char *name) {
     char file[EXPERIMENT_NAME], path[PATH_MAX];
     dls_fclib *stored = NULL;

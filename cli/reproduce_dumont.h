@@ -5,6 +5,8 @@
 
 #include "reproduce_case.h"
 
+#include <delassus/law.h>
+
 /* ---- methods ------------------------------------------------------------------------------------------- */
 
 enum { DUMONT_SBP, DUMONT_SAL, DUMONT_EBP, DUMONT_EAL, DUMONT_METHODS };
@@ -13,6 +15,7 @@ typedef struct dumont_method {
     const char *name, *law;
     bool enhanced; /* Newton in every visit, else one projection */
     double alpha;  /* of ρ = α ρ̄, where the paper found it best */
+    dls_eal_radius radius;
 } dumont_method;
 
 extern const dumont_method dumont_methods[DUMONT_METHODS];
@@ -52,6 +55,8 @@ typedef struct dumont_result {
  * stderr or an interrupt. */
 bool dumont_simulate(experiment_run *run, const dumont_setup *setup, const char *name, dumont_result *result);
 void dumont_result_free(dumont_result *result);
+/* In the last step. */
+double dumont_last(const case_history *history, int column);
 
 /* ---- sweeps as printed --------------------------------------------------------------------------------- */
 
@@ -80,6 +85,9 @@ void dumont_curve_free(dumont_curve *curve);
 
 /* Table and figure NAME of one curve: the parts over sweeps. */
 bool dumont_curve_store(experiment_run *run, const dumont_curve *curve, const char *title, const char *name);
+
+/* Where the paper says that two curves of a logarithmic figure collapse, they differ by less than a tenth. */
+static const double dumont_collapsed = 0.9;
 
 /* The share of `part` in the whole, least over the sweeps. */
 double dumont_least_share(const dumont_curve *curve, dumont_part part);

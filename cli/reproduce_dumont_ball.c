@@ -9,7 +9,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-static const double radius = 5e-3, mass = 4.084070449666731e-3, friction = 0.7, gravity = 9.81, v_start = 1.5,
+static const double radius = 5e-3, mass = 40.84070449666731, friction = 0.7, gravity = 9.81, v_start = 1.5,
                     h = 1e-4, t_end = 0.2;
 static const double disc = 0.5, ball = 0.4;
 static const double tolerance = 1e-10; /* of ε_glob */
@@ -38,10 +38,6 @@ static double closed_x(double k, double t) {
 }
 
 /* ---- what a run says ----------------------------------------------------------------------------------- */
-
-static double last(const case_history *history, int column) {
-    return history->steps ? case_value(history, history->steps - 1, column) : nan("");
-}
 
 /* The first step whose friction is less than μ r_n. */
 static int rolling_step(const case_history *history) {
@@ -73,11 +69,11 @@ static void claim_motion(claim_list *c, const case_history *history, double k, b
     double slip = to_rounding ? 1e-12 : tolerance / (friction * mass * gravity * h);
     claim_equal(c, CLAIM_DERIVED, "1", ceil(rolling_time(k) / h), rolling_step(history), 0,
                 "%s: first step that rolls", name);
-    claim_equal(c, CLAIM_DERIVED, "m/s", v, last(history, DUMONT_V), 1e-9, "%s: v at 0.2 s", name);
-    claim_equal(c, CLAIM_DERIVED, "rad/s", -v / radius, last(history, DUMONT_OMEGA), 1e-9 / radius,
+    claim_equal(c, CLAIM_DERIVED, "m/s", v, dumont_last(history, DUMONT_V), 1e-9, "%s: v at 0.2 s", name);
+    claim_equal(c, CLAIM_DERIVED, "rad/s", -v / radius, dumont_last(history, DUMONT_OMEGA), 1e-9 / radius,
                 "%s: ω at 0.2 s", name);
-    claim_equal(c, CLAIM_DERIVED, "m", closed_x(k, t_end), last(history, DUMONT_X), kink, "%s: x at 0.2 s",
-                name);
+    claim_equal(c, CLAIM_DERIVED, "m", closed_x(k, t_end), dumont_last(history, DUMONT_X), kink,
+                "%s: x at 0.2 s", name);
     claim_equal(c, CLAIM_DERIVED, "m/s", 0, deviation(history, k), slip,
                 "%s: v and ω r against the closed form, all steps", name);
 }
@@ -86,11 +82,11 @@ static void claim_table(claim_list *c, const dumont_result *runs) {
     static const double sweeps[DUMONT_METHODS] = {18, 18, 1, 1};
     static const double seconds[DUMONT_METHODS] = {9.44, 9.28, 8.83, 8.78};
     for (int m = 0; m < DUMONT_METHODS; m++)
-        claim_equal(c, CLAIM_PRINTED, "1", sweeps[m], last(&runs[m].history, CASE_ITERATIONS), 0,
+        claim_equal(c, CLAIM_PRINTED, "1", sweeps[m], dumont_last(&runs[m].history, CASE_ITERATIONS), 0,
                     "Table I, %s: sweeps in the last step", dumont_methods[m].name);
     for (int m = 0; m < DUMONT_METHODS; m++)
         claim_bound(c, CLAIM_PRINTED, "SI", CLAIM_AT_MOST, m < DUMONT_EBP ? tolerance : 0.175e-13,
-                    last(&runs[m].history, DUMONT_EPS), "Table I, %s: ε_glob in the last step",
+                    dumont_last(&runs[m].history, DUMONT_EPS), "Table I, %s: ε_glob in the last step",
                     dumont_methods[m].name);
     claim_equal(c, CLAIM_PRINTED, "1", 1, case_largest(&runs[DUMONT_EAL].history, CASE_ITERATIONS, 0, t_end),
                 0, "EAL: sweeps, most in a step");
@@ -112,9 +108,10 @@ static void claim_choice(claim_list *c, const bool converged[2]) {
 
 static void claim_curves(claim_list *c, const dumont_curve *curves) {
     for (int m = DUMONT_SBP; m <= DUMONT_SAL; m++)
-        claim_bound(
-            c, CLAIM_PRINTED, "1", CLAIM_AT_LEAST, 0.99, dumont_least_share(&curves[m], DUMONT_PENETRATING),
-            "Fig. %d, %s: share of penetration in ε_glob, every sweep", 5 + m, dumont_methods[m].name);
+        claim_bound(c, CLAIM_PRINTED, "1", CLAIM_AT_LEAST, dumont_collapsed,
+                    dumont_least_share(&curves[m], DUMONT_PENETRATING),
+                    "Fig. %d, %s: share of penetration in ε_glob, every sweep", 5 + m,
+                    dumont_methods[m].name);
     claim_bound(c, CLAIM_PRINTED, "m/s", CLAIM_AT_MOST, 1e-14,
                 dumont_largest(&curves[DUMONT_EBP], DUMONT_PENETRATING), "Fig. 7, EBP: penetration");
     for (int m = 0; m < DUMONT_METHODS; m++)

@@ -59,7 +59,9 @@ static double newton_error(const sweeper *s, const contact *c, const double *r, 
         dls_cone_project(c->d, c->mu, z);
     } else {
         z[0] = fmax(0, z[0]);
-        double t = norm(c->d - 1, z + 1), shrink = t > c->mu * z[0] ? c->mu * z[0] / t : 1;
+        double t = norm(c->d - 1, z + 1);
+        double R = c->mu * (s->method->radius == DLS_EAL_RADIUS_R ? fmax(0, r[0]) : z[0]);
+        double shrink = t > R ? R / t : 1;
         for (int i = 1; i < c->d; i++) z[i] *= shrink;
     }
     for (int i = 0; i < c->d; i++) z[i] = r[i] - z[i];
@@ -167,6 +169,7 @@ bool dumont_sweeps(const dls_problem *problem, const dumont_method *method, doub
                  .method = method,
                  .law = dls_law_find(method->law),
                  .options = dls_default_law_options()};
+    s.options.eal_radius = method->radius;
     s.options.local_iterations = 1; /* one bare step: the loop around it is ours */
     *curve = (dumont_curve){.sweeps = 0};
     sweeper_prepare(&s, alpha);
