@@ -79,6 +79,8 @@ static void describe(const case_def *def, char *text, size_t size) {
                         def->steps_per_row > 1 ? def->steps_per_row : 1);
     for (int i = 0; i < def->setting_count && used > 0 && (size_t)used < size; i++)
         used += snprintf(text + used, size - (size_t)used, ", %s", def->settings[i]);
+    if (def->start_count && used > 0 && (size_t)used < size)
+        snprintf(text + used, size - (size_t)used, ", from settled bodies");
 }
 
 static void table_name(const case_def *def, char name[EXPERIMENT_NAME]) {
@@ -209,33 +211,60 @@ static const char *scene_text(const char *name) {
     return NULL;
 }
 
-static bool simulate(const case_def *def, case_history *h) {
+static dls_scene *open_scene(const case_def *def) {
     dls_scene *scene = NULL;
+    dls_error error;
+    const char *text = scene_text(def->scene);
+    if (!text) {
+        report_error("reproduce: no scene '%s' in this program", def->scene);
+        return NULL;
+    }
+    dls_status status = dls_scene_read_text(text, strlen(text), def->scene, ".", def->setting_count,
+                                            def->settings, &scene, &error);
+    for (int i = 0; i < def->start_count && !status; i++)
+        status = dls_body_state_set(dls_scene_world(scene), i, &def->start[i], &error);
+    if (!status) return scene;
+    report_error("%s: %s", def->name, error.message);
+    dls_scene_destroy(scene);
+    return NULL;
+}
+
+/* Whether it came to the scene's end, or to its limit of time. */
+static bool simulate(dls_scene *scene, const case_def *def, case_history *h) {
     dls_error error;
     dls_run_end end;
     dls_run_summary summary;
     uint64_t hash;
     runner me = {.def = def, .history = h, .started = now()};
-    const char *text = scene_text(def->scene);
-    if (!text) {
-        report_error("reproduce: no scene '%s' in this program", def->scene);
-        return false;
-    }
-    dls_status status = dls_scene_read_text(text, strlen(text), def->scene, ".", def->setting_count,
-                                            def->settings, &scene, &error);
     dls_run_def run = {.callback = after_step, .user = &me};
-    if (!status) status = dls_run_scene(scene, &run, &end, &summary, &hash, &error);
-    dls_scene_destroy(scene);
+    dls_status status = dls_run_scene(scene, &run, &end, &summary, &hash, &error);
     if (status) report_error("%s: %s", def->name, error.message);
     h->finished = !status && end == DLS_RUN_FINISHED;
     return !status && (h->finished || me.timed_out) && !interrupt_seen();
+}
+
+dls_body_state *case_settle(const case_def *def, int *count) {
+    case_history h = {.columns = CASE_COLUMNS + def->column_count};
+    dls_scene *scene = open_scene(def);
+    dls_body_state *states = NULL;
+    if (scene && simulate(scene, def, &h)) {
+        const dls_world *world = dls_scene_world(scene);
+        *count = dls_world_body_count(world);
+        states = report_allocate((size_t)*count, sizeof *states);
+        for (int i = 0; i < *count; i++) dls_body_state_get(world, i, &states[i], NULL);
+    }
+    dls_scene_destroy(scene);
+    case_history_free(&h);
+    return states;
 }
 
 bool case_run(experiment_run *run, const case_def *def, case_history *history) {
     *history = (case_history){.columns = CASE_COLUMNS + def->column_count};
     if (recall(run, def, history)) return true;
     *history = (case_history){.columns = CASE_COLUMNS + def->column_count};
-    if (simulate(def, history) && (!*run->folder || store(run, def, history))) return true;
-    case_history_free(history);
-    return false;
+    dls_scene *scene = open_scene(def);
+    bool good = scene && simulate(scene, def, history) && (!*run->folder || store(run, def, history));
+    dls_scene_destroy(scene);
+    if (!good) case_history_free(history);
+    return good;
 }

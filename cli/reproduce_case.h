@@ -34,6 +34,8 @@ typedef struct case_def {
     const char *scene; /* of scenes/papers: "002-6.4" */
     int setting_count;
     const char *const *settings; /* "key=value", as for delassus run --set */
+    int start_count;             /* bodies, by id, that start in other states than the scene's */
+    const dls_body_state *start; /* those states */
     double most_seconds;         /* of wall time; the case ends there and is not finished. 0: no limit */
     int steps_per_row;           /* of the history; 0: 1 */
     int column_count;            /* of its own */
@@ -54,6 +56,9 @@ typedef struct case_history {
 /* Runs, or recalls. False after one line on stderr or an interrupt. */
 bool case_run(experiment_run *run, const case_def *def, case_history *history);
 void case_history_free(case_history *history);
+/* The states of all bodies, by id, at the end of a scene: what other cases may start from. Nothing is
+ * remembered; the caller frees. NULL after one line on stderr or an interrupt. */
+dls_body_state *case_settle(const case_def *def, int *count);
 
 double case_value(const case_history *history, int step, int column);
 /* Over the rows with t0 < t ≤ t1. */
