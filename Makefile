@@ -5,7 +5,7 @@ PREFIX ?= /usr/local
 SHELL := /bin/bash
 SETUP := scripts/setup
 
-.PHONY: build demo test check format install bench bench-siconos asan tsan fuzz clean help
+.PHONY: build demo test check format install bench bench-siconos bench-peers asan tsan fuzz clean help
 .DEFAULT_GOAL := build
 
 # configure and build one preset: $(call cmake,preset[,target])
@@ -35,16 +35,22 @@ format: ## rewrite the sources in the project's format
 install: build ## install into PREFIX (default /usr/local; DESTDIR is honoured)
 	@cmake --install build --prefix $(PREFIX)
 
-bench: ## measure simulations, sweeps and time to accuracy against Siconos; tables here, JSON in build/bench/
+bench: ## measure simulations, sweeps, time to accuracy and other engines; tables here, JSON in build/bench/
 	@$(SETUP) bench
 	@$(call cmake,release)
 	@$(call cmake,release,bench-siconos)
+	@$(call cmake,release,bench-peers)
 	@bench/run all
 
 bench-siconos: ## the same problems with every solver of Siconos in the same run
 	@$(SETUP) bench
 	@$(call cmake,release,bench-siconos)
 	@bench/run siconos --set all
+
+bench-peers: ## the same scenes in Siconos, ODE and Bullet: time, and errors of the physics
+	@$(SETUP) bench
+	@$(call cmake,release,bench-peers)
+	@bench/run peers
 
 asan: ## tests under the address and undefined-behaviour sanitizers
 	@$(SETUP)

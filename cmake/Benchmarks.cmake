@@ -25,3 +25,45 @@ if(TARGET bench_siconos)
   target_link_libraries(bench_siconos PRIVATE ${SICONOS_NUMERICS_LIBRARY})
   add_custom_target(bench-siconos DEPENDS bench_siconos)
 endif()
+
+# ---- the same scenes in other engines: bench-peers builds what there is ---------------------------------
+
+add_library(peer_scene STATIC EXCLUDE_FROM_ALL bench/peers/scene.c)
+target_link_libraries(peer_scene PRIVATE delassus_options)
+target_include_directories(peer_scene PUBLIC bench/peers)
+add_custom_target(bench-peers)
+
+function(add_peer name source)
+  add_executable(${name} EXCLUDE_FROM_ALL ${source})
+  target_link_libraries(${name} PRIVATE peer_scene ${ARGN} m)
+  set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bench)
+  add_dependencies(bench-peers ${name})
+endfunction()
+
+add_peer(peer_delassus bench/peers/peer_delassus.c delassus_options delassus_static OpenMP::OpenMP_C)
+set_target_properties(peer_delassus PROPERTIES EXCLUDE_FROM_ALL OFF) # ours is tested
+
+find_library(ODE_LIBRARY ode)
+find_path(ODE_INCLUDE_DIR ode/ode.h)
+mark_as_advanced(ODE_LIBRARY ODE_INCLUDE_DIR)
+if(ODE_LIBRARY AND ODE_INCLUDE_DIR)
+  add_peer(peer_ode bench/peers/peer_ode.c delassus_options ${ODE_LIBRARY})
+  target_include_directories(peer_ode SYSTEM PRIVATE ${ODE_INCLUDE_DIR})
+endif()
+
+# Bullet speaks C++ only, and is taken in double precision.
+find_library(BULLET_DYNAMICS_LIBRARY BulletDynamics-float64)
+find_library(BULLET_COLLISION_LIBRARY BulletCollision-float64)
+find_library(BULLET_MATH_LIBRARY LinearMath-float64)
+find_path(BULLET_INCLUDE_DIR btBulletDynamicsCommon.h PATH_SUFFIXES bullet)
+mark_as_advanced(BULLET_DYNAMICS_LIBRARY BULLET_COLLISION_LIBRARY BULLET_MATH_LIBRARY BULLET_INCLUDE_DIR)
+include(CheckLanguage)
+check_language(CXX)
+if(BULLET_DYNAMICS_LIBRARY AND BULLET_INCLUDE_DIR AND CMAKE_CXX_COMPILER)
+  enable_language(CXX)
+  add_peer(peer_bullet bench/peers/peer_bullet.cpp ${BULLET_DYNAMICS_LIBRARY} ${BULLET_COLLISION_LIBRARY}
+           ${BULLET_MATH_LIBRARY})
+  target_compile_features(peer_bullet PRIVATE cxx_std_17)
+  target_compile_definitions(peer_bullet PRIVATE BT_USE_DOUBLE_PRECISION)
+  target_include_directories(peer_bullet SYSTEM PRIVATE ${BULLET_INCLUDE_DIR})
+endif()

@@ -1,6 +1,7 @@
 """bench/run: the floor of 20 µs, means over what both sides solved, the cache, with made-up programs in place of the real;
-simulations with the real one on tiny sizes."""
+simulations with the real one on tiny sizes; errors of peers from states that are known."""
 import json
+import math
 import os
 import pathlib
 import subprocess
@@ -10,6 +11,11 @@ import tempfile
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests" / "support"))
 import tap  # noqa: E402
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(ROOT / "bench" / "peers"))
+import contest  # noqa: E402
+import scenes  # noqa: E402
 
 PROGRAM = '''#!/usr/bin/env python3
 import json, pathlib, sys
@@ -133,6 +139,99 @@ def test_products():
     assert any(row["contacts"] > 150 and row["growth"] is not None for row in rows), rows
     assert {row["solver"] for row in result["threads"]} == {"apgd", "pqn"}, result["threads"]
     assert done.stdout.count("speed-up on 2 threads") == 2, done.stdout
+
+
+def at(place, velocity=(0, 0, 0), turn=(1, 0, 0, 0), spin=(0, 0, 0)):
+    return (*place, *turn, *velocity, *spin)
+
+
+def near(value, expected):
+    return abs(value - expected) <= 1e-12 * max(1, abs(expected))
+
+
+def test_penetrations_of_peers():
+    roll, stack, filling = scenes.make_roll(), scenes.make_stack(), scenes.make_filling(count=2)
+    assert scenes.depth(roll, [at((3, 1, 0.7))]) == 0
+    assert near(scenes.depth(roll, [at((3, 1, 0.49))]), 0.01)
+    assert near(scenes.depth(filling, [at((0.45, 3, 3)), at((1.42, 3, 3))]), 0.05)  # the wall, not the 0.03 of the balls
+    assert near(scenes.depth(filling, [at((2, 3, 3)), at((2, 3.6, 3.6))]), 1 - math.hypot(0.6, 0.6))
+    level = [at((*scene.place,), turn=scene.turn) for scene in stack.bodies]
+    assert scenes.depth(stack, level) < 1e-14
+    normal = stack.planes[0][0]
+    level[4] = at(scenes.plus(level[4][:3], normal, -0.02), turn=level[4][3:7])
+    assert near(scenes.depth(stack, level), 0.02)
+    box = scenes.make_incline()
+    turned = (math.cos(math.radians(10) + 0.005), 0, math.sin(math.radians(10) + 0.005), 0)  # 0.01 rad steeper than the slope
+    assert near(scenes.depth(box, [at(box.bodies[0].place, turn=turned)]),
+                0.5 * math.sin(0.01) + 0.25 * math.cos(0.01) - 0.25)
+
+
+def test_creep_and_energies_of_peers():
+    box = scenes.make_incline()
+    places = [scenes.plus(box.bodies[0].place, (0, 1, 0), 0.001 * k) for k in range(21)]
+    assert near(scenes.measure_creep(box, [(k, 0, [at(place)]) for k, place in enumerate(places)]), 0.018)
+    ball = scenes.make_bounce()
+    frames = [(k, 0, [at((0, 0, 0.5 + height))]) for k, height in enumerate((1, 0.4, 0.7, 0.2))]
+    assert near(scenes.measure_gained(ball, frames), 0.3) and near(scenes.measure_lost(ball, frames), 0.8)
+    spin = scenes.kinetic(ball.bodies[0], at((0, 0, 0), (3, 0, 0), spin=(0, 2, 0)))
+    assert near(spin, 0.5 * 9 + 0.5 * 0.4 * 0.25 * 4), spin
+    beam = scenes.Body("box", (3, 1, 1), (0, 0, 0), mass=12)
+    quarter = (math.sqrt(0.5), 0, 0, math.sqrt(0.5))  # its long axis lies along y
+    assert near(scenes.kinetic(beam, at((0, 0, 0), turn=quarter, spin=(0, 1, 0))), 0.5 * 2)
+    assert near(scenes.kinetic(beam, at((0, 0, 0), turn=quarter, spin=(1, 0, 0))), 0.5 * 10)
+
+
+def test_rolling_of_peers():
+    roll = scenes.make_roll()
+    end = 2 * 2 / (7 * 0.2 * 9.81)
+    speeds = [2 - 0.2 * 9.81 * t if t < end else 10 / 7 for t in (0.005 * k for k in range(200))]
+    direction = tuple(c / 2 for c in roll.bodies[0].velocity)
+    exact = [(k, 0, [at((0, 0, 0.5), tuple(v * c for c in direction))]) for k, v in enumerate(speeds)]
+    assert scenes.measure_rolling(roll, exact) < 1e-14
+    askew = (k := 150, 0, [at((0, 0, 0.5), (10 / 7, 0, 0))])
+    assert near(scenes.measure_rolling(roll, exact[:k] + [askew]), 10 / 7 * 2 * math.sin(math.radians(15)))
+
+
+PEER = '''#!/usr/bin/env python3
+import sys
+text = open(sys.argv[1]).read()
+steps = int(text.split("steps ")[1].split()[0])
+print("[engine] says something of its own")
+for step in range(steps // (2 if sys.argv[2] == "step:0.05" else 1) + 1):
+    print("frame", step, 0.5 * step)
+    print(0, 0, 0.5 - 0.001 * step, 1, 0, 0, 0, *("nan" if sys.argv[2] == "quick:20" else 0 for _ in range(6)))
+'''
+
+
+def test_peers():
+    program = pathlib.Path(os.environ.get("DLS_BUILD_DIR", ROOT / "build"), "bench", "peer_delassus")
+    with tempfile.TemporaryDirectory() as folder:
+        made_up = pathlib.Path(folder, "bench", "peer_ode")
+        made_up.parent.mkdir()
+        made_up.write_text(PEER)
+        made_up.chmod(0o755)
+        (made_up.parent / "peer_delassus").symlink_to(program.resolve())
+        done = subprocess.run([ROOT / "bench" / "run", "peers", "roll", "--engines", "delassus", "ode", "bullet", "--scale", "0.5",
+                               "--build", folder], capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+        result = json.loads((made_up.parent / "peers.json").read_text())
+        wrong = subprocess.run([ROOT / "bench" / "run", "peers", "rol", "--build", folder], capture_output=True, text=True)
+    ours, hurt, whole, stopped = result["rows"]
+    assert ours["engine"] == "delassus" and ours["errors"]["rolling"] < 1e-12 and ours["errors"]["penetration"] < 1e-12, ours
+    assert ours["steps"] == ours["steps_asked"] == 100 and 0 < ours["seconds"] < 10 and ours["default"], ours
+    assert hurt["errors"]["rolling"] is None and near(whole["errors"]["penetration"], 0.1), result["rows"]
+    assert stopped["steps"] == 50 and near(stopped["errors"]["penetration"], 0.05), stopped
+    lines = done.stdout.splitlines()
+    assert any("Bullet is not here" in line and "libbullet-dev" in line for line in lines), done.stdout
+    assert any("ERP 0.05" in line and "≥ 0.05" in line and "> 25 s" in line for line in lines), done.stdout
+    assert any("not finite" in line for line in lines) and result["machine"]["cores"] and "peers" in result["command"]
+    assert wrong.returncode == 1 and "no scene 'rol'" in wrong.stderr, wrong.stderr
+
+
+def test_every_setting_of_a_peer_has_words():
+    for engine, (_, _, settings) in contest.ENGINES.items():
+        assert settings.keys() <= {"", *scenes.MAKERS}, engine
+        assert all(contest.WORDS[engine](setting) for row in settings.values() for setting in row), engine
 
 
 tap.main(globals())
