@@ -61,6 +61,7 @@ typedef struct packing {
     int *slots; /* of the hash table: the first ball of a cell, −1 for none */
     uint32_t mask;
     double (*push)[3];
+    double overlap; /* of a round: squares of depths in parts of distances, added up */
 } packing;
 
 static double cell_size(const packing *p, int level) { return ldexp(2 * p->largest + p->gap, -level); }
@@ -185,6 +186,7 @@ static bool push_apart(packing *p, int index, const double *x, int other) {
         length = 1e-3 * wanted;
     }
     double depth = wanted - length, share = b->radius / (a->radius + b->radius);
+    p->overlap += depth * depth / (wanted * wanted);
     vec_along(p->push[index], p->push[index], 0.7 * share * depth / length, d);
     vec_along(p->push[other], p->push[other], -0.7 * (1 - share) * depth / length, d);
     return true;
@@ -215,25 +217,32 @@ static bool check_free(packing *p, int index, const double *x, int other) {
     return other == index || is_free_of(p, index, x, other);
 }
 
+static void push_all(packing *p) {
+    p->overlap = 0;
+    memset(p->push, 0, (size_t)p->count * sizeof *p->push);
+    for (int i = 0; i < p->count; i++) search(p, i, push_apart);
+    for (int i = 0; i < p->count; i++) {
+        vec_add(p->balls[i].x, p->balls[i].x, p->push[i]);
+        keep_inside(&p->region, &p->balls[i]);
+    }
+}
+
+/* Pushing ends in a place for all, or where all are stuck: then the overlap stays as it is, while it goes
+ * down on the way to a place, however slowly past a saddle. */
 static bool place_together(packing *p, dls_random *random) {
     double work = 2e9; /* visits: a minute or so, then it is said to be too dense */
+    double least = INFINITY, patience = 500 + 150000.0 / p->count;
     for (int i = p->placed; i < p->count; i++)
         if (!draw_place(p, &p->balls[p->order[i]], random)) return false;
     p->placed = p->count;
-    for (int round = 0; work > 0; round++, work -= 1000.0 * p->count) {
+    for (int round = 0, gained = 0; work > 0; round++, work -= 1000.0 * p->count) {
         insert_all(p);
-        bool free = true;
-        if (round % 8 == 7)
-            for (int i = 0; i < p->count && free; i++) free = search(p, i, check_free);
-        else
-            free = false;
+        bool free = round % 8 == 7;
+        for (int i = 0; i < p->count && free; i++) free = search(p, i, check_free);
         if (free) return true;
-        memset(p->push, 0, (size_t)p->count * sizeof *p->push);
-        for (int i = 0; i < p->count; i++) search(p, i, push_apart);
-        for (int i = 0; i < p->count; i++) {
-            vec_add(p->balls[i].x, p->balls[i].x, p->push[i]);
-            keep_inside(&p->region, &p->balls[i]);
-        }
+        push_all(p);
+        if (p->overlap < (1 - 1e-9) * least) least = p->overlap, gained = round;
+        if (round - gained > patience) return false;
     }
     return false;
 }

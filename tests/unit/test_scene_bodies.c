@@ -1,12 +1,14 @@
 /* What scenes hold: generated bodies, meshes from files, and what is warned of. */
 #include "base/vector.h"
 #include "scene/read.h"
+#include "support/scale.h"
 #include "support/scene_text.h"
 #include "support/test.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 /* ---- generators ---- */
 
@@ -120,6 +122,30 @@ static void test_dense_packings(void **unused) {
         "periodic: {size: [2, 0]}\nbodies:\n- packing: {region: {kind: box, low: [0, 0], high: [2, 1]}, "
         "solid_fraction: 0.7}\n  body: {shape: {kind: disc, radius: 0.05}}\n");
     check_packing(scene, 2, slab_room);
+    dls_scene_destroy(scene);
+}
+
+/* Those that are stuck are said to be at once; one that creeps past a saddle for 200,000 rounds gets there.
+ */
+static void test_packings_that_are_stuck(void **unused) {
+    (void)unused;
+    clock_t began = clock();
+    int many = scaled(20, 1);
+    for (int seed = 1; seed <= many; seed++) {
+        char text[400];
+        snprintf(text, sizeof text,
+                 HEAD3 "bodies:\n- packing: {region: {kind: ball, radius: 1}, count: 5, seed: %d}\n"
+                       "  body: {shape: {kind: sphere, radius: 0.45}}\n",
+                 seed);
+        refuses(text, "no room found for 5 bodies without overlap");
+    }
+    assert_true((double)(clock() - began) / CLOCKS_PER_SEC < 4);
+    if (many < 20) return;
+    dls_scene *scene = read_good(
+        HEAD3
+        "bodies:\n- packing: {region: {kind: box, low: [0, 0, 0], high: [4.117615, 4.117615, 4.117615]}, "
+        "count: 7, size: {uniform: [0.8, 1.1]}}\n  body: {shape: {kind: sphere, radius: 0.98}}\n");
+    assert_int_equal(dls_world_body_count(dls_scene_world(scene)), 7);
     dls_scene_destroy(scene);
 }
 
@@ -407,6 +433,7 @@ int main(void) {
         cmocka_unit_test(test_lattice),
         cmocka_unit_test(test_packings),
         cmocka_unit_test(test_dense_packings),
+        cmocka_unit_test(test_packings_that_are_stuck),
         cmocka_unit_test(test_the_same_seed_gives_the_same_packing),
         cmocka_unit_test(test_layers_do_not_overlap),
         cmocka_unit_test(test_courses),
