@@ -69,6 +69,10 @@ static void check_contacts(check *c, dls_collider *collider) {
     }
     if (pairs > MOST_LINES)
         warn(c, "overlap at the start: %d pairs of bodies in all, the deepest %.3g m", pairs, -worst->at.gap);
+    const dls_simulation_options *o = dls_scene_simulation_options(c->scene);
+    if (pairs > 0 && c->g == 0 && o->scheme != DLS_DVI && o->stabilisation > 0 && o->stabilisation_speed == 0)
+        warn(c, "overlaps stay: without gravity integrator.stabilisation_speed = 0 takes nothing back, give "
+                "it a speed");
 }
 
 static dls_status check_overlaps(check *c, dls_error *error) {

@@ -145,6 +145,10 @@ def test_warnings():
     assert "warning: overlap at the start: 'ball' and 'other', 0.05 m deep" in run("check", path).stdout
     assert len(run_json("check", path)["warnings"]) == 1
     run("check", path, "--strict", expect=1)
+    floating = run_json("check", path, "--set", "gravity=[0, 0, 0]")["warnings"]
+    assert len(floating) == 2 and "overlaps stay" in floating[1] and "stabilisation_speed" in floating[1], floating
+    assert len(run_json("check", path, "--set", "gravity=[0, 0, 0]", "--set",
+                        "integrator={stabilisation_speed: 0.1}")["warnings"]) == 1
     text = run("check", scene(BALL + "time: {step: 0.1}\n")).stdout
     assert "warning: step too long: from rest a body falls 0.0981 m in a step of 0.1 s" in text
 
