@@ -26,6 +26,7 @@ typedef struct dls_assemble_options {
 typedef struct dls_row_mass {
     double root[3]; /* 1/√m along each axis, 0 where locked */
     double S[9];    /* S Sᵀ is the inverse inertia in world axes, column-major */
+    bool is_ball;   /* one free sphere about its mass centre, S a multiple of 1 */
 } dls_row_mass;
 
 /* Whether any impulse moves the row. */

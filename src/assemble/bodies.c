@@ -35,9 +35,26 @@ static void root_of_free_axes(const dls_body *body, const double *Q, const int *
     S[j + 3 * j] = 1 / sqrt(c);
 }
 
-static void row_mass(const dls_body *body, const double *q, int dimension, dls_row_mass *mass) {
+/* A sphere about the mass centre that nothing holds. */
+static bool is_ball(const dls_world *world, const dls_body *body) {
+    const dls_shape *shape = &world->shapes[body->shape_first];
+    return world->def.dimension == 3 && body->shape_count == 1 && !body->locked &&
+           shape->kind == DLS_SPHERE && vec_dot(shape->x, shape->x) == 0 &&
+           body->inertia_root[0] == body->inertia_root[1] && body->inertia_root[0] == body->inertia_root[2];
+}
+
+static void row_mass(const dls_world *world, const dls_body *body, const double *q, dls_row_mass *mass) {
+    int dimension = world->def.dimension;
     memset(mass, 0, sizeof *mass);
     if (body->motion != DLS_DYNAMIC) return;
+    mass->is_ball = is_ball(world, body);
+    if (mass->is_ball) {
+        for (int k = 0; k < 3; k++) {
+            mass->root[k] = sqrt(body->inverse_mass);
+            mass->S[4 * k] = body->inertia_root[0];
+        }
+        return;
+    }
     int axis[3] = {0}, free_axes = 0;
     for (int k = 0; k < dimension; k++)
         if (!(body->locked >> k & 1)) mass->root[k] = sqrt(body->inverse_mass);
@@ -117,7 +134,7 @@ static double bodies_range(void *self, int first, int end) {
         dls_row_mass *mass = &work->assembly->mass[row];
         dls_twist *before = &work->assembly->before[row], *without = &work->assembly->free[row];
         double linear[3], angular[3];
-        row_mass(body, state->q, world->def.dimension, mass);
+        row_mass(world, body, state->q, mass);
         vec_copy(before->v, state->v);
         vec_copy(before->w, state->w);
         *without = *before;

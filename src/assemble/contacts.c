@@ -92,8 +92,33 @@ static void fill_side(const dls_assembly *a, const dls_world *world, const dls_b
     }
 }
 
+/* The arm of a ball's contact lies along the normal, to rounding. */
+static void fill_round(const dls_assembly *a, const dls_world *world, const dls_block_place *p,
+                       dls_problem *problem, int c) {
+    dls_round_row *row = &problem->bodies.round[c];
+    double along[2] = {0, 0}, beta[2] = {0, 0}, arm[3];
+    for (int side = 0; side < 2; side++) {
+        int of = side ? p->row_b : p->row_a;
+        bool moves = a->mass[of].is_ball;
+        problem->bodies.body[2 * c + side] = moves ? of : -1;
+        if (!moves) continue;
+        arm_of(world, p, side, arm);
+        along[side] = a->mass[of].root[0];
+        beta[side] = a->mass[of].S[0] * vec_dot(arm, p->frame);
+    }
+    vec_copy(row->n, p->frame);
+    vec_copy(row->t1, p->frame + 3);
+    vec_copy(row->t2, p->frame + 6);
+    row->a_a = along[0], row->a_b = along[1];
+    row->beta_a = beta[0], row->beta_b = beta[1];
+}
+
 static void fill_block(const dls_assembly *a, const dls_world *world, const dls_block_place *p,
                        dls_problem *problem, int c) {
+    if (problem->bodies.round) {
+        fill_round(a, world, p, problem, c);
+        return;
+    }
     int d = a->dimension, dof = d == 2 ? 3 : 6;
     double *G = problem->bodies.G + (int64_t)c * 2 * d * dof;
     for (int side = 0; side < 2; side++) {
@@ -268,6 +293,18 @@ static bool take_blocks(dls_assembly *a, const uint8_t *verdicts, int count) {
     return a->r && a->u && a->to_mean;
 }
 
+/* Whether all that can move in these contacts are balls, each met by another. */
+static bool all_round(const dls_assembly *a, const dls_contact *contacts) {
+    for (int i = 0; i < a->block_count; i++) {
+        const dls_contact *c = &contacts[a->contact_of[i]];
+        const dls_row_mass *of_a = &a->mass[c->body_a], *of_b = &a->mass[c->body_b];
+        if (c->body_a == c->body_b || (!of_a->is_ball && dls_row_can_move(of_a)) ||
+            (!of_b->is_ball && dls_row_can_move(of_b)))
+            return false;
+    }
+    return a->dimension == 3;
+}
+
 dls_status dls_assemble_contacts(dls_assembly *a, const dls_world *world, const dls_contact *contacts,
                                  int count, const dls_assemble_options *o, dls_error *error) {
     int d = a->dimension;
@@ -275,8 +312,9 @@ dls_status dls_assemble_contacts(dls_assembly *a, const dls_world *world, const 
     if (!work.verdict) return dls_fail_memory(error);
     dls_parallel_for(count, o->threads, judge_range, &work);
     if (!take_blocks(a, work.verdict, count) || !add_cohesion(&work)) return dls_fail_memory(error);
-    dls_status status = dls_problem_begin_contacts(a->space, a->block_count, d, world->body_count,
-                                                   d == 2 ? 3 : 6, o->reference_velocity, &a->rows, error);
+    dls_contacts_def def = {
+        a->block_count, d, world->body_count, d == 2 ? 3 : 6, all_round(a, contacts), o->reference_velocity};
+    dls_status status = dls_problem_begin_contacts(a->space, &def, &a->rows, error);
     if (status) return status;
     double sum = dls_parallel_sum(a->block_count, o->threads, fill_range, &work);
     if (!isfinite(sum))
@@ -300,18 +338,19 @@ typedef struct apply_work {
 static double apply_range(void *self, int first, int end) {
     const apply_work *work = self;
     const dls_assembly *a = work->assembly;
-    int dof = a->dimension == 2 ? 3 : 6;
+    bool round = a->rows->bodies.round != NULL;
+    int stride = round ? 8 : a->dimension == 2 ? 3 : 6, rotation = round ? 4 : 3;
     for (int row = first; row < end; row++) {
         dls_motion motion = work->world->bodies[row].motion;
         if (motion == DLS_STATIC || (motion == DLS_DRIVEN && !dls_row_can_move(&a->mass[row]))) continue;
-        const double *y = work->y + (int64_t)row * dof;
+        const double *y = work->y + (int64_t)row * stride;
         dls_body_state *state = &work->world->states[row];
         double turn[3] = {0, 0, 0};
         for (int k = 0; k < a->dimension; k++) state->v[k] = a->free[row].v[k] + a->mass[row].root[k] * y[k];
-        if (dof == 3)
+        if (a->dimension == 2)
             turn[2] = a->mass[row].S[8] * y[2];
         else
-            mat_apply(turn, a->mass[row].S, y + 3);
+            mat_apply(turn, a->mass[row].S, y + rotation);
         vec_add(state->w, a->free[row].w, turn);
     }
     return 0;
@@ -333,8 +372,8 @@ dls_status dls_assemble_given(const dls_assembly *a, const dls_world *world, int
     int d = a->dimension;
     dls_problem *p;
     *problem = NULL;
-    dls_status status = dls_problem_begin_contacts(a->space, count, d, world->body_count, d == 2 ? 3 : 6,
-                                                   reference_velocity, &p, error);
+    dls_contacts_def def = {count, d, world->body_count, d == 2 ? 3 : 6, false, reference_velocity};
+    dls_status status = dls_problem_begin_contacts(a->space, &def, &p, error);
     if (status) return status;
     for (int c = 0; c < count; c++) fill_block(a, world, &places[c], p, c);
     memcpy(p->mu, mu, sizeof(double) * (size_t)count);

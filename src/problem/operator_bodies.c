@@ -5,8 +5,8 @@
 #include "base/parallel.h"
 #include "base/simd.h"
 #include "base/small.h"
+#include "problem/bodies.h"
 #include "problem/body_rows.h"
-#include "problem/problem.h"
 
 #include <math.h>
 
@@ -115,7 +115,7 @@ static bool touches_hub(const dls_problem *p, int c) {
 }
 
 /* Greedy in natural order through the bodies: each keeps the set of colours that its contacts have. */
-static void colour(const dls_problem *p, int chunk, uint8_t *colour_of, uint64_t *taken_of) {
+void dls_bodies_colour(const dls_problem *p, int chunk, uint8_t *colour_of, uint64_t *taken_of) {
     int n = p->block_count;
     memset(taken_of, 0, sizeof(uint64_t) * (size_t)p->body_count);
     for (int first = 0; first < n; first += chunk) {
@@ -149,8 +149,8 @@ static size_t memory(const dls_problem *p) {
            (size_t)value_count(p) * sizeof(double);
 }
 
-const dls_operator dls_operator_bodies = {"matrix-free", state_size, product, start, local,
-                                          changed,       colour,     release, memory};
+const dls_operator dls_operator_bodies = {"matrix-free", state_size,        product, start, local,
+                                          changed,       dls_bodies_colour, release, memory};
 
 /* ---- creation ---- */
 
@@ -306,36 +306,40 @@ dls_status dls_problem_create_bodies(const dls_problem_def *def, const dls_bodie
 
 /* ---- contacts of one size in a workspace ---- */
 
-dls_status dls_problem_begin_contacts(dls_workspace *workspace, int count, int d, int body_count, int dof,
-                                      double reference_velocity, dls_problem **problem, dls_error *error) {
+dls_status dls_problem_begin_contacts(dls_workspace *workspace, const dls_contacts_def *def,
+                                      dls_problem **problem, dls_error *error) {
     dls_problem *p = *problem = DLS_TAKE_ZERO(workspace, dls_problem, 1);
     if (!p) return dls_fail_memory(error);
-    int64_t n = count, rows = n * d;
+    int64_t n = def->count, d = def->d, rows = n * d;
+    bool round = def->round && n;
     p->workspace = workspace;
-    p->op = &dls_operator_bodies;
-    p->block_count = p->contact_count = count;
+    p->op = round ? &dls_operator_round : &dls_operator_bodies;
+    p->block_count = p->contact_count = def->count;
     p->row_count = (int)rows;
-    p->body_count = body_count;
-    p->uniform = count ? d : 0;
-    p->reference_velocity = reference_velocity;
+    p->body_count = def->body_count;
+    p->uniform = n ? def->d : 0;
+    p->reference_velocity = def->reference_velocity;
     p->row = DLS_TAKE(workspace, int, n + 1);
     p->kind = DLS_TAKE_ZERO(workspace, uint8_t, n);
     p->mu = DLS_TAKE(workspace, double, n);
     p->scale = DLS_TAKE(workspace, double, n);
     p->b = DLS_TAKE(workspace, double, rows);
     p->diagonal = DLS_TAKE_ZERO(workspace, double, rows *d + DLS_MAX_BLOCK);
-    p->bodies.dof = dof;
+    p->bodies.dof = def->dof;
     p->bodies.body = DLS_TAKE(workspace, int, 2 * n);
-    p->bodies.G = DLS_TAKE(workspace, double, 2 * rows * dof);
-    if (!count) { /* what is not uniform has these */
+    if (round)
+        p->bodies.round = DLS_TAKE(workspace, dls_round_row, n);
+    else
+        p->bodies.G = DLS_TAKE(workspace, double, 2 * rows * def->dof);
+    if (!n) { /* what is not uniform has these */
         p->diagonal_start = DLS_TAKE_ZERO(workspace, int64_t, 1);
         p->bodies.row_start = DLS_TAKE_ZERO(workspace, int64_t, 1);
         if (!p->diagonal_start || !p->bodies.row_start) return dls_fail_memory(error);
     }
     if (!p->row || !p->kind || !p->mu || !p->scale || !p->b || !p->diagonal || !p->bodies.body ||
-        !p->bodies.G)
+        (round ? !p->bodies.round : !p->bodies.G))
         return dls_fail_memory(error);
-    for (int c = 0; c <= count; c++) p->row[c] = c * d;
+    for (int c = 0; c <= def->count; c++) p->row[c] = c * def->d;
     return DLS_OK;
 }
 
@@ -361,7 +365,8 @@ static double end_range(void *self, int first, int end) {
 }
 
 dls_status dls_problem_end_contacts(dls_problem *p, int threads, dls_error *error) {
-    double sum = dls_parallel_sum(p->block_count, threads, end_range, p);
+    double sum =
+        p->bodies.round ? dls_round_end(p, threads) : dls_parallel_sum(p->block_count, threads, end_range, p);
     p->mean_scale = p->block_count ? sum / p->block_count : 1;
     for (int c = 0; c < p->block_count; c++)
         if (!(p->scale[c] > 0) || isinf(p->scale[c]))
@@ -395,13 +400,21 @@ static int64_t coupled_columns(const dls_problem *p, int c, int *column) {
     return count;
 }
 
+/* side_of, or the same made in room from the row of balls. */
+static const double *rows_of(const dls_problem *p, int c, int side, double *room) {
+    if (!p->bodies.round) return side_of(p, c, side);
+    dls_round_side(p, c, side, room);
+    return room;
+}
+
 static void assemble_block(const dls_problem *p, int c, int j, double *W) {
     const int *of_c = p->bodies.body + 2 * c, *of_j = p->bodies.body + 2 * j;
+    double room[2][18];
     for (int s = 0; s < 2; s++)
         for (int t = 0; t < 2; t++)
             if (of_c[s] >= 0 && of_c[s] == of_j[t])
-                add_outer(dls_size(p, c), dls_size(p, j), p->bodies.dof, side_of(p, c, s), side_of(p, j, t),
-                          W);
+                add_outer(dls_size(p, c), dls_size(p, j), p->bodies.dof, rows_of(p, c, s, room[0]),
+                          rows_of(p, j, t, room[1]), W);
 }
 
 static dls_status assemble_rows(const dls_problem *p, dls_problem *s, dls_error *error) {

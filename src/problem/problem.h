@@ -12,14 +12,23 @@ typedef struct dls_block_rows {
     double *value;        /* column-major, padded for SIMD */
 } dls_block_rows;
 
+/* A contact of balls, two cache lines; see round_rows.h. */
+typedef struct dls_round_row {
+    double n[3], a_a; /* a = 1/√m of each body, 0 where it cannot move */
+    double t1[3], a_b;
+    double t2[3], beta_a;                    /* β = (arm · n)/√J */
+    double inverse_n, inverse_t, mu, beta_b; /* 1/w_n, 1/w_t */
+} dls_round_row;
+
 /* W = G Gᵀ with G = H L and M⁻¹ = L Lᵀ: body velocities are scaled so that no mass appears in a sweep. */
 typedef struct dls_body_rows {
     int dof;
-    int *body;          /* two per block, −1 for none */
-    int64_t *row_start; /* of each block in G; NULL where all blocks have one size */
-    double *G;          /* per block: rows × dof of its first body, row after row, then of its second */
-    int64_t *start;     /* body_count + 1 into entry */
-    int *entry;         /* 2 · block + side of each block that touches the body, ascending */
+    int *body;            /* two per block, −1 for none */
+    int64_t *row_start;   /* of each block in G; NULL where all blocks have one size */
+    double *G;            /* per block: rows × dof of its first body, row after row, then of its second */
+    int64_t *start;       /* body_count + 1 into entry */
+    int *entry;           /* 2 · block + side of each block that touches the body, ascending */
+    dls_round_row *round; /* instead of G where all bodies are balls */
 } dls_body_rows;
 
 typedef struct dls_operator dls_operator;
@@ -65,7 +74,7 @@ struct dls_operator {
     size_t (*memory)(const dls_problem *p);
 };
 
-extern const dls_operator dls_operator_stored, dls_operator_bodies;
+extern const dls_operator dls_operator_stored, dls_operator_bodies, dls_operator_round;
 
 static inline int dls_size(const dls_problem *p, int c) {
     return p->uniform ? p->uniform : p->row[c + 1] - p->row[c];
@@ -85,9 +94,15 @@ void *dls_problem_take(dls_problem *p, int64_t count, size_t size);
 dls_status dls_problem_finish(dls_problem *p, dls_error *error);
 
 /* A matrix-free problem of contacts of one size in a workspace. Whoever begins it fills mu, b, bodies.body
- * and bodies.G (already H L) before ending it. */
-dls_status dls_problem_begin_contacts(dls_workspace *workspace, int count, int d, int body_count, int dof,
-                                      double reference_velocity, dls_problem **problem, dls_error *error);
+ * and bodies.G (already H L), or of balls the frames, a and β of bodies.round, before ending it. */
+typedef struct dls_contacts_def {
+    int count, d, body_count, dof;
+    bool round; /* three rows of balls */
+    double reference_velocity;
+} dls_contacts_def;
+
+dls_status dls_problem_begin_contacts(dls_workspace *workspace, const dls_contacts_def *def,
+                                      dls_problem **problem, dls_error *error);
 dls_status dls_problem_end_contacts(dls_problem *p, int threads, dls_error *error);
 /* The same with W stored, in the workspace. */
 dls_status dls_problem_assemble_in(const dls_problem *p, dls_workspace *workspace, dls_problem **stored,

@@ -11,6 +11,7 @@
 #include "solve/ipm.h"
 #include "solve/newton.h"
 #include "solve/nlgs.h"
+#include "solve/pqn.h"
 
 #include <limits.h>
 #include <math.h>
@@ -26,6 +27,9 @@ static const double FIRST_ALPHA = 1e-2, AFTER_IPM_ALPHA = 1e-3, NEAR_ALPHA = 1e-
  * that make no progress are expected to need so many more. */
 static const double STEP_SHARE = 10, STEP_SWEEPS = 3000;
 
+/* In a step of many contacts sweeps are left to quasi-Newton when they seem to need so many more. */
+static const double QUASI_NEWTON_SWEEPS = 100;
+
 /* At rest the errors of a step come back three times: in the next velocities, in the gaps and in the warm
  * start. A mode of which solves leave the share ρ dies out by z³ = ρ(3z² − 3z + 1), that is for ρ < ½ only:
  * sweeps aim at a tenth of what the warm start left, down to so much of the tolerance. */
@@ -40,7 +44,12 @@ enum {
     LAST_SWEEPS = 1000,
     NEWTON_BUDGET = 60,
     LAST_NEWTON_BUDGET = 400,
-    SHAKEN_STARTS = 60
+    SHAKEN_STARTS = 60,
+    STEP_BLOCKS = 256,
+    STEP_CHECK = 128,
+    STEP_ROUNDS = 5,
+    STEP_NEWTON = 60,
+    STEP_PATIENCE = 8
 };
 
 typedef struct chain {
@@ -49,6 +58,7 @@ typedef struct chain {
     dls_nlgs_options sweeps;
     dls_newton_options newton_options;
     dls_apgd_options gradient;
+    dls_pqn_options quasi_newton;
     dls_monitor monitor;
     dls_nlgs nlgs;
     dls_newton newton;
@@ -283,11 +293,59 @@ static dls_status gradient_stage(chain *x, dls_outcome *outcome, dls_error *erro
     return DLS_OK;
 }
 
+/* ---- a time step of many contacts ---- */
+
+/* From the best iterate at first; later from where sweeps have led, for from the best it stalls again. */
+static dls_outcome quasi_newton_stage(chain *x, dls_pqn *pqn) {
+    int before = pqn->iterations;
+    stage_begin(x, before);
+    double value = dls_pqn_start(pqn, before ? x->r : x->monitor.best);
+    dls_outcome outcome = DLS_CONVERGED;
+    if (!(value <= x->options->stop.tolerance))
+        outcome = dls_pqn_advance(pqn, before + left(x, STEP_NEWTON), STEP_PATIENCE);
+    memcpy(x->r, x->monitor.best, sizeof(double) * (size_t)x->problem->row_count);
+    dls_nlgs_restart(&x->nlgs, x->r);
+    stage_end(x, "pqn", pqn->iterations - before);
+    return outcome;
+}
+
+/* Sweeps up to number `until`, or as long as their rate says that they will soon be done. */
+static dls_outcome sweep_round(chain *x, int until) {
+    int first = x->nlgs.sweeps, limit = first + left(x, INT_MAX - first);
+    double before = x->monitor.best_value, needed = 0;
+    dls_outcome outcome = DLS_ITERATION_LIMIT;
+    stage_begin(x, first);
+    while (outcome == DLS_ITERATION_LIMIT && needed < QUASI_NEWTON_SWEEPS && x->nlgs.sweeps < limit) {
+        int sweeps = x->nlgs.sweeps;
+        outcome = dls_nlgs_advance(&x->nlgs, x->r, until < limit ? until : limit);
+        needed = sweeps_needed(x->monitor.value, before, x->nlgs.sweeps - sweeps, x->options->stop.tolerance);
+        before = x->monitor.value;
+        until = x->nlgs.sweeps + (int)QUASI_NEWTON_SWEEPS / 2;
+    }
+    stage_end(x, "nlgs", x->nlgs.sweeps - first);
+    return outcome;
+}
+
+/* Impulses drift slowly through contacts that just slide: sweeps crawl along, quasi-Newton with its GMRES
+ * sees the drift as a whole, and each goes on from where the other is caught. */
+static dls_status step_stage(chain *x, dls_outcome *outcome, dls_error *error) {
+    dls_pqn pqn = {.problem = NULL};
+    for (int round = 0; round < STEP_ROUNDS; round++) {
+        *outcome = sweep_round(x, x->nlgs.sweeps + (STEP_CHECK << round));
+        if (ended(x, *outcome)) break;
+        if (!pqn.problem && !dls_pqn_prepare(&pqn, x->problem, &x->quasi_newton, &x->monitor, x->workspace))
+            return dls_fail_memory(error);
+        *outcome = quasi_newton_stage(x, &pqn);
+        if (ended(x, *outcome)) break;
+    }
+    return DLS_OK;
+}
+
 /* ---- the chain ---- */
 
 static dls_status run(chain *x, dls_outcome *outcome, dls_error *error) {
-    bool factoring;
-    dls_status status = sweep_stage(x, &factoring, outcome, error);
+    bool factoring = false, many = is_step(x->problem) && x->problem->block_count >= STEP_BLOCKS;
+    dls_status status = many ? step_stage(x, outcome, error) : sweep_stage(x, &factoring, outcome, error);
     if (status || ended(x, *outcome)) return status;
     if (!factoring) status = worth_factoring(x, &factoring, error);
     if (status) return status;
@@ -325,7 +383,8 @@ static dls_status solve(const dls_problem *p, const void *options, double *r, do
     x.sweeps = dls_default_nlgs_options();
     x.newton_options = dls_default_newton_options();
     x.gradient = dls_default_apgd_options();
-    x.sweeps.stop = x.newton_options.stop = x.gradient.stop = x.options->stop;
+    x.quasi_newton = dls_default_pqn_options();
+    x.sweeps.stop = x.newton_options.stop = x.gradient.stop = x.quasi_newton.stop = x.options->stop;
     info->law = x.sweeps.law;
     if (!dls_monitor_prepare(&x.monitor, p, &x.options->stop, w)) return dls_fail_memory(error);
     dls_monitor_start(&x.monitor, r);

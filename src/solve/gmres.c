@@ -30,13 +30,16 @@ typedef struct pair {
 static double dot_range(void *self, int first, int end) {
     const pair *p = self;
     double part = 0;
+#pragma omp simd reduction(+ : part)
     for (int i = first; i < end; i++) part += p->x[i] * p->y[i];
     return part;
 }
 
 static double add_range(void *self, int first, int end) {
     const pair *p = self;
-    for (int i = first; i < end; i++) p->y[i] += p->factor * p->x[i];
+    const double *restrict x = p->x;
+    double *restrict y = p->y, factor = p->factor;
+    for (int i = first; i < end; i++) y[i] += factor * x[i];
     return 0;
 }
 

@@ -4,13 +4,13 @@
  *
  * W appears only in products. The paper has t = 1 and a fixed δ; the default here searches t along the merit
  * |C| (not smoothed) and lets δ follow success and failure, as in pseudo-transient continuation. */
+#include "solve/pqn.h"
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/parallel.h"
 #include "base/small.h"
 #include "problem/cone.h"
 #include "solve/fields.h"
-#include "solve/gmres.h"
 #include "solve/nlgs.h"
 #include "solve/smoothing.h"
 
@@ -19,26 +19,13 @@
 
 static const double LEAST_DECREASE = 1e-4, LEAST_DELTA = 1e-12, LARGEST_DELTA = 1e3;
 
-enum { HALVINGS = 5, MEMORY = 5, STALL_STEPS = 60 };
-
-typedef struct pqn {
-    const dls_problem *problem;
-    const dls_pqn_options *options;
-    dls_monitor monitor;
-    dls_gmres gmres;
-    int threads, iterations;
-    int64_t products;
-    double rho, omega, delta, length; /* length: t of the last step */
-    double *r, *u, *C, *step, *trial, *trial_u, *state, *z;
-    double *X, *Y, *inverse; /* blocks; inverse: of X W_cc + Y + δ */
-    double history[MEMORY];  /* of the merit: a step need only beat the worst of the last few */
-} pqn;
+enum { HALVINGS = 5, STALL_STEPS = 60 };
 
 static int64_t block_place(const dls_problem *p, int c) {
     return p->uniform ? (int64_t)c * p->uniform * p->uniform : p->diagonal_start[c];
 }
 
-static void velocity(pqn *s, const double *r, double *u) {
+static void velocity(dls_pqn *s, const double *r, double *u) {
     dls_velocity(s->problem, r, u, s->state, s->threads);
     s->products++;
 }
@@ -47,7 +34,7 @@ static void velocity(pqn *s, const double *r, double *u) {
 
 /* C, X, Y of each block at (r, u), and the inverse of the diagonal block as preconditioner. */
 static double linearize_range(void *self, int first, int end) {
-    pqn *s = self;
+    dls_pqn *s = self;
     const dls_problem *p = s->problem;
     for (int c = first; c < end; c++) {
         int row = p->row[c], d = dls_size(p, c);
@@ -69,14 +56,14 @@ static double linearize_range(void *self, int first, int end) {
 
 /* What a block of the linear system works on. */
 typedef struct block_work {
-    const pqn *solver;
+    const dls_pqn *solver;
     const double *x;
     double *y;
 } block_work;
 
 static double apply_range(void *self, int first, int end) {
     const block_work *w = self;
-    const pqn *s = w->solver;
+    const dls_pqn *s = w->solver;
     const dls_problem *p = s->problem;
     for (int c = first; c < end; c++) {
         int row = p->row[c], d = dls_size(p, c);
@@ -88,7 +75,7 @@ static double apply_range(void *self, int first, int end) {
 }
 
 static void apply(void *self, const double *x, double *y) {
-    pqn *s = self;
+    dls_pqn *s = self;
     s->problem->op->product(s->problem, x, s->z, s->state, s->threads);
     s->products++;
     dls_parallel_for(s->problem->block_count, s->threads, apply_range, &(block_work){s, x, y});
@@ -106,7 +93,7 @@ static double precondition_range(void *self, int first, int end) {
 }
 
 static void precondition(void *self, const double *x, double *y) {
-    pqn *s = self;
+    dls_pqn *s = self;
     dls_parallel_for(s->problem->block_count, s->threads, precondition_range, &(block_work){s, x, y});
 }
 
@@ -114,7 +101,7 @@ static void precondition(void *self, const double *x, double *y) {
 
 /* trial = proj_K(r − t Δ). */
 static double trial_range(void *self, int first, int end) {
-    pqn *s = self;
+    dls_pqn *s = self;
     const dls_problem *p = s->problem;
     for (int c = first; c < end; c++) {
         int row = p->row[c], d = dls_size(p, c);
@@ -126,7 +113,7 @@ static double trial_range(void *self, int first, int end) {
 
 /* |C|² at the trial point, with the law as it is; contacts weigh as the judge weighs them. */
 static double merit_range(void *self, int first, int end) {
-    pqn *s = self;
+    dls_pqn *s = self;
     const dls_problem *p = s->problem;
     double part = 0;
     for (int c = first; c < end; c++) {
@@ -141,33 +128,33 @@ static double merit_range(void *self, int first, int end) {
     return part;
 }
 
-static double merit(pqn *s) {
+static double merit(dls_pqn *s) {
     return sqrt(dls_parallel_sum(s->problem->block_count, s->threads, merit_range, s));
 }
 
 static double worst_of(const double *history) {
     double worst = history[0];
-    for (int k = 1; k < MEMORY; k++) worst = fmax(worst, history[k]);
+    for (int k = 1; k < DLS_PQN_MEMORY; k++) worst = fmax(worst, history[k]);
     return worst;
 }
 
-static void try_length(pqn *s, double length) {
+static void try_length(dls_pqn *s, double length) {
     s->length = length;
     dls_parallel_sum(s->problem->block_count, s->threads, trial_range, s);
     velocity(s, s->trial, s->trial_u);
 }
 
-static int64_t products_left(const pqn *s) { return s->options->max_products - s->products; }
+static int64_t products_left(const dls_pqn *s) { return s->options->max_products - s->products; }
 
 /* The paper takes the full step; the default halves it until the merit falls below its recent worst. */
-static bool search(pqn *s) {
+static bool search(dls_pqn *s) {
     bool paper = s->options->globalization == DLS_PQN_PAPER;
     double worst = worst_of(s->history);
     for (int k = 0; k <= HALVINGS && products_left(s) > 0; k++) {
         try_length(s, ldexp(1, -k));
         double value = merit(s);
         if (paper || value <= (1 - LEAST_DECREASE * s->length) * worst) {
-            s->history[s->iterations % MEMORY] = value;
+            s->history[s->iterations % DLS_PQN_MEMORY] = value;
             return true;
         }
     }
@@ -180,7 +167,7 @@ static void swap(double **a, double **b) {
     *b = t;
 }
 
-static void newton_step(pqn *s) {
+static void newton_step(dls_pqn *s) {
     const dls_pqn_options *o = s->options;
     dls_parallel_sum(s->problem->block_count, s->threads, linearize_range, s);
     int64_t room = products_left(s) - 1; /* one is for the trial step */
@@ -197,23 +184,22 @@ static void newton_step(pqn *s) {
     swap(&s->u, &s->trial_u);
 }
 
-static dls_outcome iterate(pqn *s) {
+dls_outcome dls_pqn_advance(dls_pqn *s, int until, int patience) {
     const dls_stop_options *stop = &s->options->stop;
-    int most = s->options->newton_iterations, since = 0;
+    int since = s->iterations;
     double milestone = INFINITY;
-    if (most > stop->max_iterations) most = stop->max_iterations;
-    while (s->iterations < most && products_left(s) > 0) {
+    while (s->iterations < until && products_left(s) > 0) {
         newton_step(s);
-        double value = dls_monitor_measure_pair(&s->monitor, s->r, s->u, s->iterations);
+        double value = dls_monitor_measure_pair(s->monitor, s->r, s->u, s->iterations);
         if (!isfinite(value)) return DLS_DIVERGED;
-        if (!dls_monitor_report(&s->monitor, s->r, s->iterations, value, true)) return DLS_CANCELLED;
+        if (!dls_monitor_report(s->monitor, s->r, s->iterations, value, true)) return DLS_CANCELLED;
         if (value <= stop->tolerance) return DLS_CONVERGED;
-        if (dls_monitor_out_of_time(&s->monitor)) return DLS_TIME_LIMIT;
-        if (s->monitor.best_value < 0.9 * milestone) {
-            milestone = s->monitor.best_value;
+        if (dls_monitor_out_of_time(s->monitor)) return DLS_TIME_LIMIT;
+        if (s->monitor->best_value < 0.9 * milestone) {
+            milestone = s->monitor->best_value;
             since = s->iterations;
         }
-        if (s->iterations - since > STALL_STEPS) return DLS_STALLED;
+        if (s->iterations - since > patience) return DLS_STALLED;
     }
     return DLS_ITERATION_LIMIT;
 }
@@ -221,7 +207,7 @@ static dls_outcome iterate(pqn *s) {
 /* ---- setting up ---- */
 
 /* ρ = 1/mean W_ii, and δ relative to W_ii as the options want it. */
-static void set_parameters(pqn *s) {
+static void set_parameters(dls_pqn *s) {
     const dls_problem *p = s->problem;
     const dls_pqn_options *o = s->options;
     double least = INFINITY, largest = 0, sum = 0, b2 = 0;
@@ -240,9 +226,9 @@ static void set_parameters(pqn *s) {
     s->delta = o->delta * (o->shift == DLS_SHIFT_ABSOLUTE ? 1 : s->rho * factors[o->shift]);
 }
 
-static bool prepare(pqn *s, dls_workspace *w) {
-    const dls_problem *p = s->problem;
-    const dls_pqn_options *o = s->options;
+bool dls_pqn_prepare(dls_pqn *s, const dls_problem *p, const dls_pqn_options *o, dls_monitor *monitor,
+                     dls_workspace *w) {
+    *s = (dls_pqn){.problem = p, .options = o, .monitor = monitor, .threads = o->stop.threads};
     size_t n = (size_t)p->row_count, blocks = (size_t)block_place(p, p->block_count);
     double **vectors[] = {&s->r, &s->u, &s->C, &s->step, &s->trial, &s->trial_u, &s->z};
     for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++)
@@ -251,21 +237,33 @@ static bool prepare(pqn *s, dls_workspace *w) {
     s->Y = DLS_TAKE(w, double, blocks);
     s->inverse = DLS_TAKE(w, double, blocks);
     s->state = DLS_TAKE(w, double, p->op->state_size(p));
-    return s->X && s->Y && s->inverse && s->state && dls_monitor_prepare(&s->monitor, p, &o->stop, w) &&
-           dls_gmres_prepare(&s->gmres, p->row_count, o->gmres_restart, o->stop.threads, w);
+    if (!s->X || !s->Y || !s->inverse || !s->state ||
+        !dls_gmres_prepare(&s->gmres, p->row_count, o->gmres_restart, o->stop.threads, w))
+        return false;
+    set_parameters(s);
+    return true;
+}
+
+double dls_pqn_start(dls_pqn *s, const double *r) {
+    memcpy(s->trial, r, sizeof(double) * (size_t)s->problem->row_count);
+    velocity(s, s->trial, s->trial_u);
+    for (int k = 0; k < DLS_PQN_MEMORY; k++) s->history[k] = merit(s);
+    swap(&s->r, &s->trial);
+    swap(&s->u, &s->trial_u);
+    return dls_monitor_measure_pair(s->monitor, s->r, s->u, s->iterations);
 }
 
 /* Where Newton failed, sweeps go on from the best iterate. */
-static dls_status fall_back(pqn *s, dls_workspace *w, dls_solve_info *info, dls_error *error) {
+static dls_status fall_back(dls_pqn *s, dls_workspace *w, dls_solve_info *info, dls_error *error) {
     dls_nlgs_options sweeps = dls_default_nlgs_options();
     dls_nlgs nlgs;
     sweeps.stop = s->options->stop;
     sweeps.stop.max_iterations -= s->iterations;
-    memcpy(s->r, s->monitor.best, sizeof(double) * (size_t)s->problem->row_count);
-    dls_status status = dls_nlgs_prepare(&nlgs, s->problem, &sweeps, &s->monitor, s->r, w, error);
+    memcpy(s->r, s->monitor->best, sizeof(double) * (size_t)s->problem->row_count);
+    dls_status status = dls_nlgs_prepare(&nlgs, s->problem, &sweeps, s->monitor, s->r, w, error);
     if (status) return status;
     info->fallbacks = 1;
-    s->monitor.earlier = s->iterations;
+    s->monitor->earlier = s->iterations;
     info->outcome = dls_nlgs_advance(&nlgs, s->r, sweeps.stop.max_iterations);
     info->iterations += nlgs.sweeps;
     info->products += nlgs.sweeps;
@@ -275,26 +273,23 @@ static dls_status fall_back(pqn *s, dls_workspace *w, dls_solve_info *info, dls_
 static dls_status solve(const dls_problem *p, const void *options, double *r, double *u, dls_workspace *w,
                         dls_solve_info *info, dls_error *error) {
     (void)u;
-    pqn s = {.problem = p, .options = options};
-    s.threads = s.options->stop.threads;
-    if (!prepare(&s, w)) return dls_fail_memory(error);
-    set_parameters(&s);
-    memcpy(s.trial, r, sizeof(double) * (size_t)p->row_count);
-    velocity(&s, s.trial, s.trial_u);
-    for (int k = 0; k < MEMORY; k++) s.history[k] = merit(&s);
-    swap(&s.r, &s.trial);
-    swap(&s.u, &s.trial_u);
-    double value = dls_monitor_measure_pair(&s.monitor, s.r, s.u, 0);
-    info->outcome = value <= s.options->stop.tolerance ? DLS_CONVERGED : iterate(&s);
+    const dls_pqn_options *o = options;
+    dls_monitor monitor;
+    dls_pqn s;
+    if (!dls_monitor_prepare(&monitor, p, &o->stop, w) || !dls_pqn_prepare(&s, p, o, &monitor, w))
+        return dls_fail_memory(error);
+    int most = o->newton_iterations < o->stop.max_iterations ? o->newton_iterations : o->stop.max_iterations;
+    double value = dls_pqn_start(&s, r);
+    info->outcome = value <= o->stop.tolerance ? DLS_CONVERGED : dls_pqn_advance(&s, most, STALL_STEPS);
     info->iterations = s.iterations;
     info->products = s.products;
     dls_status status = DLS_OK;
     bool failed =
         info->outcome == DLS_STALLED || info->outcome == DLS_ITERATION_LIMIT || info->outcome == DLS_DIVERGED;
-    bool left = s.iterations < s.options->stop.max_iterations;
-    if (failed && left && s.options->fallback) status = fall_back(&s, w, info, error);
-    memcpy(r, s.monitor.best, sizeof(double) * (size_t)p->row_count);
-    info->stop_value = s.monitor.best_value;
+    bool left = s.iterations < o->stop.max_iterations;
+    if (failed && left && o->fallback) status = fall_back(&s, w, info, error);
+    memcpy(r, monitor.best, sizeof(double) * (size_t)p->row_count);
+    info->stop_value = monitor.best_value;
     return status;
 }
 

@@ -8,10 +8,19 @@
 #include "base/simd.h"
 #include "base/small.h"
 #include "problem/body_rows.h"
+#include "problem/round_rows.h"
+#include "solve/law.h"
 
 #include <math.h>
 
-enum { LEAST_COLOUR = 64, AUTO_COLOUR_BLOCKS = 4096, CHUNKS_WANTED = 256, LONGEST_CHUNK = 1024 };
+enum {
+    LEAST_COLOUR = 64,
+    AUTO_COLOUR_BLOCKS = 4096,
+    CHUNKS_WANTED = 256,
+    LONGEST_CHUNK = 1024,
+    RESTING_BLOCKS = 256,
+    LONGEST_REST = 15
+};
 
 /* ---- bilateral blocks: u_c = 0, so r_c = −W_cc⁻¹ v ---- */
 
@@ -81,7 +90,7 @@ static inline void visit(dls_sweep *s, int c, double *r, dls_sweep_change *chang
 }
 
 /* Stored blocks of one size: no call through the operator, constant loops. */
-static inline void visit3(dls_sweep *s, int c, double *r, dls_sweep_change *change) {
+static inline void visit_stored3(dls_sweep *s, int c, double *r, dls_sweep_change *change) {
     const dls_problem *p = s->problem;
     int64_t first = p->blocks.start[c];
     double v[3] = {p->b[3 * c], p->b[3 * c + 1], p->b[3 * c + 2]}, x[3];
@@ -90,7 +99,7 @@ static inline void visit3(dls_sweep *s, int c, double *r, dls_sweep_change *chan
     visit_local(s, c, 3, v, r, x, change);
 }
 
-static inline void visit2(dls_sweep *s, int c, double *r, dls_sweep_change *change) {
+static inline void visit_stored2(dls_sweep *s, int c, double *r, dls_sweep_change *change) {
     const dls_problem *p = s->problem;
     int64_t first = p->blocks.start[c];
     double v[2] = {p->b[2 * c], p->b[2 * c + 1]}, x[2];
@@ -124,6 +133,13 @@ static inline void scatter_bodies(int d, int dof, const double *G, const int *bo
     }
 }
 
+/* A contact that was found open and stays so is left out of the next 1, 3, 7, 15 sweeps: most of those that a
+ * simulation watches never close, and the measure asks all of them. */
+static inline void let_rest(dls_sweep *s, int c) {
+    s->pause[c] = s->pause[c] < LONGEST_REST ? (uint8_t)(2 * s->pause[c] + 1) : (uint8_t)LONGEST_REST;
+    s->rest[c] = s->pause[c];
+}
+
 static inline void visit_bodies(dls_sweep *s, int c, int d, int dof, double *r, dls_sweep_change *change) {
     const dls_problem *p = s->problem;
     const double *G = p->bodies.G + 2 * (int64_t)c * d * dof;
@@ -132,44 +148,99 @@ static inline void visit_bodies(dls_sweep *s, int c, int d, int dof, double *r, 
     for (int i = 0; i < d; i++) v[i] = p->b[c * d + i];
     small_multiply_subtract(d, dls_diagonal(p, c), r + (int64_t)c * d, v);
     gather_bodies(d, dof, G, body, s->state, v);
-    if (visit_local(s, c, d, v, r, x, change)) scatter_bodies(d, dof, G, body, x, s->state);
+    if (visit_local(s, c, d, v, r, x, change)) {
+        scatter_bodies(d, dof, G, body, x, s->state);
+        if (s->rest) s->pause[c] = 0;
+    } else if (s->rest && r[(int64_t)c * d] == 0) {
+        let_rest(s, c);
+    }
 }
 
-/* How blocks are visited: the common cases without a call through the operator. */
-typedef enum visit_kind { VISIT_ANY, VISIT_STORED2, VISIT_STORED3, VISIT_BODIES2, VISIT_BODIES3 } visit_kind;
+static inline void visit_bodies2(dls_sweep *s, int c, double *r, dls_sweep_change *change) {
+    visit_bodies(s, c, 2, 3, r, change);
+}
 
-static visit_kind kind_of_visit(const dls_problem *p) {
+static inline void visit_bodies3(dls_sweep *s, int c, double *r, dls_sweep_change *change) {
+    visit_bodies(s, c, 3, 6, r, change);
+}
+
+/* r_c ← r_c + ω (x − r_c), as enter; a sum is enough where nobody asks for the largest step. */
+static inline bool enter_round(dls_sweep *s, double scale, double *x, double *rc, dls_sweep_change *change) {
+    if (s->increments) return enter(s, 3, scale, x, rc, change);
+    double sum = 0;
+    for (int k = 0; k < 3; k++) {
+        x[k] = s->relaxation * (x[k] - rc[k]);
+        rc[k] += x[k];
+        sum += x[k] * x[k];
+    }
+    change->velocity2 += scale * scale * sum;
+    return sum > 0;
+}
+
+/* Balls under the exact law: its closed form, and nothing else to prepare. */
+static inline void visit_round(dls_sweep *s, int c, double *r, dls_sweep_change *change) {
+    static const double at_rest[ROUND_STATE] = {0};
+    const dls_problem *p = s->problem;
+    const dls_round_row *row = &p->bodies.round[c];
+    const int *body = p->bodies.body + 2 * (int64_t)c;
+    double *rc = r + 3 * (int64_t)c, *a = s->state + (int64_t)ROUND_STATE * body[0];
+    double *b = s->state + (int64_t)ROUND_STATE * body[1];
+    double u[3], x[3];
+    for (int k = 0; k < 3; k++) u[k] = p->b[3 * (int64_t)c + k], x[k] = rc[k];
+    round_gather(row, body[0] >= 0 ? a : at_rest, body[1] >= 0 ? b : at_rest, u);
+    round_solve(row, u, x);
+    if (!enter_round(s, p->scale[c], x, rc, change)) {
+        if (s->rest && rc[0] == 0) let_rest(s, c);
+        return;
+    }
+    if (s->rest) s->pause[c] = 0;
+    round_push push;
+    round_push_of(row, x, &push);
+    if (body[0] >= 0) round_scatter(&push, -row->a_a, -row->beta_a, a);
+    if (body[1] >= 0) round_scatter(&push, row->a_b, row->beta_b, b);
+}
+
+static dls_visit_kind kind_of_visit(const dls_problem *p, const dls_law *law) {
     bool stored = p->op == &dls_operator_stored, bodies = p->op == &dls_operator_bodies;
+    if (p->op == &dls_operator_round && law == &dls_law_exact) return DLS_VISIT_ROUND;
     if (p->uniform == 2)
-        return stored ? VISIT_STORED2 : bodies && p->bodies.dof == 3 ? VISIT_BODIES2 : VISIT_ANY;
+        return stored ? DLS_VISIT_STORED2 : bodies && p->bodies.dof == 3 ? DLS_VISIT_BODIES2 : DLS_VISIT_ANY;
     if (p->uniform == 3)
-        return stored ? VISIT_STORED3 : bodies && p->bodies.dof == 6 ? VISIT_BODIES3 : VISIT_ANY;
-    return VISIT_ANY;
+        return stored ? DLS_VISIT_STORED3 : bodies && p->bodies.dof == 6 ? DLS_VISIT_BODIES3 : DLS_VISIT_ANY;
+    return DLS_VISIT_ANY;
+}
+
+typedef void (*visit_function)(dls_sweep *s, int c, double *r, dls_sweep_change *change);
+
+/* Inlined with the visit that it is called for. */
+static inline __attribute__((always_inline)) dls_sweep_change
+visit_each(dls_sweep *s, int first, int end, double *r, bool backward, visit_function one) {
+    dls_sweep_change change = {0, 0, 0, 0};
+    for (int k = 0; k < end - first; k++) {
+        int place = backward ? end - 1 - k : first + k, c = s->order ? s->order[place] : place;
+        if (s->rest && s->rest[c])
+            s->rest[c]--;
+        else
+            one(s, c, r, &change);
+    }
+    return change;
 }
 
 static dls_sweep_change visit_range(dls_sweep *s, int first, int end, double *r, bool backward) {
-    dls_sweep_change change = {0, 0, 0, 0};
-    visit_kind kind = kind_of_visit(s->problem);
-    for (int k = 0; k < end - first; k++) {
-        int place = backward ? end - 1 - k : first + k, c = s->order ? s->order[place] : place;
-        switch (kind) {
-        case VISIT_STORED3:
-            visit3(s, c, r, &change);
-            break;
-        case VISIT_STORED2:
-            visit2(s, c, r, &change);
-            break;
-        case VISIT_BODIES3:
-            visit_bodies(s, c, 3, 6, r, &change);
-            break;
-        case VISIT_BODIES2:
-            visit_bodies(s, c, 2, 3, r, &change);
-            break;
-        default:
-            visit(s, c, r, &change);
-        }
+    switch (s->visits) {
+    case DLS_VISIT_ROUND:
+        return visit_each(s, first, end, r, backward, visit_round);
+    case DLS_VISIT_STORED3:
+        return visit_each(s, first, end, r, backward, visit_stored3);
+    case DLS_VISIT_STORED2:
+        return visit_each(s, first, end, r, backward, visit_stored2);
+    case DLS_VISIT_BODIES3:
+        return visit_each(s, first, end, r, backward, visit_bodies3);
+    case DLS_VISIT_BODIES2:
+        return visit_each(s, first, end, r, backward, visit_bodies2);
+    default:
+        return visit_each(s, first, end, r, backward, visit);
     }
-    return change;
 }
 
 /* ---- a sweep ---- */
@@ -234,6 +305,7 @@ dls_sweep_change dls_sweep_run(dls_sweep *s, double *r, bool backward) {
 }
 
 void dls_sweep_start(dls_sweep *s, const double *r) {
+    if (s->rest) memset(s->rest, 0, 2 * (size_t)s->problem->block_count);
     s->problem->op->start(s->problem, r, s->state, s->threads);
 }
 
@@ -329,6 +401,7 @@ static double prepare_range(void *self, int first, int end) {
 static bool prepare_law(dls_sweep *s, dls_workspace *w) {
     const dls_problem *p = s->problem;
     int64_t total = 0;
+    if (s->visits == DLS_VISIT_ROUND) return true;
     if (p->uniform) {
         s->data_stride = s->law->data_size(p->uniform);
         total = (int64_t)p->block_count * s->data_stride;
@@ -347,15 +420,29 @@ static bool prepare_law(dls_sweep *s, dls_workspace *w) {
     return true;
 }
 
+/* Momentum does not mind sweeps that leave out what does not move; Anderson's map must stay one. */
+static bool prepare_rests(dls_sweep *s, const dls_nlgs_options *o, dls_workspace *w) {
+    int n = s->problem->block_count;
+    bool momentum = o->acceleration == DLS_MOMENTUM || o->acceleration == DLS_ACCELERATION_AUTO;
+    if (!momentum || dls_problem_is_stored(s->problem) || s->visits == DLS_VISIT_ANY || n < RESTING_BLOCKS)
+        return true;
+    s->rest = DLS_TAKE_ZERO(w, uint8_t, 2 * (int64_t)n);
+    s->pause = s->rest + n;
+    return s->rest != NULL;
+}
+
 dls_status dls_sweep_prepare(dls_sweep *s, const dls_problem *p, const dls_nlgs_options *o, dls_workspace *w,
                              dls_error *error) {
     *s = (dls_sweep){.problem = p,
                      .law = dls_law_find(o->law),
                      .local = o->local,
                      .threads = o->stop.threads,
-                     .relaxation = o->relaxation};
+                     .relaxation = o->relaxation,
+                     .increments = o->stop.measure != DLS_STOP_RESIDUAL};
     if (!s->law) return dls_fail(error, DLS_ERROR_ARGUMENT, "no law '%s'", o->law ? o->law : "");
+    s->visits = kind_of_visit(p, s->law);
     s->state = DLS_TAKE(w, double, p->op->state_size(p));
-    if (!s->state || !prepare_order(s, o, w) || !prepare_law(s, w)) return dls_fail_memory(error);
+    if (!s->state || !prepare_order(s, o, w) || !prepare_law(s, w) || !prepare_rests(s, o, w))
+        return dls_fail_memory(error);
     return DLS_OK;
 }

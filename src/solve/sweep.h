@@ -17,12 +17,26 @@ typedef struct dls_sweep_range {
     bool parallel;  /* blocks of different pieces are not coupled */
 } dls_sweep_range;
 
+/* How blocks are visited: the common cases without a call through the operator. */
+typedef enum dls_visit_kind {
+    DLS_VISIT_ANY,
+    DLS_VISIT_STORED2,
+    DLS_VISIT_STORED3,
+    DLS_VISIT_BODIES2,
+    DLS_VISIT_BODIES3,
+    DLS_VISIT_ROUND
+} dls_visit_kind;
+
 typedef struct dls_sweep {
     const dls_problem *problem;
     const dls_law *law;
     dls_law_options local;
     int threads;
     double relaxation;
+    dls_visit_kind visits;
+    bool increments;     /* the largest steps are wanted, not only their sum */
+    uint8_t *rest;       /* visits that an open contact is still left out of; NULL: none is */
+    uint8_t *pause;      /* of how many its last rest was */
     double *data;        /* what the law prepared */
     int64_t *data_start; /* of each block; NULL where all blocks have data_stride */
     int data_stride;

@@ -1,0 +1,61 @@
+/* One contact of balls. A ball has the same inertia about every axis, and the arm of its contact lies along
+ * the normal, so that with scaled velocities v, w of the two bodies
+ *
+ *     V = a_B v_B − a_A v_A,   Ω = β_B w_B − β_A w_A,   a = 1/√m,  β = (arm · n)/√J
+ *     u = (n · V,  t₁ · V + t₂ · Ω,  t₂ · V − t₁ · Ω)
+ *     W_cc = diag(w_n, w_t, w_t),   w_n = a_A² + a_B²,   w_t = w_n + β_A² + β_B²
+ *
+ * A body's state is eight numbers: v, 0, w, 0. */
+#ifndef PROBLEM_ROUND_ROWS_H
+#define PROBLEM_ROUND_ROWS_H
+
+#include "base/simd.h"
+#include "problem/problem.h"
+
+#include <float.h>
+#include <math.h>
+
+enum { ROUND_STATE = 8 };
+
+/* The fourth numbers of n, t₁, t₂ meet the zeros of the states. */
+static inline void round_gather(const dls_round_row *c, const double *a, const double *b, double *u) {
+    dls_v4 V = c->a_b * DLS_V4_LOAD(b) - c->a_a * DLS_V4_LOAD(a);
+    dls_v4 turn = c->beta_b * DLS_V4_LOAD(b + 4) - c->beta_a * DLS_V4_LOAD(a + 4);
+    dls_v4 n = DLS_V4_LOAD(c->n), t1 = DLS_V4_LOAD(c->t1), t2 = DLS_V4_LOAD(c->t2);
+    dls_v4 along_n = n * V, along_t1 = t1 * V + t2 * turn, along_t2 = t2 * V - t1 * turn;
+    u[0] += along_n[0] + along_n[1] + along_n[2];
+    u[1] += along_t1[0] + along_t1[1] + along_t1[2];
+    u[2] += along_t2[0] + along_t2[1] + along_t2[2];
+}
+
+typedef struct round_push {
+    dls_v4 along, turn; /* t₂ x₁ − t₁ x₂ turns both bodies */
+} round_push;
+
+static inline void round_push_of(const dls_round_row *c, const double *x, round_push *push) {
+    const dls_v4 three = {1, 1, 1, 0};
+    dls_v4 n = DLS_V4_LOAD(c->n), t1 = DLS_V4_LOAD(c->t1), t2 = DLS_V4_LOAD(c->t2);
+    push->along = (n * x[0] + t1 * x[1] + t2 * x[2]) * three;
+    push->turn = (t2 * x[1] - t1 * x[2]) * three;
+}
+
+static inline void round_scatter(const round_push *push, double a, double beta, double *state) {
+    *(dls_v4 *)state += a * push->along;
+    *(dls_v4 *)(state + 4) += beta * push->turn;
+}
+
+/* W_cc is diagonal and equal in the tangents, so that the law has a closed form:
+ *     x_n = max(0, r_n − u_n/w_n),   x_t = the point of the disc of radius μ x_n nearest to r_t − u_t/w_t */
+static inline void round_solve(const dls_round_row *c, const double *u, double *x) {
+    double normal = x[0] - u[0] * c->inverse_n;
+    double t1 = x[1] - u[1] * c->inverse_t, t2 = x[2] - u[2] * c->inverse_t;
+    normal = normal > 0 ? normal : 0;
+    double limit = c->mu * normal, size = sqrt(t1 * t1 + t2 * t2);
+    double larger = size > limit ? size : limit;
+    double share = limit / (larger > DBL_MIN ? larger : DBL_MIN); /* 1 inside the disc; no branch to guess */
+    x[0] = normal;
+    x[1] = share * t1;
+    x[2] = share * t2;
+}
+
+#endif
