@@ -19,7 +19,8 @@ typedef struct reproduce_values {
 #define AT(member) offsetof(reproduce_values, member)
 
 static const option options[] = {
-    {"list", 'l', OPTION_FLAG, NULL, AT(list), 0, 0, "list the experiments, with what DIR knows of them"},
+    {"list", 'l', OPTION_FLAG, NULL, AT(list), 0, 0,
+     "list the experiments and their last verdicts, of DIR or of any folder here"},
     {"all", 'a', OPTION_FLAG, NULL, AT(all), 0, 0, "run every experiment"},
     {"full", 0, OPTION_FLAG, NULL, AT(full), 0, 0, "at the papers' sizes, skipping what DIR has already"},
     {"output", 'o', OPTION_TEXT, "DIR", AT(output), 0, 0, "write results, tables and figures there"},
@@ -36,42 +37,72 @@ static int sizes_of(const experiment *e, experiment_size sizes[2]) {
     return count;
 }
 
-static void list_row(table *t, const experiment *e, const char *output) {
+/* "full: 54 pass, 0 fail", and the folder that says so where none was named. */
+static bool list_verdicts(const experiment *e, const output_list *outputs, const char *output, char *text,
+                          size_t room) {
     experiment_size sizes[2];
     int count = sizes_of(e, sizes);
-    char section[128], last[160] = "";
-    snprintf(section, sizeof section, "%s%s%s", experiment_paper(e)->authors,
-             *experiment_section(e) ? ", " : "", experiment_section(e));
+    bool good = true;
+    *text = '\0';
+    for (int i = 0; i < count; i++) {
+        const char *where;
+        experiment_record record = output_list_recall(outputs, e, sizes[i], output, &where);
+        if (!record.done) continue;
+        char counts[96];
+        size_t used = strlen(text);
+        verdict_counts_text(record.counts, counts, sizeof counts);
+        snprintf(text + used, room - used, "%s%s: %s", used ? "; " : "", experiment_size_name(sizes[i]),
+                 counts);
+        used = strlen(text);
+        if (!outputs->named) snprintf(text + used, room - used, " (%s)", where);
+        good = good && verdict_overall(record.counts) == VERDICT_PASS;
+    }
+    return good;
+}
+
+static void list_row(table *t, const experiment *e, const char *verdicts, bool good) {
+    experiment_size sizes[2];
+    int count = sizes_of(e, sizes);
+    bool paper = *experiment_section(e);
+    char section[128];
+    snprintf(section, sizeof section, "%s%s%s", experiment_paper(e)->authors, paper ? ", " : "",
+             experiment_section(e));
     table_cell(t, COLOUR_STRONG, "%s", e->name);
     table_cell(t, COLOUR_NONE, "%s", section);
     table_cell(t, COLOUR_NONE, "%s", e->title);
     table_cell(t, COLOUR_NONE, "%s", count > 1 ? "reduced, full" : experiment_size_name(sizes[0]));
-    if (!output) return;
-    bool good = true;
-    for (int i = 0; i < count; i++) {
-        experiment_record record = experiment_recall(e, sizes[i], output);
-        if (!record.done) continue;
-        char counts[96];
-        size_t used = strlen(last);
-        verdict_counts_text(record.counts, counts, sizeof counts);
-        snprintf(last + used, sizeof last - used, "%s%s: %s", used ? "; " : "",
-                 experiment_size_name(sizes[i]), counts);
-        good = good && verdict_overall(record.counts) == VERDICT_PASS;
-    }
-    table_cell(t, !*last ? COLOUR_FAINT : good ? COLOUR_GOOD : COLOUR_BAD, "%s", *last ? last : "not run");
+    if (verdicts)
+        table_cell(t,
+                   !*verdicts ? COLOUR_FAINT
+                   : good     ? COLOUR_GOOD
+                              : COLOUR_BAD,
+                   "%s", *verdicts ? verdicts : "not run");
 }
 
+/* The last column is there where a folder was named or results were found. */
 static void list_print(const char *output) {
     static const char *const heads[] = {"name", "paper and section", "title", "sizes", "last verdict"};
-    int columns = output ? 5 : 4;
+    enum { ROOM = 1024 };
+    output_list outputs = output_list_make(output);
+    const int count = experiment_count();
+    char(*texts)[ROOM] = report_allocate((size_t)count, sizeof *texts);
+    bool *good = report_allocate((size_t)count, sizeof *good), known = outputs.named;
+    for (int i = 0; i < count; i++) {
+        good[i] = list_verdicts(experiment_at(i), &outputs, output, texts[i], ROOM);
+        known = known || *texts[i];
+    }
+    const int columns = known ? 5 : 4;
     table *t = table_create(columns);
     for (int i = 1; i < columns; i++) table_align_left(t, i);
     for (int i = 0; i < columns; i++) table_cell(t, COLOUR_STRONG, "%s", heads[i]);
-    for (int i = 0; i < experiment_count(); i++) list_row(t, experiment_at(i), output);
+    for (int i = 0; i < count; i++) list_row(t, experiment_at(i), known ? texts[i] : NULL, good[i]);
     table_print(t);
+    free(texts);
+    free(good);
+    output_list_free(&outputs);
 }
 
-static void list_row_to_json(json *j, const experiment *e, const char *output) {
+static void list_row_to_json(json *j, const experiment *e, const output_list *outputs, const char *output) {
     experiment_size sizes[2];
     int count = sizes_of(e, sizes);
     json_object_begin(j);
@@ -82,12 +113,14 @@ static void list_row_to_json(json *j, const experiment *e, const char *output) {
     json_array_end(j);
     json_key(j, "results");
     json_array_begin(j);
-    for (int i = 0; i < count && output; i++) {
-        experiment_record record = experiment_recall(e, sizes[i], output);
+    for (int i = 0; i < count; i++) {
+        const char *where;
+        experiment_record record = output_list_recall(outputs, e, sizes[i], output, &where);
         if (!record.done) continue;
         json_object_begin(j);
         json_member_text(j, "size", experiment_size_name(sizes[i]));
         json_member_text(j, "version", record.version);
+        json_member_text(j, "folder", where);
         verdict_to_json(j, record.counts);
         json_object_end(j);
     }
@@ -96,15 +129,17 @@ static void list_row_to_json(json *j, const experiment *e, const char *output) {
 }
 
 static void list_to_json(const char *output) {
+    output_list outputs = output_list_make(output);
     json j = json_begin(stdout, true);
     json_object_begin(&j);
     json_member_text(&j, "version", dls_version());
     json_key(&j, "experiments");
     json_array_begin(&j);
-    for (int i = 0; i < experiment_count(); i++) list_row_to_json(&j, experiment_at(i), output);
+    for (int i = 0; i < experiment_count(); i++) list_row_to_json(&j, experiment_at(i), &outputs, output);
     json_array_end(&j);
     json_object_end(&j);
     json_end(&j);
+    output_list_free(&outputs);
 }
 
 /* ---- running ------------------------------------------------------------------------------------------- */

@@ -7,6 +7,7 @@
  * reproduce_claims.c   claims and how they are judged
  * reproduce_list.c     the experiments and the papers
  * reproduce_run.c      one run: its folder, tables, figures, and the result that is stored last
+ * reproduce_recall.c   results of earlier runs
  * reproduce_case.c     simulations of an experiment, remembered one by one
  * reproduce_report.c   a run for people and as JSON */
 #ifndef DELASSUS_CLI_REPRODUCE_H
@@ -137,6 +138,7 @@ typedef struct experiment_record {
     bool done;
     char version[32];
     verdict_counts counts;
+    double modified; /* when its result was written, s */
 } experiment_record;
 
 /* Makes DIR. False after one line on stderr. */
@@ -146,6 +148,19 @@ void experiment_folder(const experiment *e, experiment_size size, const char *ou
                        char folder[EXPERIMENT_FOLDER]);
 /* done = false where there is nothing, or what there is was not finished. */
 experiment_record experiment_recall(const experiment *e, experiment_size size, const char *output);
+
+/* Where to look for results: in the folder that was named, or in all of the current folder. */
+typedef struct output_list {
+    bool named;
+    char (*names)[NAME_MAX + 1];
+    int count;
+} output_list;
+
+output_list output_list_make(const char *output);
+/* where: the folder that it was found in. */
+experiment_record output_list_recall(const output_list *list, const experiment *e, experiment_size size,
+                                     const char *output, const char **where);
+void output_list_free(output_list *list);
 
 /* Runs and, with an output folder, stores. False after one line on stderr or an interrupt. */
 bool experiment_perform(experiment_run *run, const experiment *e, experiment_size size, const char *output);

@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -94,6 +95,9 @@ experiment_record experiment_recall(const experiment *e, experiment_size size, c
     FILE *file = fopen(path, "r");
     if (!file) return record;
     bool whole = false;
+    struct stat written;
+    if (fstat(fileno(file), &written) == 0)
+        record.modified = (double)written.st_mtim.tv_sec + 1e-9 * (double)written.st_mtim.tv_nsec;
     while (fgets(line, sizeof line, file)) recall_line(line, &record, &whole);
     fclose(file);
     record.done = whole && *record.version;

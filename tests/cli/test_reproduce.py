@@ -188,6 +188,33 @@ def test_last_verdicts_in_the_list():
         name: ["fail" if name in FAILS else "pass"] if name in QUICK else [] for name in SIZES}
 
 
+def test_the_list_finds_results_by_itself():
+    bare = run("reproduce", "--list", cwd=make_folder("bare")).stdout
+    assert "last verdict" not in bare and "not run" not in bare
+    here = make_folder("here")
+    for name in ("first", "second", ".hidden"):
+        run("reproduce", "000-A", "-o", here / name)
+    (here / "a file").write_text("")
+    old = here / "first" / "000-A" / "result.json"
+    old.write_text(old.read_text().replace('"failed": 0', '"failed": 2'))
+    for path, age in ((old, 100), (here / "second" / "000-A" / "result.json", 200)):
+        os.utime(path, (1e9 + age, 1e9 + age))
+    text = run("reproduce", "--list", cwd=here).stdout
+    assert "full: 28 pass, 0 fail (second)" in text and "2 fail" not in text and "hidden" not in text and "not run" in text
+    os.utime(old, (1e9 + 300, 1e9 + 300))
+    assert "full: 28 pass, 2 fail (first)" in run("reproduce", "--list", cwd=here).stdout
+    rows = {row["experiment"]: row for row in run_json("reproduce", "--list", cwd=here)["experiments"]}
+    assert [(found["folder"], found["verdict"]) for found in rows["000-A"]["results"]] == [("first", "fail")]
+    assert rows["000-4"]["results"] == []
+    assert "(first)" not in run("reproduce", "--list", "-o", "first", cwd=here).stdout
+
+
+def make_folder(name):
+    folder = pathlib.Path(name)
+    folder.mkdir()
+    return folder
+
+
 def test_full_resumes():
     names = ["000-4", "000-6", "000-A", "001-3.1"]
     first = run_json("reproduce", *names, "--full", "-o", "resumed")["experiments"]
