@@ -5,7 +5,7 @@ PREFIX ?= /usr/local
 SHELL := /bin/bash
 SETUP := scripts/setup
 
-.PHONY: build demo test check format install bench bench-siconos bench-peers asan tsan fuzz clean help
+.PHONY: build demo test check format install bench bench-siconos bench-peers evidence asan tsan fuzz clean help
 .DEFAULT_GOAL := build
 
 # configure and build one preset: $(call cmake,preset[,target])
@@ -51,6 +51,9 @@ bench-peers: ## the same scenes in Siconos, ODE and Bullet: time, and errors of 
 	@$(SETUP) bench
 	@$(call cmake,release,bench-peers)
 	@bench/run peers
+
+evidence: ## docs/evidence.md from stored outputs; RUNS=out stores those of `delassus reproduce -o out` and of bench first
+	@tools/make_evidence $(if $(RUNS),--runs $(RUNS) --bench build/bench)
 
 asan: ## tests under the address and undefined-behaviour sanitizers
 	@$(SETUP)
