@@ -118,11 +118,9 @@ static bool right_memory(const dls_pair_memory *m) {
     return unit_vector(m->n) || (m->n[0] == 0 && m->n[1] == 0 && m->n[2] == 0);
 }
 
-static bool right_kept(const dls_world *world, const dls_kept_pair *p, const dls_kept_pair *before,
-                       int64_t points) {
+static bool right_kept(const dls_world *world, const dls_kept_pair *p, const dls_kept_pair *before) {
     if (!right_key(world, &p->key) || p->swapped > 1 || p->spare || !right_memory(&p->memory)) return false;
     if (p->count < 0 || p->first != (before ? (int64_t)before->first + before->count : 0)) return false;
-    if ((int64_t)p->first + p->count > points) return false;
     return !before || dls_pair_key_compare(&before->key, &p->key) < 0;
 }
 
@@ -147,7 +145,7 @@ static bool right_lists(const view *v, const dls_world *world) {
     int64_t points = 0;
     for (int64_t k = 0; k < v->head.kept; k++) {
         memcpy(&kept[k % 2], v->kept + (size_t)k * sizeof *kept, sizeof *kept);
-        if (!right_kept(world, &kept[k % 2], k ? &kept[1 - k % 2] : NULL, v->head.points)) return false;
+        if (!right_kept(world, &kept[k % 2], k ? &kept[1 - k % 2] : NULL)) return false;
         points = (int64_t)kept[k % 2].first + kept[k % 2].count;
     }
     for (int64_t k = 0; k < v->head.points; k++) {
@@ -155,7 +153,7 @@ static bool right_lists(const view *v, const dls_world *world) {
         memcpy(&point, v->points + (size_t)k * sizeof point, sizeof point);
         if (!right_point(&point)) return false;
     }
-    return points == v->head.points;
+    return points == v->head.points; /* the pairs have them all, one behind the other */
 }
 
 /* Counts from a header that fit the size, one by one so that no product overflows. */
@@ -169,7 +167,7 @@ static bool open_view(view *v, const char *bytes, size_t size) {
     size_t left = size - sizeof v->head;
     if (v->head.magic != magic) return false;
     for (int k = 0; k < 3; k++) {
-        if (count[k] < 0 || count[k] > INT32_MAX || (uint64_t)count[k] > left / item[k]) return false;
+        if (count[k] > INT32_MAX || (uint64_t)count[k] > left / item[k]) return false; /* none below 0, too */
         *place[k] = at;
         at += (size_t)count[k] * item[k];
         left -= (size_t)count[k] * item[k];

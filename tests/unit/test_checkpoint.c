@@ -9,6 +9,7 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <float.h>
 #include <math.h>
 #include <signal.h>
 #include <stdio.h>
@@ -221,7 +222,7 @@ typedef struct contacts_head {
     int64_t past, kept, points;
 } contacts_head;
 
-/* A world of all sorts after two steps, and where things are in its state. */
+/* A world after some steps, and where things are in its state. */
 typedef struct stand {
     dls_world *world;
     dls_simulation *simulation;
@@ -238,11 +239,11 @@ static dls_simulation *start(dls_world *world) {
     return simulation;
 }
 
-static stand stand_create(const char *title) {
+static stand stand_create(const char *title, int steps) {
     stand s = {.world = checkpoint_world(title)};
     world_head head;
     s.simulation = start(s.world);
-    for (int k = 0; k < 2; k++) OK(dls_simulation_step(s.simulation, NULL, error));
+    for (int k = 0; k < steps; k++) OK(dls_simulation_step(s.simulation, NULL, error));
     s.size = dls_simulation_state_size(s.simulation);
     s.bytes = malloc(s.size);
     dls_simulation_state_write(s.simulation, s.bytes);
@@ -289,10 +290,12 @@ static void refuse(const stand *s, size_t at, const void *value, size_t size, co
 
 static void test_heads_of_states(void **state) {
     (void)state;
-    stand s = stand_create("shapes");
+    stand s = stand_create("shapes", 2);
 #define HEAD(member, kind, value, words) REFUSE(0, state_head, member, kind, value, words)
     HEAD(world_size, uint64_t, UINT64_MAX, "does not hold what it says");
     HEAD(collider_size, uint64_t, 0, "does not hold what it says");
+    uint64_t sizes[2] = {s.size, -sizeof(state_head)}; /* whose sum is right */
+    refuse(&s, 0, sizes, sizeof sizes, "does not hold what it says");
     HEAD(step, int64_t, -1, "its counts");
     HEAD(step, int64_t, INT64_MAX, "its counts");
     HEAD(rebased_step, int64_t, 3, "its counts");
@@ -320,11 +323,14 @@ static void test_heads_of_states(void **state) {
     HEAD(rebased_t, double, -INFINITY, "its times");
     HEAD(rebased_t, double, 1, "its times");
     stand_destroy(&s);
+    s = stand_create("shapes", 0); /* no time has passed, whatever a step is */
+    HEAD(step_length, double, -1, "its times");
+    stand_destroy(&s);
 }
 
 static void test_worlds_of_states(void **state) {
     (void)state;
-    stand s = stand_create("shapes");
+    stand s = stand_create("shapes", 2);
     size_t static_body = s.entry_at + sizeof(world_entry), body = static_body + sizeof(world_entry),
            last_row = s.contacts_at - sizeof(world_row);
 #define WORLD(member, value, words) REFUSE(s.world_at, world_head, member, int64_t, value, words)
@@ -354,16 +360,21 @@ static void test_worlds_of_states(void **state) {
     REFUSE(s.told_at, world_told, start.x[0], double, 1e61, "drive of body 0 is damaged");
     REFUSE(s.told_at, world_told, start.q[0], double, 2, "drive of body 0 is damaged");
     REFUSE(s.told_at, world_told, moved[5], double, NAN, "drive of body 0 is damaged");
-    REFUSE(s.row_at, world_row, id, int32_t, 12, "row 0 of the state");
-    REFUSE(s.row_at, world_row, id, int32_t, -1, "row 0 of the state");
     REFUSE(s.row_at, world_row, uid, int32_t, -1, "row 0 of the state");
     REFUSE(last_row, world_row, uid, int32_t, 11, "row 10 of the state");
     REFUSE(last_row, world_row, uid, int32_t, 0, "row 10 of the state");
     world_row twice[2];
     memcpy(twice, s.bytes + s.row_at, sizeof twice);
     REFUSE(s.row_at + sizeof(world_row), world_row, id, int32_t, twice[0].id, "has two rows");
+    /* before the first and behind the last body, where other bytes look like one that is present */
+    double one = 1 + DBL_EPSILON;
+    memcpy(s.bytes + s.told_at, &one, sizeof one);
+    memcpy(s.bytes + s.entry_at - sizeof(world_entry), &one, sizeof one);
+    OK(dls_simulation_state_read(s.simulation, s.bytes, s.size, error));
+    REFUSE(s.row_at, world_row, id, int32_t, 12, "row 0 of the state");
+    REFUSE(s.row_at, world_row, id, int32_t, -1, "row 0 of the state");
     stand_destroy(&s);
-    s = stand_create("plane");
+    s = stand_create("plane", 2);
     REFUSE(s.entry_at + sizeof(world_entry), world_entry, state.x[2], double, 1, "expected 0 in the plane");
     REFUSE(s.entry_at + sizeof(world_entry), world_entry, state.w[0], double, 1, "angular velocity about x");
     stand_destroy(&s);
@@ -372,44 +383,62 @@ static void test_worlds_of_states(void **state) {
 static void test_contacts_of_states(void **state) {
     (void)state;
     static const char no_memory[] = "no memory of contacts", wrong[] = "the memory of contacts names";
-    stand s = stand_create("shapes");
+    stand s = stand_create("shapes", 2);
     assert_true(s.contacts.past > 1 && s.contacts.kept > 1 && s.contacts.points > 1);
 #define COUNT(member, value) REFUSE(s.contacts_at, contacts_head, member, int64_t, value, no_memory)
     COUNT(magic, 0);
     COUNT(past, -1);
     COUNT(kept, INT64_MAX / 64);
     COUNT(points, s.contacts.points + 1);
-#define PAST(member, kind, value) REFUSE(s.past_at, dls_past_contact, member, kind, value, wrong)
+    COUNT(points, s.contacts.points - 1);
+    size_t last_past = s.kept_at - sizeof(dls_past_contact);
+#define PAST(member, kind, value) REFUSE(last_past, dls_past_contact, member, kind, value, wrong)
     PAST(key.uid_a, int32_t, INT32_MAX);
     PAST(key.uid_b, int32_t, -1);
     PAST(key.local_a, int16_t, 1);
-    PAST(key.local_b, int16_t, -1);
+    REFUSE(s.past_at, dls_past_contact, key.local_a, int16_t, -1, wrong);
     PAST(key.image[1], int16_t, 1); /* no period along y */
     PAST(key.spare, int16_t, 1);
     PAST(closed, uint8_t, 2);
     PAST(spare[2], uint8_t, 1);
     PAST(impulse[1], double, NAN);
     PAST(extra_impulse, double, INFINITY);
-    dls_past_contact second;
-    memcpy(&second, s.bytes + s.past_at + sizeof second, sizeof second);
-    refuse(&s, s.past_at, &second, sizeof second, wrong); /* the same one twice */
+    dls_past_contact past;
+    memcpy(&past, s.bytes + last_past, sizeof past);
+    const int32_t turned[2] = {past.key.uid_b, past.key.uid_a};
+    refuse(&s, last_past, turned, sizeof turned, wrong);
+    memcpy(&past, s.bytes + s.past_at + sizeof past, sizeof past);
+    refuse(&s, s.past_at, &past, sizeof past, wrong); /* the same one twice */
+    stand_destroy(&s);
+}
+
+static void test_pairs_of_states(void **state) {
+    (void)state;
+    static const char wrong[] = "the memory of contacts names";
+    stand s = stand_create("shapes", 2);
+    size_t count = (size_t)s.contacts.kept, last = count - 1, size = count * sizeof(dls_kept_pair);
 #define KEPT(member, kind, value) REFUSE(s.kept_at, dls_kept_pair, member, kind, value, wrong)
     KEPT(key.uid_a, int32_t, INT32_MAX);
     KEPT(first, int32_t, 1);
     KEPT(count, int32_t, INT32_MAX);
-    KEPT(count, int32_t, -1);
     KEPT(spare, int32_t, 1);
     KEPT(swapped, uint64_t, 2);
     KEPT(memory.n[0], double, 1e300);
     KEPT(memory.n[0], double, NAN);
     KEPT(memory.used, int32_t, 2);
-    dls_kept_pair other;
-    memcpy(&other, s.bytes + s.kept_at + sizeof other, sizeof other);
-    refuse(&s, s.kept_at + offsetof(dls_kept_pair, key), &other.key, sizeof other.key, wrong);
-    int32_t fewer = 0;
-    memcpy(&other, s.bytes + s.point_at - sizeof other, sizeof other);
-    if (other.count) /* points that no pair has */
-        refuse(&s, s.point_at - sizeof other + offsetof(dls_kept_pair, count), &fewer, sizeof fewer, wrong);
+    dls_kept_pair *good = malloc(size), *bad = malloc(size);
+    memcpy(good, s.bytes + s.kept_at, size);
+    refuse(&s, s.kept_at, &good[1].key, sizeof good[1].key, wrong); /* the same one twice */
+    memcpy(bad, good, size);
+    bad[0].count = bad[1].first = -1; /* all points are someone's, but with one less than none */
+    bad[1].count = good[1].first + good[1].count + 1;
+    refuse(&s, s.kept_at, bad, size, wrong);
+    memcpy(bad, good, size);
+    while (last > 0 && bad[last].count == 0) bad[last--].first--;
+    bad[last].count--; /* a point that is no one's */
+    refuse(&s, s.kept_at, bad, size, wrong);
+    free(good);
+    free(bad);
 #define POINT(member, kind, value) REFUSE(s.point_at, dls_contact_point, member, kind, value, wrong)
     POINT(point_a[0], double, NAN);
     POINT(point_b[2], double, INFINITY);
@@ -422,7 +451,7 @@ static void test_contacts_of_states(void **state) {
 /* Whichever allocation fails, the simulation is as it was and goes on. */
 static void test_memory_runs_out_in_a_state(void **state) {
     (void)state;
-    stand s = stand_create("shapes");
+    stand s = stand_create("shapes", 2);
     unsigned char *before = malloc(s.size), *after = malloc(s.size);
     for (int k = 1;; k++) {
         dls_error error = {0};
@@ -520,6 +549,7 @@ int main(void) {
                                        cmocka_unit_test(test_heads_of_states),
                                        cmocka_unit_test(test_worlds_of_states),
                                        cmocka_unit_test(test_contacts_of_states),
+                                       cmocka_unit_test(test_pairs_of_states),
                                        cmocka_unit_test(test_memory_runs_out_in_a_state),
                                        cmocka_unit_test(test_heads_of_files),
                                        cmocka_unit_test(test_fuzzing_starts_from_good_ones)};
