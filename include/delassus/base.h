@@ -40,6 +40,13 @@ typedef struct dls_error {
     char message[512];
 } dls_error;
 
+/* A file in memory. */
+typedef struct dls_file {
+    const char *name;
+    const void *bytes;
+    size_t size;
+} dls_file;
+
 /* ---- memory ----------------------------------------------------------------------------------------- */
 
 typedef struct dls_allocator {

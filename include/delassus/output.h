@@ -24,6 +24,8 @@ typedef struct dls_results_def {
     const char *solver_options; /* as text, key=value lines */
     double tolerance;
     bool contacts; /* recorded with every frame */
+    int file_count;
+    const dls_file *files; /* that the scene needs beside its text */
 } dls_results_def;
 
 /* A new file; what stood under that name is replaced only once the new one is sound. The world is borrowed
@@ -64,6 +66,9 @@ DLS_API const char *dls_results_title(const dls_results *results);
 DLS_API const char *dls_results_scene_text(const dls_results *results);
 DLS_API int dls_results_setting_count(const dls_results *results);
 DLS_API const char *dls_results_setting(const dls_results *results, int index);
+/* Files that the scene needs beside its text, as it names them; they belong to results. */
+DLS_API dls_status dls_results_files(dls_results *results, int *count, const dls_file **files,
+                                     dls_error *error);
 DLS_API const char *dls_results_version(const dls_results *results); /* of the library that wrote it */
 DLS_API const char *dls_results_solver(const dls_results *results);
 DLS_API const char *dls_results_solver_options(const dls_results *results);

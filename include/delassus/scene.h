@@ -33,12 +33,20 @@ DLS_API dls_status dls_scene_read(const char *path, int setting_count, const cha
 DLS_API dls_status dls_scene_read_text(const char *text, size_t size, const char *name, const char *folder,
                                        int setting_count, const char *const *settings, dls_scene **scene,
                                        dls_error *error);
+/* The same, of files that are in memory under the names that the scene has for them; others are looked for in
+ * the present folder. */
+DLS_API dls_status dls_scene_read_stored(const char *text, size_t size, const char *name, int file_count,
+                                         const dls_file *files, int setting_count,
+                                         const char *const *settings, dls_scene **scene, dls_error *error);
 DLS_API void dls_scene_destroy(dls_scene *scene);
 
 /* The file's text with the settings that were applied as a comment at its end: enough to read it again. */
 DLS_API const char *dls_scene_text(const dls_scene *scene);
 DLS_API int dls_scene_setting_count(const dls_scene *scene);
 DLS_API const char *dls_scene_setting(const dls_scene *scene, int index);
+/* The files that it read beside its text (meshes), each once; they belong to the scene. */
+DLS_API int dls_scene_file_count(const dls_scene *scene);
+DLS_API const dls_file *dls_scene_files(const dls_scene *scene);
 DLS_API const char *dls_scene_title(const dls_scene *scene); /* "" for none */
 DLS_API dls_world *dls_scene_world(dls_scene *scene);        /* owned by the scene */
 DLS_API const dls_simulation_options *dls_scene_simulation_options(const dls_scene *scene);

@@ -62,7 +62,7 @@ static dls_status copy_all(dls_results_writer *w, const dls_results *old, int64_
 }
 
 static dls_status go_on(const char *path, const dls_world *world, int64_t step, bool keep_last,
-                        const dls_results *old, dls_results_writer **writer, dls_error *error) {
+                        dls_results *old, dls_results_writer **writer, dls_error *error) {
     dls_results_def def = {.title = old->title,
                            .scene_text = old->scene_text[0],
                            .setting_count = old->setting_count,
@@ -74,7 +74,8 @@ static dls_status go_on(const char *path, const dls_world *world, int64_t step, 
     int64_t kept = 0;
     dls_results_writer *made = NULL;
     dls_aside aside;
-    dls_status status = check_history(old, world, step, &kept, error);
+    dls_status status = dls_results_files(old, &def.file_count, &def.files, error);
+    if (!status) status = check_history(old, world, step, &kept, error);
     if (!status) status = dls_writer_open(path, world, &def, &made, &aside, error);
     if (status) return status;
     status = copy_all(made, old, keep_last ? step : step - 1, kept, error);

@@ -258,9 +258,10 @@ static void destroy(dls_results *r) {
     for (int k = 0; k < DLS_TABLES; k++) dls_table_close(&r->tables[k]);
     if (r->file >= 0) H5Fclose(r->file);
     if (r->device.descriptor >= 0) close(r->device.descriptor);
-    void *blocks[] = {r->title,     r->solver,    r->solver_options, r->version,       r->scene_text,
-                      r->settings,  r->frames,    r->bodies,         r->shapes,        r->points,
-                      r->triangles, r->materials, r->body_names,     r->material_names};
+    void *blocks[] = {r->title,      r->solver,    r->solver_options, r->version,        r->scene_text,
+                      r->settings,   r->frames,    r->bodies,         r->shapes,         r->points,
+                      r->triangles,  r->materials, r->body_names,     r->material_names, r->files,
+                      r->file_names, r->file_bytes};
     for (size_t k = 0; k < sizeof blocks / sizeof *blocks; k++) dls_free(blocks[k]);
     dls_free(r);
 }

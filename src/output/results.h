@@ -52,6 +52,9 @@ dls_status dls_writer_add_world(dls_results_writer *writer, dls_error *error);
 /* Of all names in the world, at least 31. */
 size_t dls_writer_name_size(const dls_world *world);
 
+/* False where HDF5 refuses or memory is out. */
+bool dls_files_write(hid_t file, int count, const dls_file *files);
+
 /* PATH.xdmf anew. */
 dls_status dls_xdmf_write(const dls_results_writer *writer, dls_error *error);
 
@@ -66,6 +69,9 @@ struct dls_results {
     char *title, *solver, *solver_options, *version;
     char **scene_text, **settings; /* blocks of dls_texts_read */
     int setting_count;
+    int file_count; /* once they were asked for */
+    dls_file *files;
+    char **file_names, *file_bytes;
     double tolerance;
     bool has_contacts, is_finished;
     dls_world_def world;

@@ -54,7 +54,8 @@ static bool create_tables(dls_results_writer *w, const dls_results_def *def) {
                *scene = def->scene_text ? def->scene_text : "";
     bool done = write_facts(w, def) && dls_texts_write(w->file, "scene", 1, &scene) &&
                 dls_texts_write(w->file, "solver_options", 1, &options) &&
-                dls_texts_write(w->file, "settings", def->setting_count, def->settings);
+                dls_texts_write(w->file, "settings", def->setting_count, def->settings) &&
+                dls_files_write(w->file, def->file_count, def->files);
     for (int k = 0; done && k < DLS_TABLES; k++) {
         dls_table table;
         done = dls_table_create(&table, &dls_table_layouts[k], w->file, chunk_rows(w, k), w->name_size);

@@ -8,14 +8,17 @@
 
 #include <string.h>
 
-static dls_status read_scene(const dls_results *results, dls_scene **scene, dls_error *error) {
-    int count = dls_results_setting_count(results);
+static dls_status read_scene(dls_results *results, dls_scene **scene, dls_error *error) {
+    int count = dls_results_setting_count(results), file_count = 0;
+    const dls_file *files = NULL;
+    dls_status status = dls_results_files(results, &file_count, &files, error);
+    if (status) return status;
     const char **settings = DLS_NEW(const char *, count);
     if (!settings) return dls_fail_memory(error);
     for (int i = 0; i < count; i++) settings[i] = dls_results_setting(results, i);
     const char *text = dls_results_scene_text(results);
-    dls_status status =
-        dls_scene_read_text(text, strlen(text), "scene of the results", ".", count, settings, scene, error);
+    status = dls_scene_read_stored(text, strlen(text), "scene of the results", file_count, files, count,
+                                   settings, scene, error);
     dls_free(settings);
     return status;
 }

@@ -56,7 +56,9 @@ static dls_status describe(runner *x, dls_error *error) {
                                  .solver = dls_scene_solver(x->scene)->name,
                                  .solver_options = x->solver_options,
                                  .tolerance = stop->tolerance,
-                                 .contacts = x->options->output_contacts};
+                                 .contacts = x->options->output_contacts,
+                                 .file_count = dls_scene_file_count(x->scene),
+                                 .files = dls_scene_files(x->scene)};
     return DLS_OK;
 }
 

@@ -265,7 +265,7 @@ dls_status dls_mesh_bytes_read(dls_arena *arena, const char *name, const char *b
 }
 
 /* The whole file with a zero behind it. */
-static dls_status load(const char *path, char **bytes, size_t *size, dls_error *error) {
+static dls_status load(dls_arena *arena, const char *path, char **bytes, size_t *size, dls_error *error) {
     struct stat facts;
     FILE *file = fopen(path, "rb");
     if (!file) return dls_fail(error, DLS_ERROR_FILE, "%.300s: %s", path, strerror(errno));
@@ -275,25 +275,67 @@ static dls_status load(const char *path, char **bytes, size_t *size, dls_error *
     else if (facts.st_size > MOST_BYTES)
         status = dls_fail(error, DLS_ERROR_FILE, "%.300s: larger than 4 GB, expected a smaller mesh", path);
     *size = status ? 0 : (size_t)facts.st_size;
-    *bytes = status ? NULL : dls_alloc(*size + 1, 1);
+    *bytes = status ? NULL : dls_arena_take(arena, *size + 1, 1);
     if (!status && !*bytes) status = dls_fail_memory(error);
     if (!status && fread(*bytes, 1, *size, file) != *size)
         status = dls_fail(error, DLS_ERROR_FILE, "%.300s: cannot be read to its end", path);
-    if (!status) (*bytes)[*size] = '\0';
     fclose(file);
     return status;
+}
+
+static const dls_file *find(int count, const dls_file *files, const char *name) {
+    for (int k = 0; k < count; k++)
+        if (!strcmp(files[k].name, name)) return &files[k];
+    return NULL;
+}
+
+/* A new entry in the list of files that were read; NULL when memory is out. */
+static dls_file *add_file(dls_reader *reader) {
+    if (reader->file_count == reader->file_room) {
+        int room = reader->file_room ? 2 * reader->file_room : 8;
+        dls_file *larger = dls_arena_take(reader->arena, (size_t)room, sizeof *larger);
+        if (!larger) return NULL;
+        if (reader->file_count) memcpy(larger, reader->files, sizeof *larger * (size_t)reader->file_count);
+        reader->files = larger;
+        reader->file_room = room;
+    }
+    return &reader->files[reader->file_count];
+}
+
+/* From what was read before, from what was given, or from the disk; whole is its name there. */
+static dls_status take_file(dls_reader *reader, const char *path, const char *whole, const dls_file **file) {
+    *file = find(reader->file_count, reader->files, path);
+    if (*file) return DLS_OK;
+    const dls_file *given = find(reader->given_count, reader->given, path);
+    dls_file *entry = add_file(reader);
+    char *name = dls_arena_text(reader->arena, path, strlen(path)), *bytes = NULL;
+    size_t size = given ? given->size : 0;
+    if (!entry || !name) return dls_fail_memory(reader->error);
+    if (!given) {
+        dls_status status = load(reader->arena, whole, &bytes, &size, reader->error);
+        if (status) return status;
+    } else {
+        bytes = dls_arena_take(reader->arena, size + 1, 1);
+        if (!bytes) return dls_fail_memory(reader->error);
+        if (size) memcpy(bytes, given->bytes, size);
+    }
+    *entry = (dls_file){name, bytes, size};
+    reader->file_count++;
+    *file = entry;
+    return DLS_OK;
 }
 
 dls_status dls_mesh_file_read(dls_reader *reader, const dls_node *node, const char *path, double scale,
                               dls_shape_def *def) {
     const char *folder = *path == '/' ? "" : reader->folder;
-    size_t room = strlen(folder) + strlen(path) + 2, size = 0;
-    char *whole = dls_arena_take(reader->arena, room, 1), *bytes = NULL;
+    size_t room = strlen(folder) + strlen(path) + 2;
+    char *whole = dls_arena_take(reader->arena, room, 1);
+    const dls_file *file;
     if (!whole) return dls_fail_memory(reader->error);
     snprintf(whole, room, "%s%s%s", folder, *folder ? "/" : "", path);
-    dls_status status = load(whole, &bytes, &size, reader->error);
-    if (!status) status = dls_mesh_bytes_read(reader->arena, whole, bytes, size, def, reader->error);
-    dls_free(bytes);
+    dls_status status = take_file(reader, path, whole, &file);
+    if (!status)
+        status = dls_mesh_bytes_read(reader->arena, whole, file->bytes, file->size, def, reader->error);
     if (status) return dls_read_blame(node, reader->error);
     double *points = dls_arena_take(reader->arena, 3 * (size_t)def->point_count, sizeof(double));
     if (!points) return dls_fail_memory(reader->error);

@@ -62,6 +62,10 @@ typedef struct dls_reader {
     dls_error *error;
     dls_arena *arena;
     const char *folder; /* where files are looked for */
+    int given_count;    /* files that are in memory */
+    const dls_file *given;
+    int file_count, file_room; /* files that were read, with a zero behind each */
+    dls_file *files;
     int dimension;
     dls_world *world;
     double period_low[3], period_size[3];

@@ -18,6 +18,8 @@ struct dls_scene {
     const char *text, *title;
     int setting_count;
     const char **settings;
+    int file_count;
+    dls_file *files;
     dls_world *world;
     dls_scene_options options;
 };
@@ -342,8 +344,15 @@ static dls_status keep_text(dls_scene *scene, const char *text, size_t size, int
     return DLS_OK;
 }
 
+/* Where files come from: a folder, and those that are in memory. */
+typedef struct file_source {
+    const char *folder;
+    int given_count;
+    const dls_file *given;
+} file_source;
+
 static dls_status read_all(dls_scene *scene, const char *text, size_t size, const char *name,
-                           const char *folder, int setting_count, const char *const *settings,
+                           const file_source *files, int setting_count, const char *const *settings,
                            dls_error *error) {
     dls_status status = keep_text(scene, text, size, setting_count, settings, error);
     if (status) return status;
@@ -358,7 +367,9 @@ static dls_status read_all(dls_scene *scene, const char *text, size_t size, cons
     *source = (dls_source){kept, false};
     reader->error = error;
     reader->arena = &scene->arena;
-    reader->folder = folder ? folder : "";
+    reader->folder = files->folder ? files->folder : "";
+    reader->given_count = files->given_count;
+    reader->given = files->given;
     reader->dimension = 3;
     status = dls_node_parse(&scene->arena, source, text, size, &root, error);
     if (!status && root->kind != DLS_NODE_MAP)
@@ -367,13 +378,15 @@ static dls_status read_all(dls_scene *scene, const char *text, size_t size, cons
     for (int i = 0; i < setting_count && !status; i++)
         status = dls_setting_apply(&scene->arena, root, settings[i], error);
     if (!status) status = read_tree(scene, reader, root);
+    scene->file_count = reader->file_count;
+    scene->files = reader->files;
     dls_free(reader);
     return status;
 }
 
-dls_status dls_scene_read_text(const char *text, size_t size, const char *name, const char *folder,
-                               int setting_count, const char *const *settings, dls_scene **scene,
-                               dls_error *error) {
+static dls_status make_scene(const char *text, size_t size, const char *name, const file_source *files,
+                             int setting_count, const char *const *settings, dls_scene **scene,
+                             dls_error *error) {
     dls_error own;
     if (!error) error = &own;
     dls_error_clear(error);
@@ -385,12 +398,26 @@ dls_status dls_scene_read_text(const char *text, size_t size, const char *name, 
     if (!made) return dls_fail_memory(error);
     made->title = "";
     dls_scene_options_default(&made->options);
-    dls_status status = read_all(made, text, size, name, folder, setting_count, settings, error);
+    dls_status status = read_all(made, text, size, name, files, setting_count, settings, error);
     if (status)
         dls_scene_destroy(made);
     else
         *scene = made;
     return status;
+}
+
+dls_status dls_scene_read_text(const char *text, size_t size, const char *name, const char *folder,
+                               int setting_count, const char *const *settings, dls_scene **scene,
+                               dls_error *error) {
+    return make_scene(text, size, name, &(file_source){folder, 0, NULL}, setting_count, settings, scene,
+                      error);
+}
+
+dls_status dls_scene_read_stored(const char *text, size_t size, const char *name, int file_count,
+                                 const dls_file *files, int setting_count, const char *const *settings,
+                                 dls_scene **scene, dls_error *error) {
+    return make_scene(text, size, name, &(file_source){".", files ? file_count : 0, files}, setting_count,
+                      settings, scene, error);
 }
 
 static dls_status load(const char *path, char **text, size_t *size, dls_error *error) {
@@ -459,6 +486,8 @@ void dls_scene_destroy(dls_scene *scene) {
 const char *dls_scene_text(const dls_scene *scene) { return scene->text; }
 int dls_scene_setting_count(const dls_scene *scene) { return scene->setting_count; }
 const char *dls_scene_setting(const dls_scene *scene, int index) { return scene->settings[index]; }
+int dls_scene_file_count(const dls_scene *scene) { return scene->file_count; }
+const dls_file *dls_scene_files(const dls_scene *scene) { return scene->files; }
 const char *dls_scene_title(const dls_scene *scene) { return scene->title; }
 dls_world *dls_scene_world(dls_scene *scene) { return scene->world; }
 const dls_run_options *dls_scene_run_options(const dls_scene *scene) { return &scene->options.run; }

@@ -266,6 +266,44 @@ def test_fclib():
     assert pathlib.Path("step_W.mtx").exists()
 
 
+TETRAHEDRON = """v 0 0 0
+v 300 0 0
+v 0 300 0
+v 0 0 300
+f 1 3 2
+f 1 2 4
+f 1 4 3
+f 2 3 4
+"""
+MESHES = """delassus: 1
+bodies:
+  - {name: ground, motion: static, shape: {kind: mesh, file: parts/ground.obj}}
+  - {name: stone, position: [0, 0, 0.01], shape: {kind: polyhedron, file: parts/stone.obj, scale: 0.001}}
+  - {name: other, position: [1, 1, 0.01], shape: {kind: polyhedron, file: parts/stone.obj, scale: 0.001}}
+time: {step: 1e-2, until: 0.2}
+output: {interval: 2e-2}
+"""
+
+
+def test_results_keep_the_files_of_their_scene():
+    parts = pathlib.Path("elsewhere/parts")
+    parts.mkdir(parents=True, exist_ok=True)
+    (parts / "ground.obj").write_text("v -5 -5 0\nv 5 -5 0\nv 5 5 0\nv -5 5 0\nf 1 2 3\nf 1 3 4\n")
+    (parts / "stone.obj").write_text(TETRAHEDRON)
+    pathlib.Path("elsewhere/meshes.yaml").write_text(MESHES)
+    run("run", "elsewhere/meshes.yaml", "--until", "0.1", "-q", "-o", "meshes.h5")
+    run("run", "elsewhere/meshes.yaml", "-q", "-o", "meshes.h5", "--resume")  # what goes on has them, too
+    shutil.rmtree("elsewhere")
+    run("export", "meshes.h5", "--fclib", "meshes.hdf5", "--step", 20)
+    facts = run_json("info", "meshes.hdf5")
+    assert facts["contacts"] >= 6 and facts["solution_residual"] <= 1e-6, facts
+    data = pathlib.Path("meshes.h5").read_bytes()
+    assert data.count(TETRAHEDRON.encode()) == 1  # once, although two bodies have it
+    at = data.index(TETRAHEDRON.encode())
+    pathlib.Path("changed.h5").write_bytes(data[:at] + b"nonsense" + data[at + 8:])
+    refuses("export", "changed.h5", "--fclib", "x.hdf5", "--step", 20, words=["parts/stone.obj"])
+
+
 def test_bad_calls():
     path = results("space", SPACE)
     for command in ("solve", "info", "compare"):
