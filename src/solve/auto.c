@@ -384,6 +384,7 @@ static dls_status solve(const dls_problem *p, const void *options, double *r, do
     x.newton_options = dls_default_newton_options();
     x.gradient = dls_default_apgd_options();
     x.quasi_newton = dls_default_pqn_options();
+    x.quasi_newton.gmres_restart = x.quasi_newton.gmres_iterations; /* no room for vectors that never come */
     x.sweeps.stop = x.newton_options.stop = x.gradient.stop = x.quasi_newton.stop = x.options->stop;
     info->law = x.sweeps.law;
     if (!dls_monitor_prepare(&x.monitor, p, &x.options->stop, w)) return dls_fail_memory(error);

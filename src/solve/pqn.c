@@ -61,16 +61,24 @@ typedef struct block_work {
     double *y;
 } block_work;
 
+/* y = X z + Y x + δ x of block c. */
+static inline void apply_block(const dls_pqn *s, int d, int row, int64_t place, const double *x, double *y) {
+    for (int i = 0; i < d; i++) y[row + i] = s->delta * x[row + i];
+    small_multiply_add(d, s->X + place, s->z + row, y + row);
+    small_multiply_add(d, s->Y + place, x + row, y + row);
+}
+
+/* Blocks of three, nearly all there are, with constant loops. */
 static double apply_range(void *self, int first, int end) {
     const block_work *w = self;
     const dls_pqn *s = w->solver;
     const dls_problem *p = s->problem;
-    for (int c = first; c < end; c++) {
-        int row = p->row[c], d = dls_size(p, c);
-        for (int i = 0; i < d; i++) w->y[row + i] = s->delta * w->x[row + i];
-        small_multiply_add(d, s->X + block_place(p, c), s->z + row, w->y + row);
-        small_multiply_add(d, s->Y + block_place(p, c), w->x + row, w->y + row);
+    if (p->uniform == 3) {
+        for (int c = first; c < end; c++) apply_block(s, 3, 3 * c, 9 * (int64_t)c, w->x, w->y);
+        return 0;
     }
+    for (int c = first; c < end; c++)
+        apply_block(s, dls_size(p, c), p->row[c], block_place(p, c), w->x, w->y);
     return 0;
 }
 
@@ -81,14 +89,22 @@ static void apply(void *self, const double *x, double *y) {
     dls_parallel_for(s->problem->block_count, s->threads, apply_range, &(block_work){s, x, y});
 }
 
+static inline void precondition_block(const dls_pqn *s, int d, int row, int64_t place, const double *x,
+                                      double *y) {
+    for (int i = 0; i < d; i++) y[row + i] = 0;
+    small_multiply_add(d, s->inverse + place, x + row, y + row);
+}
+
 static double precondition_range(void *self, int first, int end) {
     const block_work *w = self;
-    const dls_problem *p = w->solver->problem;
-    for (int c = first; c < end; c++) {
-        int row = p->row[c], d = dls_size(p, c);
-        for (int i = 0; i < d; i++) w->y[row + i] = 0;
-        small_multiply_add(d, w->solver->inverse + block_place(p, c), w->x + row, w->y + row);
+    const dls_pqn *s = w->solver;
+    const dls_problem *p = s->problem;
+    if (p->uniform == 3) {
+        for (int c = first; c < end; c++) precondition_block(s, 3, 3 * c, 9 * (int64_t)c, w->x, w->y);
+        return 0;
     }
+    for (int c = first; c < end; c++)
+        precondition_block(s, dls_size(p, c), p->row[c], block_place(p, c), w->x, w->y);
     return 0;
 }
 
