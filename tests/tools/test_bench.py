@@ -216,7 +216,7 @@ def test_peers():
         assert done.returncode == 0, done.stderr
         result = json.loads((made_up.parent / "peers.json").read_text())
         wrong = subprocess.run([ROOT / "bench" / "run", "peers", "rol", "--build", folder], capture_output=True, text=True)
-    ours, hurt, whole, stopped = result["rows"]
+    ours, _, hurt, whole, stopped = result["rows"]
     assert ours["engine"] == "delassus" and ours["errors"]["rolling"] < 1e-12 and ours["errors"]["penetration"] < 1e-12, ours
     assert ours["steps"] == ours["steps_asked"] == 100 and 0 < ours["seconds"] < 10 and ours["default"], ours
     assert hurt["errors"]["rolling"] is None and near(whole["errors"]["penetration"], 0.1), result["rows"]
@@ -224,7 +224,8 @@ def test_peers():
     lines = done.stdout.splitlines()
     assert any("Bullet is not here" in line and "libbullet-dev" in line for line in lines), done.stdout
     assert any("ERP 0.05" in line and "≥ 0.05" in line and "> 25 s" in line for line in lines), done.stdout
-    assert any("not finite" in line for line in lines) and result["machine"]["cores"] and "peers" in result["command"]
+    assert any("not finite" in line for line in lines) and result["machine"]["cores"]
+    assert result["command"] == "bench/run peers roll --engines delassus ode bullet --scale 0.5", result["command"]
     assert wrong.returncode == 1 and "no scene 'rol'" in wrong.stderr, wrong.stderr
 
 
