@@ -13,10 +13,10 @@
 
 /* 4: ρ = 0.6 ρ̄ for the standard methods, ρ̄ for the enhanced ones. */
 const dumont_method dumont_methods[DUMONT_METHODS] = {
-    [DUMONT_SBP] = {"SBP", "sbp", false, 0.6},
-    [DUMONT_SAL] = {"SAL", "sal", false, 0.6},
-    [DUMONT_EBP] = {"EBP", "ebp", true, 1},
-    [DUMONT_EAL] = {"EAL", "eal", true, 1},
+    [DUMONT_SBP] = {"SBP", "sbp", false, 0.6, false, false},
+    [DUMONT_SAL] = {"SAL", "sal", false, 0.6, false, false},
+    [DUMONT_EBP] = {"EBP", "ebp", true, 1, false, false},
+    [DUMONT_EAL] = {"EAL", "eal", true, 1, false, false},
 };
 
 static const char *const column_names[] = {"cpu_s", "eps_glob",    "approach_m_s", "x_m",

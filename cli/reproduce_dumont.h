@@ -5,8 +5,6 @@
 
 #include "reproduce_case.h"
 
-#include <delassus/law.h>
-
 /* ---- methods ------------------------------------------------------------------------------------------- */
 
 enum { DUMONT_SBP, DUMONT_SAL, DUMONT_EBP, DUMONT_EAL, DUMONT_METHODS };
@@ -15,7 +13,10 @@ typedef struct dumont_method {
     const char *name, *law;
     bool enhanced; /* Newton in every visit, else one projection */
     double alpha;  /* of ρ = α ρ̄, where the paper found it best */
-    dls_eal_radius radius;
+    bool bare;     /* Newton's method in sweeps without the safeguard that the laws have */
+    /* Of these, formulas of the paper to the letter where they differ from the derivation. EBP in the plane:
+     * 1 − θ_rθ_v in ∂Z/∂v_t, where the derivative of Z has a plus. EAL: radius μ r_n, not μ τ_n. */
+    bool printed;
 } dumont_method;
 
 extern const dumont_method dumont_methods[DUMONT_METHODS];

@@ -44,6 +44,8 @@ typedef struct sweeper {
     double visits, steps, unsolved;
 } sweeper;
 
+static bool is_ebp(const dumont_method *method) { return !strcmp(method->law, "ebp"); }
+
 static double norm(int n, const double *x) {
     double sum = 0;
     for (int i = 0; i < n; i++) sum += x[i] * x[i];
@@ -54,13 +56,13 @@ static double norm(int n, const double *x) {
 static double newton_error(const sweeper *s, const contact *c, const double *r, const double *v) {
     double z[D];
     for (int i = 0; i < c->d; i++) z[i] = r[i] - c->rho * v[i];
-    if (!strcmp(s->method->law, "ebp")) {
+    if (is_ebp(s->method)) {
         z[0] -= c->rho * c->mu * norm(c->d - 1, v + 1);
         dls_cone_project(c->d, c->mu, z);
     } else {
         z[0] = fmax(0, z[0]);
         double t = norm(c->d - 1, z + 1);
-        double R = c->mu * (s->method->radius == DLS_EAL_RADIUS_R ? fmax(0, r[0]) : z[0]);
+        double R = c->mu * (s->method->printed ? fmax(0, r[0]) : z[0]);
         double shrink = t > R ? R / t : 1;
         for (int i = 1; i < c->d; i++) z[i] *= shrink;
     }
@@ -88,22 +90,70 @@ static void velocity_without(const sweeper *s, const contact *c, double *b_loc) 
     }
 }
 
-/* One projection, or Newton steps until |Z| ≤ tolerance (|r| + ρ|b_loc|), one at least. */
-static void visit(sweeper *s, const contact *c) {
-    double b_loc[D], *r = s->r + c->row, *v = s->u + c->row;
-    int most = s->method->enhanced ? NEWTON_STEPS : 1, steps = 0;
+static double sign_of(double x) { return (x > 0) - (x < 0); }
+
+/* The step of EBP in the plane to the letter of the paper: (A + B W) δr = −Z, where in the slip branch
+ *     ∂Z/∂v_t = ρμ/(1+μ²) ((θ_v + θ_r) n + μ(1 − θ_rθ_v) t),   θ_r = sign τ_t,   θ_v = sign v_t
+ * has a minus that the derivation does not give. */
+static void printed_step(const contact *c, const double *b_loc, double *r) {
+    const double mu = c->mu, rho = c->rho, q = 1 / (1 + mu * mu);
+    double v[D], A[4] = {0}, B[4] = {rho, 0, 0, rho}, M[4];
+    local_velocity(c, b_loc, r, v);
+    const double tau_n = r[0] - rho * (v[0] + mu * fabs(v[1])), tau_t = r[1] - rho * v[1];
+    const double of_r = sign_of(tau_t), of_v = sign_of(v[1]);
+    double Z[2] = {rho * (v[0] + mu * fabs(v[1])), rho * v[1]};
+    B[2] = rho * mu * of_v;
+    if (mu * fabs(tau_t) < -tau_n) {
+        r[0] = r[1] = 0;
+        return;
+    }
+    if (fabs(tau_t) >= mu * tau_n) {
+        const double s = q * (fabs(tau_t) - mu * tau_n);
+        const double a[4] = {mu * mu * q, -mu * of_r * q, -mu * of_r * q, q};
+        const double b[4] = {rho * q, rho * q * mu * of_r, rho * mu * q * (of_v + of_r),
+                             rho * mu * mu * q * (1 - of_r * of_v)};
+        Z[0] -= mu * s;
+        Z[1] += s * of_r;
+        memcpy(A, a, sizeof a);
+        memcpy(B, b, sizeof b);
+    }
+    for (int j = 0; j < 2; j++)
+        for (int i = 0; i < 2; i++)
+            M[i + 2 * j] = A[i + 2 * j] + B[i] * c->W[2 * j] + B[i + 2] * c->W[1 + 2 * j];
+    const double det = M[0] * M[3] - M[1] * M[2];
+    if (det == 0) return;
+    r[0] -= (M[3] * Z[0] - M[2] * Z[1]) / det;
+    r[1] -= (M[0] * Z[1] - M[1] * Z[0]) / det;
+}
+
+/* Bare Newton steps until |Z| ≤ tolerance (|r| + ρ|b_loc|), one at least. */
+static void iterate(sweeper *s, const contact *c, const double *b_loc, double *r, double *v) {
     bool solved = false;
-    velocity_without(s, c, b_loc);
-    while (steps < most && !solved) {
-        s->law->solve(&s->options, c->d, c->W, c->mu, c->data, b_loc, r);
+    int steps = 0;
+    while (steps < NEWTON_STEPS && !solved) {
+        if (s->method->printed && is_ebp(s->method) && c->d == 2)
+            printed_step(c, b_loc, r);
+        else
+            s->law->solve(&s->options, c->d, c->W, c->mu, c->data, b_loc, r);
         local_velocity(c, b_loc, r, v);
         steps++;
         double size = norm(c->d, r) + c->rho * norm(c->d, b_loc);
-        solved = !s->method->enhanced || newton_error(s, c, r, v) <= newton_tolerance * size;
+        solved = newton_error(s, c, r, v) <= newton_tolerance * size;
     }
-    s->visits++;
     s->steps += steps;
     s->unsolved += !solved;
+}
+
+static void visit(sweeper *s, const contact *c) {
+    double b_loc[D], *r = s->r + c->row, *v = s->u + c->row;
+    velocity_without(s, c, b_loc);
+    s->visits++;
+    if (s->method->bare) {
+        iterate(s, c, b_loc, r, v);
+        return;
+    }
+    s->law->solve(&s->options, c->d, c->W, c->mu, c->data, b_loc, r);
+    local_velocity(c, b_loc, r, v);
 }
 
 /* ---- sweeps -------------------------------------------------------------------------------------------- */
@@ -169,8 +219,8 @@ bool dumont_sweeps(const dls_problem *problem, const dumont_method *method, doub
                  .method = method,
                  .law = dls_law_find(method->law),
                  .options = dls_default_law_options()};
-    s.options.eal_radius = method->radius;
-    s.options.local_iterations = 1; /* one bare step: the loop around it is ours */
+    if (method->printed) s.options.eal_radius = DLS_EAL_RADIUS_R;
+    if (method->bare) s.options.local_iterations = 1; /* one step: the loop around it is ours */
     *curve = (dumont_curve){.sweeps = 0};
     sweeper_prepare(&s, alpha);
     bool good = true, going = true;
@@ -222,7 +272,8 @@ static bool store_table(experiment_run *run, const dumont_curve *curve, const ch
 bool dumont_curve_store(experiment_run *run, const dumont_curve *curve, const char *title, const char *name) {
     static const char *const names[DUMONT_PARTS] = {"motion", "projection", "bipotential", "penetration",
                                                     "ε_{glob}"};
-    static const unsigned looks[DUMONT_PARTS] = {1, 2, 3, 4, FIGURE_LOOK_BLACK};
+    static const unsigned looks[DUMONT_PARTS] = {1, 2, 3, 4, FIGURE_LOOK_BLACK_DASHED};
+    static const double lowest = 1e-20;
     if (!store_table(run, curve, name)) return false;
     size_t n = (size_t)curve->sweeps;
     double *x = report_allocate(n + 1, sizeof *x);
@@ -233,13 +284,13 @@ bool dumont_curve_store(experiment_run *run, const dumont_curve *curve, const ch
     for (int part = 0; part < DUMONT_PARTS; part++) {
         double *values = y + (size_t)part * n;
         for (size_t k = 0; k < n; k++) values[k] = curve->parts[k][part];
-        if (dumont_largest(curve, part) > 0)
+        if (dumont_largest(curve, part) > lowest)
             series[shown++] =
                 (figure_series){names[part], x, values, n, n > 40 ? FIGURE_PLAIN : FIGURE_LINE, looks[part]};
     }
     figure f = {.title = title,
                 .x = {"sweeps", FIGURE_LINEAR, 0, 0},
-                .y = {"error, SI units", FIGURE_LOG, 1e-20, nan("")},
+                .y = {"error, SI units", FIGURE_LOG, lowest, nan("")},
                 .series = series,
                 .series_count = (size_t)shown};
     bool good = run_figure(run, &f, name);

@@ -166,6 +166,25 @@ def test_the_history_is_the_scheme_s():
         assert abs(float(row["gamma_t_Ns"])) <= 0.2 * float(row["gamma_n_Ns"]) + 1e-15
 
 
+def test_the_parts_of_the_error():
+    """Paper 003: the normal velocity of a disc falls by 0.4 in each sweep of SAL; parts add up; EBP ends at once."""
+    all_results()
+    parts = ("motion_m_s", "projection_Ns", "bipotential_J", "penetration_m_s")
+    for name in ("figure_05_sbp", "figure_06_sal", "figure_07_ebp"):
+        for row in csv.DictReader(open(f"all/003-4.1/{name}.csv")):
+            total = sum(float(row[part]) for part in parts)
+            assert abs(total - float(row["eps_glob"])) <= 1e-12 * total, row
+    rows = list(csv.DictReader(open("all/003-4.1/figure_06_sal.csv")))
+    normal = [float(row["penetration_m_s"]) for row in rows]
+    assert len(rows) >= 18 and abs(normal[0] - 0.4 * 9.81e-4) < 1e-9
+    assert all(abs(after - 0.4 * before) < 1e-15 for before, after in zip(normal, normal[1:]))
+    assert all(float(row["motion_m_s"]) == 0 for row in rows)
+    assert len(list(csv.DictReader(open("all/003-4.1/figure_07_ebp.csv")))) == 1
+    rows = {row["method"]: row for row in csv.DictReader(open("all/003-4.2/table.csv"))}
+    assert list(rows) == ["SBP", "SAL", "EBP", "EAL", "default"]
+    assert all(float(row["eps_glob"]) <= 1e-12 for row in rows.values())
+
+
 def test_terminal_table():
     text = run("reproduce", "001-3.1", "000-A").stdout
     for head in ("claim", "paper", "ours", "tolerance", "verdict"):
