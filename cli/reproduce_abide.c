@@ -3,6 +3,7 @@
 
 #include "report.h"
 
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,10 +17,10 @@ typedef struct method_row {
 } method_row;
 
 /* The paper's IBP is the bipotential method with one Newton step per visit (its remark 3). */
-static const method_row methods[ABIDE_ALL] = {
+static const method_row methods[ABIDE_EVERY] = {
     {"EPDAS", "epdas", "epdas", true, 0}, {"IPDAS", "ipdas", "ipdas", true, 0},
     {"SAL", "sal", "sal", false, 0},      {"IBP", "ibp", "ebp", false, 1},
-    {"auto", "auto", NULL, false, 0},
+    {"auto", "auto", NULL, false, 0},     {"auto (closed)", "auto-closed", NULL, false, 0},
 };
 
 const char *abide_name(int method) { return methods[method].name; }
@@ -38,11 +39,11 @@ void abide_set(abide_settings *s, const char *format, ...) {
 }
 
 void abide_choose(abide_settings *s, int method, const abide_parameters *p) {
-    static const char *const sweeps[] = {"solver.measure=increment",     "solver.acceleration=plain",
-                                         "solver.order=natural",         "solver.adapt=no",
-                                         "solver.stall_sweeps=0",        "integrator.warm_start=no",
-                                         "integrator.restitution=formal"};
+    static const char *const sweeps[] = {"solver.measure=increment", "solver.acceleration=plain",
+                                         "solver.order=natural",     "solver.adapt=no",
+                                         "solver.stall_sweeps=0",    "integrator.warm_start=no"};
     const method_row *m = &methods[method];
+    if (method != ABIDE_OURS) abide_set(s, "integrator.restitution=formal");
     if (!m->law) return;
     abide_set(s, "solver.name=nlgs");
     abide_set(s, "solver.law=%s", m->law);
@@ -82,6 +83,11 @@ void abide_claim_sweeps(claim_list *list, const char *text, const double paper[A
                 ours);
 }
 
+void abide_claim_growth(claim_list *list, const char *text, const double paper[ABIDE_METHODS],
+                        const double ours[ABIDE_METHODS]) {
+    claim_three(list, text, "1", "of seconds of another machine and program", paper, ours);
+}
+
 /* ---- histories ------------------------------------------------------------------------------------------
  */
 
@@ -89,6 +95,14 @@ double abide_processor_time(void) {
     struct timespec t;
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* The last row may not be whole. */
+double abide_undisturbed(const case_history *h, int own_column) {
+    double least = (double)INFINITY;
+    for (int row = 0; row < h->steps - 1; row++)
+        least = fmin(least, case_value(h, row, CASE_COLUMNS + own_column));
+    return least * h->steps;
 }
 
 void abide_curve(const case_history *h, int column, bool cumulative, double **x, double **y) {

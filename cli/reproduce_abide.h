@@ -16,10 +16,12 @@ typedef enum abide_method {
     ABIDE_IBP,
     ABIDE_METHODS,
     ABIDE_OURS = ABIDE_METHODS, /* the scene's own solver and scheme */
-    ABIDE_ALL
+    ABIDE_ALL,
+    ABIDE_OURS_CLOSED = ABIDE_ALL, /* the scene's own solver on the paper's scheme */
+    ABIDE_EVERY
 } abide_method;
 
-const char *abide_name(int method); /* "EPDAS", …, "auto" */
+const char *abide_name(int method); /* "EPDAS", …, "auto", "auto (closed)" */
 const char *abide_key(int method);  /* "epdas", …, "auto": names of cases */
 
 /* Expressions in the variables of the scene. */
@@ -40,12 +42,15 @@ typedef struct abide_settings {
 } abide_settings;
 
 void abide_set(abide_settings *s, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* The method as the paper has it: plain sweeps from zero impulses that stop on increments. Nothing for
- * ABIDE_OURS. */
+/* The method as the paper has it: plain sweeps from zero impulses that stop on increments, with restitution
+ * in every step. Nothing for ABIDE_OURS, restitution alone for ABIDE_OURS_CLOSED. */
 void abide_choose(abide_settings *s, int method, const abide_parameters *p);
 
 /* Processor time of this program so far, s: unlike wall time it does not feel what else runs. */
 double abide_processor_time(void);
+
+/* What a run of quick steps takes when nothing else runs: its fastest whole row, times rows. */
+double abide_undisturbed(const case_history *h, int own_column);
 
 /* A claim on the order of times: PDAS is the mean of EPDAS and IPDAS, whose difference in the paper is less
  * than times repeat to. */
@@ -53,6 +58,10 @@ void abide_claim_times(claim_list *list, const char *text, const double paper[AB
                        const double ours[ABIDE_METHODS]);
 /* A claim on the order of numbers of sweeps, PDAS as above. */
 void abide_claim_sweeps(claim_list *list, const char *text, const double paper[ABIDE_METHODS],
+                        const double ours[ABIDE_METHODS]);
+
+/* A claim on the order of exponents with which times grow, PDAS as above. */
+void abide_claim_growth(claim_list *list, const char *text, const double paper[ABIDE_METHODS],
                         const double ours[ABIDE_METHODS]);
 
 /* A column of a history against its time, each row added to those before where cumulative; for figures.

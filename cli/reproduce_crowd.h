@@ -30,9 +30,9 @@ typedef struct crowd_def {
 
 typedef struct crowd {
     const crowd_def *def;
-    int sizes;                               /* that are run */
-    bool has[ABIDE_ALL][CROWD_SIZES];        /* a history, finished or not */
-    case_history of[ABIDE_ALL][CROWD_SIZES]; /* by method and size */
+    int sizes;                                 /* that are run */
+    bool has[ABIDE_EVERY][CROWD_SIZES];        /* a history, finished or not */
+    case_history of[ABIDE_EVERY][CROWD_SIZES]; /* by method and size */
 } crowd;
 
 /* All methods and sizes; a method that did not finish a size within most_seconds is not asked for larger

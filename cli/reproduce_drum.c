@@ -146,7 +146,7 @@ static bool write_angles(experiment_run *run, const crowd *c, const case_history
     fputs("method,balls,angle_deg,uncertainty_deg,centre_angle_deg,centre_uncertainty_deg,centre_height_m\n",
           out.stream);
     for (int size = 0; size < c->sizes; size++)
-        for (int m = 0; m < ABIDE_ALL; m++) {
+        for (int m = 0; m < ABIDE_EVERY; m++) {
             bool one = m == ABIDE_OURS && size == 0 && alone->steps;
             const case_history *h = one ? alone : &c->of[m][size];
             if (!one && (run->size != SIZE_FULL || !c->has[m][size] || !h->finished)) continue;
@@ -176,7 +176,7 @@ static bool run_drum(experiment_run *run) {
         claim_default(run, &alone, crowd_sizes[0]);
     }
     for (int size = 0; size < c.sizes && good && !reduced; size++) {
-        for (int m = 0; m < ABIDE_ALL; m++)
+        for (int m = 0; m < ABIDE_EVERY; m++)
             if ((m == ABIDE_IPDAS || m == ABIDE_OURS) && c.has[m][size] && c.of[m][size].finished)
                 claim_angle(run, &c.of[m][size], crowd_sizes[size], abide_name(m));
         claim_default(run, &c.of[ABIDE_OURS][size], crowd_sizes[size]);

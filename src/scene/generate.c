@@ -37,9 +37,15 @@ static void draw_rotation(dls_random *random, int dimension, double *q) {
 dls_status dls_crowd_add(dls_crowd *crowd, const double *x, double size) {
     double q[4], birth = (double)crowd->count * crowd->common.birth_interval;
     bool random = crowd->common.orientation == 1;
+    double given[3], speed = crowd->common.speed, *v = crowd->prototype->def.v;
     if (random) draw_rotation(&crowd->random, crowd->reader->dimension, q);
-    return dls_prototype_add(crowd->reader, crowd->prototype, x, random ? q : NULL, size, crowd->count++,
-                             birth);
+    vec_copy(given, v);
+    for (int k = 0; k < crowd->reader->dimension && speed > 0; k++)
+        v[k] += dls_random_between(&crowd->random, -speed, speed);
+    dls_status status =
+        dls_prototype_add(crowd->reader, crowd->prototype, x, random ? q : NULL, size, crowd->count++, birth);
+    vec_copy(v, given);
+    return status;
 }
 
 /* ---- lattice ---- */

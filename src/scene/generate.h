@@ -56,7 +56,7 @@ bool dls_region_holds(const dls_region *region, const double *x, double radius);
 
 typedef struct dls_common_text {
     const dls_node *size;
-    double seed, birth_interval;
+    double seed, birth_interval, speed;
     int orientation; /* 0: as the prototype, 1: random */
 } dls_common_text;
 
@@ -83,7 +83,16 @@ typedef struct dls_common_text {
          DLS_ROW_WHOLE,                                                                                      \
          offsetof(type, common.seed),                                                                        \
          "",                                                                                                 \
-         "another seed, other places and sizes; the same seed, the same bits",                               \
+         "another seed, other places, sizes and velocities; the same seed, the same bits",                   \
+         NULL,                                                                                               \
+         NULL,                                                                                               \
+         false,                                                                                              \
+         0},                                                                                                 \
+        {"speed",                                                                                            \
+         DLS_ROW_NOT_NEGATIVE,                                                                               \
+         offsetof(type, common.speed),                                                                       \
+         "m/s",                                                                                              \
+         "a random velocity, of this size at most along each axis, is added to the prototype's",             \
          NULL,                                                                                               \
          NULL,                                                                                               \
          false,                                                                                              \

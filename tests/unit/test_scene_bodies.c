@@ -46,6 +46,37 @@ static void test_lattice(void **unused) {
             "counts has 0.5, expected whole numbers");
 }
 
+/* On top of the prototype's velocity, within bounds, different for each, and places stay as they are. */
+static void test_random_velocities(void **unused) {
+    (void)unused;
+    const char *still = HEAD2 "bodies:\n- lattice: {spacing: [1, 1], counts: [20, 20], jitter: 0.1}\n  body: "
+                              "{name: ball, velocity: [3, 0], shape: {kind: disc, radius: 0.1}}\n";
+    const char *moving = HEAD2 "bodies:\n- lattice: {spacing: [1, 1], counts: [20, 20], speed: 0.5}\n  body: "
+                               "{name: ball, velocity: [3, 0], shape: {kind: disc, radius: 0.1}}\n";
+    dls_scene *a = read_good(still), *b = read_good(moving);
+    double sum[3] = {0}, least[3] = {9, 9, 9}, most[3] = {-9, -9, -9};
+    for (int i = 0; i < 400; i++) {
+        dls_body_state one, two;
+        dls_body_state_get(dls_scene_world(a), i, &one, NULL);
+        dls_body_state_get(dls_scene_world(b), i, &two, NULL);
+        assert_true(one.v[0] == 3 && one.v[1] == 0 && two.v[2] == 0);
+        for (int k = 0; k < 2; k++) {
+            double d = two.v[k] - one.v[k];
+            assert_true(fabs(d) <= 0.5);
+            sum[k] += d, least[k] = fmin(least[k], d), most[k] = fmax(most[k], d);
+        }
+    }
+    for (int k = 0; k < 2; k++) {
+        assert_true(fabs(sum[k] / 400) < 0.06); /* four standard deviations of the mean */
+        assert_true(least[k] < -0.48 && most[k] > 0.48);
+    }
+    dls_scene_destroy(a);
+    dls_scene_destroy(b);
+    refuses(HEAD2 "bodies:\n- lattice: {spacing: [1, 1], counts: [2, 2], speed: -1}\n  body: {shape: {kind: "
+                  "disc, radius: 0.1}}\n",
+            "speed");
+}
+
 /* Every two bodies of radius · size apart, and all inside: with the region given as a function. */
 typedef double (*room_function)(const double *x);
 
@@ -431,6 +462,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_billion_bodies_are_refused_at_once),
         cmocka_unit_test(test_lattice),
+        cmocka_unit_test(test_random_velocities),
         cmocka_unit_test(test_packings),
         cmocka_unit_test(test_dense_packings),
         cmocka_unit_test(test_packings_that_are_stuck),
