@@ -273,7 +273,7 @@ bool dumont_curve_store(experiment_run *run, const dumont_curve *curve, const ch
     static const char *const names[DUMONT_PARTS] = {"motion", "projection", "bipotential", "penetration",
                                                     "ε_{glob}"};
     static const unsigned looks[DUMONT_PARTS] = {1, 2, 3, 4, FIGURE_LOOK_BLACK_DASHED};
-    static const double lowest = 1e-20;
+    static const double lowest = 1e-19;
     if (!store_table(run, curve, name)) return false;
     size_t n = (size_t)curve->sweeps;
     double *x = report_allocate(n + 1, sizeof *x);
