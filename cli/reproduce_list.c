@@ -6,7 +6,8 @@
 
 static const experiment *const experiments[] = {
     &experiment_smoothing,         &experiment_linearisation,   &experiment_newton_iterations,
-    &experiment_polar_derivative,  &experiment_sphere_on_plane, &experiment_conveyor,
+    &experiment_polar_derivative,  &experiment_sphere_on_plane, &experiment_filling,
+    &experiment_compaction,        &experiment_scaling,         &experiment_conveyor,
     &experiment_fixed_drum,        &experiment_sedimentation,   &experiment_rotating_drum,
     &experiment_ball_on_table,     &experiment_four_balls,      &experiment_many_balls,
     &experiment_descent_parameter, &experiment_behaviours,
