@@ -133,6 +133,7 @@ def test_small_things_are_stored_and_the_paper_s_size_wins():
     assert sorted(path.name for path in (docs / "evidence/reproduce/001-3.1-reduced").iterdir()) == [
         "claims.csv", "figure_03.svg", "gap.svg", "result.json", "table.csv"]
     assert "001-3.1: a made-up run (reduced)" in (docs / "evidence.md").read_text()
+    assert "<summary>table.csv, 0 rows</summary>" in (docs / "evidence.md").read_text()
     write_run(runs / "001-3.1", "001-3.1", "full", [claim("a")])
     make("--docs", docs, "--runs", runs)
     assert sorted(path.name for path in (docs / "evidence/reproduce").iterdir()) == ["001-3.1", "001-3.2-reduced"]
@@ -172,6 +173,15 @@ def test_failures_are_shown_and_explained():
     assert "Not comparable: seconds of another machine." in page and "**1**" in seen and "A processor, 3 cores" in seen
     (docs / "reproduce.md").write_text("## The experiments\n\n**009-1.** All is well.\n\n## Adding\n\nWhat fails.\n")
     assert "009-1 has 1 failing claim(s)" in make("--docs", docs, expect=1)
+
+
+def test_tables_are_shown_with_four_digits():
+    docs, runs = fresh("tables"), pathlib.Path("tables_runs")
+    write_run(runs / "009-1", "009-1", "full", [claim("fine")], ["tables_7_8.csv"])
+    (runs / "009-1" / "tables_7_8.csv").write_text('n_balls,method,seconds\n100000,"a, b",0.0123456\n200,c,\n')
+    make("--docs", docs, "--runs", runs)
+    rows = cells((docs / "evidence.md").read_text())
+    assert [row for row in rows if len(row) == 3] == [["n_balls", "method", "seconds"], ["100000", "a, b", "0.01235"], ["200", "c", ""]]
 
 
 def test_another_number_is_another_page():
