@@ -191,12 +191,15 @@ def sphere_depth(scene, states):
 
 
 def box_depth(scene, states):
-    """How far a corner of a box in a stack is below the top of the one that it stands on."""
+    """How far a corner of a box in a stack is below the top of the one that it stands on. Corners beside that top, or below
+    its middle, are those of a stack that fell: they are left to the planes."""
     deepest = -math.inf
     for box, below, above, state in zip(scene.bodies, states, scene.bodies[1:], states[1:]):
-        up = axes_of(below[3:7])[2]
-        top = dot(up, below[:3]) + box.size[2] / 2
-        deepest = max(deepest, max(top - dot(up, corner) for corner in corners(above, state)))
+        axes = axes_of(below[3:7])
+        for corner in corners(above, state):
+            x, y, z = (dot(axis, minus(corner, below[:3])) for axis in axes)
+            if abs(x) <= box.size[0] / 2 + 1e-9 and abs(y) <= box.size[1] / 2 + 1e-9 and z > 0:
+                deepest = max(deepest, box.size[2] / 2 - z)
     return deepest
 
 

@@ -160,6 +160,8 @@ def test_penetrations_of_peers():
     normal = stack.planes[0][0]
     level[4] = at(scenes.plus(level[4][:3], normal, -0.02), turn=level[4][3:7])
     assert near(scenes.depth(stack, level), 0.02)
+    fallen = [at((3 * k, 0, 5), turn=state[3:7]) for k, state in enumerate(level)]
+    assert scenes.depth(stack, fallen) == 0
     box = scenes.make_incline()
     turned = (math.cos(math.radians(10) + 0.005), 0, math.sin(math.radians(10) + 0.005), 0)  # 0.01 rad steeper than the slope
     assert near(scenes.depth(box, [at(box.bodies[0].place, turn=turned)]),
