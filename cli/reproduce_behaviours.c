@@ -292,7 +292,7 @@ static bool write_bits(experiment_run *run, const bits_result *b) {
 static bool show_bits(experiment_run *run) {
     bits_result b;
     int same = 0;
-    if (!bits_compare("drum", run->size == SIZE_FULL ? 1 : 0.1, &b)) return false;
+    if (!bits_compare("drum", run->size == SIZE_FULL ? 0.3 : 0.1, &b)) return false;
     for (int i = 0; i < BITS_THREADS; i++) same += b.whole[i] == b.whole[0];
     claim_equal(&run->claims, CLAIM_DERIVED, "1", BITS_THREADS, same, 0,
                 "5: runs on 1, 2 and 4 threads that end in one state hash, a drum of %d contacts, %d steps",
