@@ -47,9 +47,9 @@ enum {
     SHAKEN_STARTS = 60,
     STEP_BLOCKS = 256,
     STEP_CHECK = 128,
-    STEP_ROUNDS = 5,
+    STEP_ROUNDS = 7,
     STEP_NEWTON = 60,
-    STEP_PATIENCE = 8
+    STEP_PATIENCE = 4
 };
 
 typedef struct chain {
@@ -68,6 +68,7 @@ typedef struct chain {
     dls_workspace *workspace;
     dls_solve_info *info;
     double stage_began;
+    bool many; /* contacts of a time step */
 } chain;
 
 /* ---- stages ---- */
@@ -295,16 +296,16 @@ static dls_status gradient_stage(chain *x, dls_outcome *outcome, dls_error *erro
 
 /* ---- a time step of many contacts ---- */
 
-/* From the best iterate at first; later from where sweeps have led, for from the best it stalls again. */
+/* From the best iterate at first; later from where sweeps have led, for from the best it stalls again. Sweeps
+ * do not take over what it found, for they would lose it: the monitor keeps the best. */
 static dls_outcome quasi_newton_stage(chain *x, dls_pqn *pqn) {
     int before = pqn->iterations;
     stage_begin(x, before);
+    pqn->delta = x->quasi_newton.delta;
     double value = dls_pqn_start(pqn, before ? x->r : x->monitor.best);
     dls_outcome outcome = DLS_CONVERGED;
     if (!(value <= x->options->stop.tolerance))
         outcome = dls_pqn_advance(pqn, before + left(x, STEP_NEWTON), STEP_PATIENCE);
-    memcpy(x->r, x->monitor.best, sizeof(double) * (size_t)x->problem->row_count);
-    dls_nlgs_restart(&x->nlgs, x->r);
     stage_end(x, "pqn", pqn->iterations - before);
     return outcome;
 }
@@ -327,11 +328,11 @@ static dls_outcome sweep_round(chain *x, int until) {
 }
 
 /* Impulses drift slowly through contacts that just slide: sweeps crawl along, quasi-Newton with its GMRES
- * sees the drift as a whole, and each goes on from where the other is caught. */
+ * sees the drift as a whole, if it begins near enough. It is tried each time the sweeps have doubled. */
 static dls_status step_stage(chain *x, dls_outcome *outcome, dls_error *error) {
     dls_pqn pqn = {.problem = NULL};
     for (int round = 0; round < STEP_ROUNDS; round++) {
-        *outcome = sweep_round(x, x->nlgs.sweeps + (STEP_CHECK << round));
+        *outcome = sweep_round(x, round ? 2 * x->nlgs.sweeps : STEP_CHECK);
         if (ended(x, *outcome)) break;
         if (!pqn.problem && !dls_pqn_prepare(&pqn, x->problem, &x->quasi_newton, &x->monitor, x->workspace))
             return dls_fail_memory(error);
@@ -344,8 +345,8 @@ static dls_status step_stage(chain *x, dls_outcome *outcome, dls_error *error) {
 /* ---- the chain ---- */
 
 static dls_status run(chain *x, dls_outcome *outcome, dls_error *error) {
-    bool factoring = false, many = is_step(x->problem) && x->problem->block_count >= STEP_BLOCKS;
-    dls_status status = many ? step_stage(x, outcome, error) : sweep_stage(x, &factoring, outcome, error);
+    bool factoring = false;
+    dls_status status = x->many ? step_stage(x, outcome, error) : sweep_stage(x, &factoring, outcome, error);
     if (status || ended(x, *outcome)) return status;
     if (!factoring) status = worth_factoring(x, &factoring, error);
     if (status) return status;
@@ -386,6 +387,8 @@ static dls_status solve(const dls_problem *p, const void *options, double *r, do
     x.quasi_newton = dls_default_pqn_options();
     x.quasi_newton.gmres_restart = x.quasi_newton.gmres_iterations; /* no room for vectors that never come */
     x.sweeps.stop = x.newton_options.stop = x.gradient.stop = x.quasi_newton.stop = x.options->stop;
+    x.many = is_step(p) && p->block_count >= STEP_BLOCKS;
+    if (x.many) x.sweeps.stall_sweeps = 0; /* others decide when sweeps have stalled */
     info->law = x.sweeps.law;
     if (!dls_monitor_prepare(&x.monitor, p, &x.options->stop, w)) return dls_fail_memory(error);
     dls_monitor_start(&x.monitor, r);
