@@ -106,6 +106,11 @@ double dls_residual(const dls_problem *p, const double *r, const double *u, int 
     return relative(p, &t);
 }
 
+double dls_residual_full(const dls_problem *p, const double *r, const double *u, int threads) {
+    tally t = tally_all(p, r, u, threads);
+    return ratio(sqrt(t.map), sqrt(t.all));
+}
+
 /* What the papers' measures add up, over contacts and bilateral blocks alike. */
 typedef struct sums {
     double map1, b2, r2, u2; /* squares: the map with ρ = 1, and the vectors */

@@ -113,6 +113,8 @@ void dls_velocity(const dls_problem *p, const double *r, double *u, double *stat
 
 /* The judge for solvers: residual, and the largest error where max_error is not NULL. */
 double dls_residual(const dls_problem *p, const double *r, const double *u, int threads, double *max_error);
+/* dls_measures.residual_full alone. */
+double dls_residual_full(const dls_problem *p, const double *r, const double *u, int threads);
 /* All measures; Wr_b = W r + b. */
 void dls_measure_all(const dls_problem *p, const double *r, const double *u, const double *Wr_b, int threads,
                      dls_measures *measures);

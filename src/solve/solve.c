@@ -116,6 +116,8 @@ double dls_monitor_measure_pair(dls_monitor *m, const double *r, const double *u
     dls_measures all;
     if (m->stop->measure == DLS_STOP_RESIDUAL)
         return dls_monitor_enter(m, r, iteration, dls_residual(m->problem, r, u, m->stop->threads, NULL));
+    if (m->stop->measure == DLS_STOP_RESIDUAL_FULL)
+        return dls_monitor_enter(m, r, iteration, dls_residual_full(m->problem, r, u, m->stop->threads));
     dls_measure_all(m->problem, r, u, u, m->stop->threads, &all);
     return dls_monitor_enter(m, r, iteration, pick(&all, m->stop->measure));
 }
