@@ -129,8 +129,9 @@ static void every_experiment_can_run_and_has_a_paper(void **state) {
         assert_true(e->has_reduced || e->has_full);
         assert_ptr_equal(experiment_find(e->name), e);
         assert_non_null(experiment_paper(e));
-        assert_memory_equal(experiment_paper(e)->name, e->name, 3);
-        assert_string_equal(experiment_section(e), e->name + 4);
+        const char *source = experiment_paper(e)->name, *section = e->name + strlen(source);
+        assert_memory_equal(source, e->name, strlen(source));
+        assert_string_equal(experiment_section(e), *section == '-' ? section + 1 : "");
         if (i > 0) assert_true(strcmp(experiment_at(i - 1)->name, e->name) < 0);
     }
     assert_null(experiment_find("001-3"));
