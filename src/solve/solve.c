@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "base/field.h"
 #include "base/memory.h"
+#include "base/parallel.h"
 #include "solve/fields.h"
 
 #include <math.h>
@@ -101,13 +102,24 @@ static double pick(const dls_measures *m, dls_stop_measure which) {
     }
 }
 
+typedef struct copy_work {
+    const double *from;
+    double *to;
+} copy_work;
+
+static double copy_range(void *self, int first, int end) {
+    const copy_work *work = self;
+    memcpy(work->to + first, work->from + first, sizeof(double) * (size_t)(end - first));
+    return 0;
+}
+
 /* The start is the best until another is. */
 double dls_monitor_enter(dls_monitor *m, const double *r, int iteration, double value) {
     m->value = value;
     if (value < m->best_value || m->best_iteration < 0) {
         m->best_value = isnan(value) ? (double)INFINITY : value;
         m->best_iteration = m->earlier + iteration;
-        memcpy(m->best, r, sizeof(double) * (size_t)m->problem->row_count);
+        dls_parallel_for(m->problem->row_count, m->stop->threads, copy_range, &(copy_work){r, m->best});
     }
     return value;
 }
