@@ -4,6 +4,13 @@
 
 #include "problem/problem.h"
 
+/* A product on threads: bodies gather r, then contacts gather from bodies. */
+typedef struct dls_product_work {
+    const dls_problem *problem;
+    const double *r;
+    double *u, *state;
+} dls_product_work;
+
 /* dls_operator.colour through the bodies of the contacts. */
 void dls_bodies_colour(const dls_problem *p, int chunk, uint8_t *colour, uint64_t *scratch);
 

@@ -48,15 +48,9 @@ static inline void row_sum(const dls_problem *p, int c, const double *state, dou
     }
 }
 
-typedef struct product_work {
-    const dls_problem *problem;
-    const double *r;
-    double *u, *state;
-} product_work;
-
 /* Bodies gather from their contacts in ascending order, so that the sums do not depend on threads. */
 static double start_range(void *self, int first, int end) {
-    const product_work *work = self;
+    const dls_product_work *work = self;
     const dls_problem *p = work->problem;
     const dls_body_rows *B = &p->bodies;
     for (int body = first; body < end; body++) {
@@ -71,7 +65,7 @@ static double start_range(void *self, int first, int end) {
 }
 
 static double product_range(void *self, int first, int end) {
-    const product_work *work = self;
+    const dls_product_work *work = self;
     const dls_problem *p = work->problem;
     for (int c = first; c < end; c++) {
         double v[DLS_MAX_BLOCK] = {0};
@@ -82,12 +76,12 @@ static double product_range(void *self, int first, int end) {
 }
 
 static void start(const dls_problem *p, const double *r, double *state, int threads) {
-    dls_parallel_for(p->body_count, threads, start_range, &(product_work){p, r, NULL, state});
+    dls_parallel_for(p->body_count, threads, start_range, &(dls_product_work){p, r, NULL, state});
 }
 
 static void product(const dls_problem *p, const double *r, double *u, double *state, int threads) {
     start(p, r, state, threads);
-    dls_parallel_for(p->block_count, threads, product_range, &(product_work){p, r, u, state});
+    dls_parallel_for(p->block_count, threads, product_range, &(dls_product_work){p, r, u, state});
 }
 
 static void local(const dls_problem *p, int c, const double *r, const double *state, double *v) {

@@ -252,49 +252,32 @@ bool dls_ipm_run(const dls_scaled *scaled, dls_system *system, dls_monitor *moni
 
 /* ---- the row of the table ---- */
 
-static dls_status solve_scaled(const dls_problem *p, const dls_ipm_options *o, const dls_scaled *scaled,
-                               dls_system *system, double *r, dls_workspace *w, dls_solve_info *info,
-                               dls_error *error) {
-    dls_monitor monitor;
-    dls_newton newton;
-    dls_newton_options polish = dls_default_newton_options();
-    polish.stop = o->stop;
+static bool iterate(dls_newton *newton, const void *own, double *r, dls_workspace *w, dls_solve_info *info) {
+    (void)r; /* it starts cold */
+    const dls_ipm_options *o = own;
+    dls_monitor *monitor = newton->monitor;
     double target = fmax(o->stop.tolerance, o->polish);
-    if (!dls_monitor_prepare(&monitor, p, &o->stop, w) ||
-        !dls_newton_prepare(&newton, &polish, scaled, system, &monitor, w))
-        return dls_fail_memory(error);
-    dls_monitor_start(&monitor, r);
-    info->outcome = DLS_CONVERGED;
-    if (!(monitor.value <= o->stop.tolerance)) {
-        if (!dls_ipm_run(scaled, system, &monitor, target, o->stop.max_iterations, w, &info->iterations,
-                         &info->outcome))
-            return dls_fail_memory(error);
-        bool arrived = info->outcome == DLS_CONVERGED,
-             lost = info->outcome == DLS_STALLED || info->outcome == DLS_DIVERGED;
-        if (o->polish > 0 && (arrived || lost) && monitor.best_value > o->stop.tolerance) {
-            newton.alpha = arrived ? AFTER_ALPHA : polish.alpha;
-            newton.iterations = info->iterations;
-            info->outcome = dls_newton_run(&newton, monitor.best);
-            info->iterations = newton.iterations;
-        }
+    if (!dls_ipm_run(newton->scaled, newton->system, monitor, target, o->stop.max_iterations, w,
+                     &info->iterations, &info->outcome))
+        return false;
+    bool arrived = info->outcome == DLS_CONVERGED,
+         lost = info->outcome == DLS_STALLED || info->outcome == DLS_DIVERGED;
+    if (o->polish > 0 && (arrived || lost) && monitor->best_value > o->stop.tolerance) {
+        if (arrived) newton->alpha = AFTER_ALPHA;
+        newton->iterations = info->iterations;
+        info->outcome = dls_newton_run(newton, monitor->best);
+        info->iterations = newton->iterations;
     }
-    memcpy(r, monitor.best, sizeof(double) * (size_t)p->row_count);
-    info->products = dls_system_factor_count(system);
-    info->stop_value = monitor.best_value;
-    return DLS_OK;
+    return true;
 }
 
 static dls_status solve(const dls_problem *p, const void *options, double *r, double *u, dls_workspace *w,
                         dls_solve_info *info, dls_error *error) {
     (void)u;
-    dls_scaled scaled;
-    dls_system *system = NULL;
-    dls_status status = dls_scaled_create(&scaled, p, error);
-    if (!status) status = dls_system_create(scaled.problem, INFINITY, &system, error);
-    if (!status) status = solve_scaled(p, options, &scaled, system, r, w, info, error);
-    dls_system_destroy(system);
-    dls_scaled_destroy(&scaled);
-    return status;
+    const dls_ipm_options *o = options;
+    dls_newton_options polish = dls_default_newton_options();
+    polish.stop = o->stop;
+    return dls_newton_solve(p, &polish, iterate, o, r, w, info, error);
 }
 
 dls_ipm_options dls_default_ipm_options(void) {

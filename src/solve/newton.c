@@ -155,34 +155,61 @@ dls_outcome dls_newton_run(dls_newton *s, const double *r) {
 
 /* ---- the row of the table ---- */
 
-static dls_status solve_scaled(const dls_problem *p, const dls_newton_options *o, const dls_scaled *scaled,
-                               dls_system *system, double *r, dls_workspace *w, dls_solve_info *info,
+typedef struct scaled_call {
+    const dls_problem *problem;
+    const dls_newton_options *options;
+    dls_newton_iterate iterate;
+    const void *own;
+    double *r;
+    dls_workspace *workspace;
+    dls_solve_info *info;
+} scaled_call;
+
+static dls_status solve_scaled(const scaled_call *call, const dls_scaled *scaled, dls_system *system,
                                dls_error *error) {
+    const dls_stop_options *stop = &call->options->stop;
+    dls_solve_info *info = call->info;
     dls_monitor monitor;
     dls_newton newton;
-    if (!dls_monitor_prepare(&monitor, p, &o->stop, w) ||
-        !dls_newton_prepare(&newton, o, scaled, system, &monitor, w))
+    if (!dls_monitor_prepare(&monitor, call->problem, stop, call->workspace) ||
+        !dls_newton_prepare(&newton, call->options, scaled, system, &monitor, call->workspace))
         return dls_fail_memory(error);
-    dls_monitor_start(&monitor, r);
-    info->outcome = monitor.value <= o->stop.tolerance ? DLS_CONVERGED : dls_newton_run(&newton, r);
-    memcpy(r, monitor.best, sizeof(double) * (size_t)p->row_count);
-    info->iterations = newton.iterations;
+    dls_monitor_start(&monitor, call->r);
+    info->outcome = DLS_CONVERGED;
+    if (!(monitor.value <= stop->tolerance) &&
+        !call->iterate(&newton, call->own, call->r, call->workspace, info))
+        return dls_fail_memory(error);
+    memcpy(call->r, monitor.best, sizeof(double) * (size_t)call->problem->row_count);
     info->products = dls_system_factor_count(system);
     info->stop_value = monitor.best_value;
     return DLS_OK;
 }
 
-static dls_status solve(const dls_problem *p, const void *options, double *r, double *u, dls_workspace *w,
-                        dls_solve_info *info, dls_error *error) {
-    (void)u;
+dls_status dls_newton_solve(const dls_problem *p, const dls_newton_options *options,
+                            dls_newton_iterate iterate, const void *own, double *r, dls_workspace *w,
+                            dls_solve_info *info, dls_error *error) {
+    scaled_call call = {p, options, iterate, own, r, w, info};
     dls_scaled scaled;
     dls_system *system = NULL;
     dls_status status = dls_scaled_create(&scaled, p, error);
     if (!status) status = dls_system_create(scaled.problem, INFINITY, &system, error);
-    if (!status) status = solve_scaled(p, options, &scaled, system, r, w, info, error);
+    if (!status) status = solve_scaled(&call, &scaled, system, error);
     dls_system_destroy(system);
     dls_scaled_destroy(&scaled);
     return status;
+}
+
+static bool iterate(dls_newton *newton, const void *own, double *r, dls_workspace *w, dls_solve_info *info) {
+    (void)own, (void)w;
+    info->outcome = dls_newton_run(newton, r);
+    info->iterations = newton->iterations;
+    return true;
+}
+
+static dls_status solve(const dls_problem *p, const void *options, double *r, double *u, dls_workspace *w,
+                        dls_solve_info *info, dls_error *error) {
+    (void)u;
+    return dls_newton_solve(p, options, iterate, NULL, r, w, info, error);
 }
 
 dls_newton_options dls_default_newton_options(void) {

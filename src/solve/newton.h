@@ -28,6 +28,15 @@ bool dls_newton_prepare(dls_newton *newton, const dls_newton_options *options, c
 /* From the impulses r (not scaled) until the monitor's tolerance, the iteration limit, time, or a stall. */
 dls_outcome dls_newton_run(dls_newton *newton, const double *r);
 
+/* What a solver on the scaled problem does from a start that is not good enough; newton holds the scaled
+ * problem, its system and the monitor. False when memory is out. */
+typedef bool (*dls_newton_iterate)(dls_newton *newton, const void *own, double *r, dls_workspace *workspace,
+                                   dls_solve_info *info);
+/* Scales the problem, makes its system, iterates, and leaves the best iterate in r. */
+dls_status dls_newton_solve(const dls_problem *problem, const dls_newton_options *options,
+                            dls_newton_iterate iterate, const void *own, double *r, dls_workspace *workspace,
+                            dls_solve_info *info, dls_error *error);
+
 /* r = S proj_K(x), measured by the monitor. */
 double dls_scaled_measure(const dls_scaled *scaled, dls_monitor *monitor, const double *x, double *r,
                           int iteration);
