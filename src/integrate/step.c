@@ -5,6 +5,7 @@
 #include "base/parallel.h"
 #include "base/vector.h"
 #include "integrate/simulation.h"
+#include "solve/solve.h"
 
 #include <math.h>
 #include <string.h>
@@ -135,7 +136,7 @@ static dls_status solve(dls_simulation *s, dls_step_report *report, dls_error *e
     if (a->block_count == 0) return DLS_OK;
     dls_solve_info info;
     dls_status status =
-        dls_solve(a->problem, s->solver, s->solver_options, a->r, a->u, s->solve_space, &info, error);
+        dls_solve_step(a->problem, s->solver, s->solver_options, a->r, a->u, s->solve_space, &info, error);
     if (status) return status;
     report->outcome = info.outcome;
     report->residual = info.measures.residual;

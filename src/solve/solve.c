@@ -192,19 +192,26 @@ static dls_status check_call(const dls_problem *p, const dls_solver *solver, con
     return DLS_OK;
 }
 
-static dls_status certify(const dls_problem *p, int threads, const double *r, double *u, dls_workspace *w,
-                          dls_solve_info *info, dls_error *error) {
+/* The judge's two numbers, or all that can be told of r. */
+typedef enum certificate { JUDGED, MEASURED } certificate;
+
+static dls_status certify(const dls_problem *p, int threads, const double *r, double *u, certificate wanted,
+                          dls_workspace *w, dls_solve_info *info, dls_error *error) {
     double *state = DLS_TAKE(w, double, p->op->state_size(p));
     double *velocity = u ? u : DLS_TAKE(w, double, p->row_count);
     if (!state || !velocity) return dls_fail_memory(error);
     dls_velocity(p, r, velocity, state, threads);
-    dls_measure_all(p, r, velocity, velocity, threads, &info->measures);
+    if (wanted == MEASURED)
+        dls_measure_all(p, r, velocity, velocity, threads, &info->measures);
+    else
+        info->measures.residual = dls_residual(p, r, velocity, threads, &info->measures.max_error);
     if (info->outcome == DLS_CONVERGED && isnan(info->measures.residual)) info->outcome = DLS_DIVERGED;
     return DLS_OK;
 }
 
-dls_status dls_solve(const dls_problem *p, const dls_solver *solver, const void *options, double *r,
-                     double *u, dls_workspace *workspace, dls_solve_info *info, dls_error *error) {
+static dls_status solve_and_certify(const dls_problem *p, const dls_solver *solver, const void *options,
+                                    double *r, double *u, certificate wanted, dls_workspace *workspace,
+                                    dls_solve_info *info, dls_error *error) {
     dls_error_clear(error);
     dls_status status = check_call(p, solver, options, r, info, error);
     if (status) return status;
@@ -220,8 +227,19 @@ dls_status dls_solve(const dls_problem *p, const dls_solver *solver, const void 
     info->cpu_seconds = dls_clock_cpu() - cpu;
     dls_workspace_release(w, mark);
     mark = dls_workspace_get_mark(w);
-    if (!status) status = certify(p, ((const dls_stop_options *)options)->threads, r, u, w, info, error);
+    int threads = ((const dls_stop_options *)options)->threads;
+    if (!status) status = certify(p, threads, r, u, wanted, w, info, error);
     dls_workspace_release(w, mark);
     if (!workspace) dls_workspace_destroy(w);
     return status;
+}
+
+dls_status dls_solve(const dls_problem *p, const dls_solver *solver, const void *options, double *r,
+                     double *u, dls_workspace *workspace, dls_solve_info *info, dls_error *error) {
+    return solve_and_certify(p, solver, options, r, u, MEASURED, workspace, info, error);
+}
+
+dls_status dls_solve_step(const dls_problem *p, const dls_solver *solver, const void *options, double *r,
+                          double *u, dls_workspace *workspace, dls_solve_info *info, dls_error *error) {
+    return solve_and_certify(p, solver, options, r, u, JUDGED, workspace, info, error);
 }

@@ -10,6 +10,11 @@ extern const dls_solver dls_solver_auto, dls_solver_nlgs, dls_solver_newton, dls
 
 dls_stop_options dls_default_stop_options(void);
 
+/* dls_solve for time steps: of the measures only residual and max_error are filled in. */
+dls_status dls_solve_step(const dls_problem *problem, const dls_solver *solver, const void *options,
+                          double *r, double *u, dls_workspace *workspace, dls_solve_info *info,
+                          dls_error *error);
+
 /* Follows a solve: measures iterates, keeps the best, and knows when to stop. */
 typedef struct dls_monitor {
     const dls_problem *problem;
