@@ -1,0 +1,88 @@
+/* Hundreds of spheres fall into a box and come to rest: sweeps and quasi-Newton certify every step. */
+#include "support/test.h"
+
+#include "support/near.h"
+#include "support/scale.h"
+#include "support/stage.h"
+
+#include <math.h>
+
+static const double G = 9.81, RADIUS = 0.02, TOLERANCE = 1e-4;
+
+enum { SIDE = 6, COUNT = SIDE * SIDE * SIDE };
+
+/* A jittered lattice in a box without a lid. */
+static stage drop(int threads) {
+    stage s = stage_open(3, G, 0.3, 0, 0);
+    dls_shape_def box = dls_default_shape_def(DLS_BOX_INSIDE), ball = stage_ball(3, RADIUS);
+    double width = 2.3 * RADIUS * SIDE;
+    box.size[0] = box.size[1] = width, box.size[2] = 2;
+    stage_add_shape(&s, DLS_STATIC, &box, (double[3]){0, 0, 1}, NULL, NULL);
+    for (int k = 0; k < COUNT; k++) {
+        int cell[3] = {k % SIDE, k / SIDE % SIDE, k / SIDE / SIDE};
+        double x[3];
+        for (int i = 0; i < 3; i++) {
+            double jitter = 0.1 * RADIUS * sin(12.9898 * (3 * k + i));
+            x[i] = 2.3 * RADIUS * (cell[i] + 0.5) + jitter - (i < 2 ? 0.5 * width : 0);
+        }
+        stage_add_shape(&s, DLS_DYNAMIC, &ball, x, NULL, NULL);
+    }
+    dls_simulation_options o = dls_default_simulation_options();
+    o.step = 0.01, o.threads = threads;
+    stage_start(&s, &o, TOLERANCE);
+    return s;
+}
+
+/* Vertical impulse that the box took in the last step. */
+static double impulse_on_box(const stage *s) {
+    double sum = 0;
+    for (int i = 0; i < dls_simulation_contact_count(s->simulation); i++) {
+        dls_contact_record c;
+        dls_simulation_contact(s->simulation, i, &c);
+        if (c.body_a && c.body_b) continue;
+        for (int k = 0; k < 3; k++) sum += (c.body_b ? -1 : 1) * c.impulse[k] * c.frame[3 * k + 2];
+    }
+    return sum;
+}
+
+static void test_every_step_is_certified(void **state) {
+    (void)state;
+    int steps = scaled(150, 20), many = 0;
+    stage s = drop(1);
+    for (int k = 0; k < steps; k++) {
+        stage_run(&s, 1);
+        many += s.last.contacts > 256;
+        assert_true(s.last.penetration < 0.01 * RADIUS);
+    }
+    assert_true(many > 0);
+    assert_int_equal(s.uncertified, 0);
+    if (steps == 150) {
+        double weight = COUNT * stage_mass(&s, 1).mass * G * 0.01, mean = 0;
+        for (int k = 0; k < 10; k++) {
+            stage_run(&s, 1);
+            mean += 0.1 * impulse_on_box(&s);
+        }
+        assert_near(-mean / weight, 1, 0.02);
+    }
+    stage_close(&s);
+}
+
+static void test_threads_give_the_same_bits(void **state) {
+    (void)state;
+    int steps = scaled(50, 20);
+    stage one = drop(1), two = drop(2);
+    stage_run(&one, steps);
+    stage_run(&two, steps);
+    assert_true(one.last.contacts > 256);
+    assert_true(dls_simulation_hash(one.simulation) == dls_simulation_hash(two.simulation));
+    stage_close(&one);
+    stage_close(&two);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_every_step_is_certified),
+        cmocka_unit_test(test_threads_give_the_same_bits),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
