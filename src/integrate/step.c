@@ -98,11 +98,19 @@ static double end_of_step(const dls_simulation *s) {
     return s->rebased_t + s->options.step * (double)(s->step + 1 - s->rebased_step);
 }
 
-/* A body that is hit within the step goes on with a speed that its places before do not show: where bodies
- * were hit hard in the step before, contacts are looked for further away. */
+static double largest_speed(const dls_simulation *s) {
+    double most = 0;
+    for (int row = 0; row < s->world->body_count; row++)
+        if (s->world->bodies[row].motion == DLS_DYNAMIC) most = fmax(most, vec_norm(s->world->states[row].v));
+    return most;
+}
+
+/* A body that is hit within the step goes on with a speed that its places before do not show: contacts are
+ * looked for as far away as the fastest body gets, or one that was hit as hard as in the step before. */
 static double detection_margin(const dls_simulation *s) {
     double least = LEAST_MARGIN * s->smallest, most = MOST_MARGIN * s->smallest;
-    return s->options.margin > 0 ? s->options.margin : fmin(fmax(s->options.step * s->jump, least), most);
+    if (s->options.margin > 0) return s->options.margin;
+    return fmin(fmax(s->options.step * fmax(s->jump, largest_speed(s)), least), most);
 }
 
 static double largest_jump(const dls_simulation *s) {
