@@ -58,6 +58,18 @@ void dls_simulation_solver_defaults(const dls_solver *solver, void *options) {
     stop->min_iterations = 1;
 }
 
+static dls_status check_law(const dls_solver *solver, const unsigned char *options, dls_error *error) {
+    for (int k = 0; k < solver->field_count; k++) {
+        const dls_field *field = &solver->fields[k];
+        const char *name;
+        if (field->type != DLS_FIELD_NAME || strcmp(field->key, "law") != 0) continue;
+        memcpy(&name, options + field->offset, sizeof name);
+        if (!name || !dls_law_find(name))
+            return dls_fail(error, DLS_ERROR_ARGUMENT, "no law '%.60s'", name ? name : "");
+    }
+    return DLS_OK;
+}
+
 dls_status dls_simulation_set_solver(dls_simulation *s, const dls_solver *solver, const void *options,
                                      dls_error *error) {
     dls_error_clear(error);
@@ -69,6 +81,7 @@ dls_status dls_simulation_set_solver(dls_simulation *s, const dls_solver *solver
     else
         dls_simulation_solver_defaults(solver, copy);
     dls_status status = dls_field_check(solver->fields, solver->field_count, copy, error);
+    if (!status) status = check_law(solver, copy, error);
     if (status) return status;
     s->solver = solver;
     memcpy(s->solver_options, copy, solver->options_size);

@@ -192,6 +192,16 @@ static dls_status read_solver_name(dls_reader *reader, const dls_node *node, dls
     return DLS_OK;
 }
 
+/* A law that does not exist is found here, not in the first step. */
+static dls_status check_law(dls_reader *reader, const dls_node *node) {
+    char hint[100];
+    if (strcmp(node->key, "law") != 0 || dls_law_find(node->text)) return DLS_OK;
+    dls_nearest nearest = dls_nearest_begin(node->text);
+    for (int i = 0; i < dls_law_count(); i++) dls_nearest_offer(&nearest, dls_law_at(i)->name);
+    return dls_node_fail(node, reader->error, "no law '%.60s'%s", node->text,
+                         dls_nearest_hint(&nearest, hint, sizeof hint));
+}
+
 dls_status dls_read_solver(dls_reader *reader, const dls_node *map, dls_scene_options *options) {
     dls_status status = expect_map(reader, map);
     if (!status) status = read_solver_name(reader, dls_node_find(map, "name"), options);
@@ -208,6 +218,7 @@ dls_status dls_read_solver(dls_reader *reader, const dls_node *map, dls_scene_op
         snprintf(noun, sizeof noun, "solver '%.40s'", solver->name);
         if (!field) return refuse_key(reader, child, &nearest, noun);
         status = set_field(reader, child, field, options->solver_options.bytes);
+        if (!status) status = check_law(reader, child);
     }
     return status;
 }
