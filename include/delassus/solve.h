@@ -63,7 +63,7 @@ typedef struct dls_stop_options {
     void *user;
 } dls_stop_options;
 
-enum { DLS_MAX_STAGES = 16 };
+enum { DLS_MAX_STAGES = 32 };
 
 /* A solver may run others in turn; each leaves one entry. */
 typedef struct dls_stage {

@@ -29,6 +29,7 @@ static const double STEP_SHARE = 10, STEP_SWEEPS = 3000;
 
 /* In a step of many contacts sweeps are left to quasi-Newton when they seem to need so many more. */
 static const double QUASI_NEWTON_SWEEPS = 100;
+static const double SPENT = 4; /* sweeps and quasi-Newton together, in sweeps */
 
 /* At rest the errors of a step come back three times: in the next velocities, in the gaps and in the warm
  * start. A mode of which solves leave the share ρ dies out by z³ = ρ(3z² − 3z + 1), that is for ρ < ½ only:
@@ -46,6 +47,7 @@ enum {
     LAST_NEWTON_BUDGET = 400,
     SHAKEN_STARTS = 60,
     STEP_BLOCKS = 256,
+    STORED_BLOCKS = 1000,
     STEP_CHECK = 128,
     STEP_ROUNDS = 7,
     STEP_NEWTON = 60,
@@ -68,7 +70,7 @@ typedef struct chain {
     dls_workspace *workspace;
     dls_solve_info *info;
     double stage_began;
-    bool many; /* contacts of a time step */
+    bool many; /* contacts: sweeps and quasi-Newton side by side */
 } chain;
 
 /* ---- stages ---- */
@@ -294,7 +296,7 @@ static dls_status gradient_stage(chain *x, dls_outcome *outcome, dls_error *erro
     return DLS_OK;
 }
 
-/* ---- a time step of many contacts ---- */
+/* ---- many contacts ---- */
 
 /* From the best iterate at first; later from where sweeps have led, for from the best it stalls again. Sweeps
  * do not take over what it found, for they would lose it: the monitor keeps the best. */
@@ -329,7 +331,7 @@ static dls_outcome sweep_round(chain *x, int until) {
 
 /* Impulses drift slowly through contacts that just slide: sweeps crawl along, quasi-Newton with its GMRES
  * sees the drift as a whole, if it begins near enough. It is tried each time the sweeps have doubled. */
-static dls_status step_stage(chain *x, dls_outcome *outcome, dls_error *error) {
+static dls_status many_stage(chain *x, bool *factoring, dls_outcome *outcome, dls_error *error) {
     dls_pqn pqn = {.problem = NULL};
     for (int round = 0; round < STEP_ROUNDS; round++) {
         *outcome = sweep_round(x, round ? 2 * x->nlgs.sweeps : STEP_CHECK);
@@ -338,6 +340,9 @@ static dls_status step_stage(chain *x, dls_outcome *outcome, dls_error *error) {
             return dls_fail_memory(error);
         *outcome = quasi_newton_stage(x, &pqn);
         if (ended(x, *outcome)) break;
+        dls_status status = DLS_OK;
+        if (!is_step(x->problem)) status = factoring_is_cheaper(x, SPENT * x->nlgs.sweeps, factoring, error);
+        if (status || *factoring) return status;
     }
     return DLS_OK;
 }
@@ -346,7 +351,8 @@ static dls_status step_stage(chain *x, dls_outcome *outcome, dls_error *error) {
 
 static dls_status run(chain *x, dls_outcome *outcome, dls_error *error) {
     bool factoring = false;
-    dls_status status = x->many ? step_stage(x, outcome, error) : sweep_stage(x, &factoring, outcome, error);
+    dls_status status =
+        x->many ? many_stage(x, &factoring, outcome, error) : sweep_stage(x, &factoring, outcome, error);
     if (status || ended(x, *outcome)) return status;
     if (!factoring) status = worth_factoring(x, &factoring, error);
     if (status) return status;
@@ -387,8 +393,8 @@ static dls_status solve(const dls_problem *p, const void *options, double *r, do
     x.quasi_newton = dls_default_pqn_options();
     x.quasi_newton.gmres_restart = x.quasi_newton.gmres_iterations; /* no room for vectors that never come */
     x.sweeps.stop = x.newton_options.stop = x.gradient.stop = x.quasi_newton.stop = x.options->stop;
-    x.many = is_step(p) && p->block_count >= STEP_BLOCKS;
-    if (x.many) x.sweeps.stall_sweeps = 0; /* others decide when sweeps have stalled */
+    x.many = p->block_count >= (is_step(p) ? STEP_BLOCKS : STORED_BLOCKS);
+    if (x.many && is_step(p)) x.sweeps.stall_sweeps = 0; /* others decide when sweeps have stalled */
     info->law = x.sweeps.law;
     if (!dls_monitor_prepare(&x.monitor, p, &x.options->stop, w)) return dls_fail_memory(error);
     dls_monitor_start(&x.monitor, r);
