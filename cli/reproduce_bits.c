@@ -135,7 +135,7 @@ bool bits_compare(const char *scene, double until, bits_result *result) {
     char folder[PATH_MAX / 2];
     part p = {.scene = scene, .until = until};
     *result = (bits_result){.steps = 0};
-    snprintf(folder, sizeof folder, "%.*s/delassus-XXXXXX", PATH_MAX / 4, base && *base ? base : "/tmp");
+    snprintf(folder, sizeof folder, "%.*s/delassus-XXXXXX", PATH_MAX / 4, base && *base ? base : P_tmpdir);
     if (!mkdtemp(folder)) {
         report_error("reproduce: cannot make a folder %s: %s", folder, strerror(errno));
         return false;

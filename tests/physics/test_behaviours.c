@@ -278,7 +278,7 @@ static void forget_run(void) {
 
 static void test_same_bits(void **state) {
     (void)state;
-    char folder[] = "/tmp/behaviours-XXXXXX", *here = getcwd(NULL, 0);
+    char folder[] = "behaviours-XXXXXX", *here = getcwd(NULL, 0);
     assert_non_null(here);
     assert_non_null(mkdtemp(folder));
     assert_int_equal(chdir(folder), 0);
