@@ -7,7 +7,6 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
 typedef struct method_row {
     const char *name, *key;
@@ -90,12 +89,6 @@ void abide_claim_growth(claim_list *list, const char *text, const double paper[A
 
 /* ---- histories ------------------------------------------------------------------------------------------
  */
-
-double abide_processor_time(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 /* The last row may not be whole. */
 double abide_undisturbed(const case_history *h, int own_column) {

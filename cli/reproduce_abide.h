@@ -46,9 +46,6 @@ void abide_set(abide_settings *s, const char *format, ...) __attribute__((format
  * in every step. Nothing for ABIDE_OURS, restitution alone for ABIDE_OURS_CLOSED. */
 void abide_choose(abide_settings *s, int method, const abide_parameters *p);
 
-/* Processor time of this program so far, s: unlike wall time it does not feel what else runs. */
-double abide_processor_time(void);
-
 /* What a run of quick steps takes when nothing else runs: its fastest whole row, times rows. */
 double abide_undisturbed(const case_history *h, int own_column);
 

@@ -163,20 +163,20 @@ static bool recall(experiment_run *run, const case_def *def, case_history *h) {
 typedef struct runner {
     const case_def *def;
     case_history *history;
-    double *row;   /* that is being filled */
-    int row_steps; /* in it so far */
-    double started;
+    double *row;          /* that is being filled */
+    int row_steps;        /* in it so far */
+    double started, last; /* processor time when the case began, and after what was measured last */
     bool timed_out;
 } runner;
 
-static double now(void) {
+double case_processor_time(void) {
     struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
 /* The step joins its row. */
-static void join(runner *me, const dls_step_report *r) {
+static void join(runner *me, const dls_step_report *r, double seconds) {
     double *row = me->row, n = ++me->row_steps;
     row[CASE_T] = r->t;
     row[CASE_CONTACTS] = r->contacts;
@@ -188,20 +188,22 @@ static void join(runner *me, const dls_step_report *r) {
     row[CASE_PENETRATION] = fmax(row[CASE_PENETRATION], r->penetration);
     row[CASE_KINETIC] = r->energy.kinetic;
     row[CASE_POTENTIAL] = r->energy.potential;
-    row[CASE_SECONDS] += r->seconds;
+    row[CASE_SECONDS] += seconds;
 }
 
 static bool after_step(const dls_step_report *r, const dls_simulation *simulation, void *user) {
     runner *me = user;
     const case_def *def = me->def;
+    double seconds = case_processor_time() - me->last;
     if (me->row_steps == 0) {
         me->row = add_step(me->history);
         memset(me->row, 0, (size_t)me->history->columns * sizeof *me->row);
     }
-    join(me, r);
+    join(me, r, seconds);
     if (def->measure) def->measure(simulation, r, me->row + CASE_COLUMNS, def->user);
     if (me->row_steps >= def->steps_per_row) me->row_steps = 0;
-    me->timed_out = def->most_seconds > 0 && now() - me->started > def->most_seconds;
+    me->last = case_processor_time();
+    me->timed_out = def->most_seconds > 0 && me->last - me->started > def->most_seconds;
     return !me->timed_out && !interrupt_seen();
 }
 
@@ -235,7 +237,8 @@ static bool simulate(dls_scene *scene, const case_def *def, case_history *h) {
     dls_run_end end;
     dls_run_summary summary;
     uint64_t hash;
-    runner me = {.def = def, .history = h, .started = now()};
+    double started = case_processor_time();
+    runner me = {.def = def, .history = h, .started = started, .last = started};
     dls_run_def run = {.callback = after_step, .user = &me};
     dls_status status = dls_run_scene(scene, &run, &end, &summary, &hash, &error);
     if (status) report_error("%s: %s", def->name, error.message);

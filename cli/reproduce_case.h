@@ -23,7 +23,7 @@ typedef enum case_column {
     CASE_PENETRATION, /* m [largest] */
     CASE_KINETIC,     /* J */
     CASE_POTENTIAL,   /* J */
-    CASE_SECONDS,     /* of wall time, of the step [sum] */
+    CASE_SECONDS,     /* of processor time, of the step [sum] */
     CASE_COLUMNS
 } case_column;
 
@@ -36,7 +36,7 @@ typedef struct case_def {
     const char *const *settings; /* "key=value", as for delassus run --set */
     int start_count;             /* bodies, by id, that start in other states than the scene's */
     const dls_body_state *start; /* those states */
-    double most_seconds;         /* of wall time; the case ends there and is not finished. 0: no limit */
+    double most_seconds;         /* of processor time; the case ends there and is not finished. 0: no limit */
     int steps_per_row;           /* of the history; 0: 1 */
     int column_count;            /* of its own */
     const char *const *columns;  /* names */
@@ -59,6 +59,9 @@ void case_history_free(case_history *history);
 /* The states of all bodies, by id, at the end of a scene: what other cases may start from. Nothing is
  * remembered; the caller frees. NULL after one line on stderr or an interrupt. */
 dls_body_state *case_settle(const case_def *def, int *count);
+
+/* Processor time of this program so far, s: unlike wall time it does not feel what else runs. */
+double case_processor_time(void);
 
 double case_value(const case_history *history, int step, int column);
 /* Over the rows with t0 < t ≤ t1. */

@@ -24,12 +24,12 @@ typedef struct clocked {
 static void measure(const dls_simulation *simulation, const dls_step_report *report, double *values,
                     void *user) {
     clocked *me = user;
-    double t = abide_processor_time(),
+    double t = case_processor_time(),
            share = report->seconds > 0 ? report->seconds_solve / report->seconds : 0;
     values[CROWD_SOLVER_TIME] += (t - me->last) * share;
     values[CROWD_MOST_SWEEPS] = fmax(values[CROWD_MOST_SWEEPS], report->iterations);
     if (me->def->measure) me->def->measure(simulation, report, values + CROWD_OWN);
-    me->last = abide_processor_time();
+    me->last = case_processor_time();
 }
 
 static case_def define(const crowd_def *def, const char *name, const abide_settings *settings) {
@@ -50,7 +50,7 @@ static case_def define(const crowd_def *def, const char *name, const abide_setti
 /* Every method starts from the same settled balls, found by the default solver. */
 static bool settle(const crowd_def *def, int balls, dls_body_state **states, int *count) {
     abide_settings settings = {0};
-    clocked clock = {def, abide_processor_time()};
+    clocked clock = {def, case_processor_time()};
     *states = NULL, *count = 0;
     if (!def->set_start) return true;
     def->set(&settings, balls);
@@ -70,7 +70,7 @@ typedef struct settled {
 static bool run_one(experiment_run *run, const crowd_def *def, int method, int balls, double until,
                     double most_seconds, const char *name, const settled *start, case_history *h) {
     abide_settings settings = {0};
-    clocked clock = {def, abide_processor_time()};
+    clocked clock = {def, case_processor_time()};
     def->set(&settings, balls);
     if (def->set_run) def->set_run(&settings);
     abide_choose(&settings, method, &def->parameters);
@@ -221,7 +221,7 @@ static bool write_table(experiment_run *run, const crowd *c) {
     int one = c->def->sweeps_table, two = c->def->seconds_table;
     snprintf(name, sizeof name, "tables_%d_%d", one < two ? one : two, one < two ? two : one);
     if (!run_table_open(run, name, &out)) return false;
-    fputs("method,balls,finished,until_s,sweeps,paper_sweeps,solver_time_s,paper_time_s,wall_time_s,"
+    fputs("method,balls,finished,until_s,sweeps,paper_sweeps,solver_time_s,paper_time_s,step_time_s,"
           "most_sweeps_of_a_step,mean_contacts,largest_penetration_m,largest_error_m_s\n",
           out.stream);
     for (int size = 0; size < c->sizes; size++)
