@@ -31,25 +31,21 @@ struct dls_broadphase {
     bool alike; /* nothing but distance keeps shapes in rows apart: no filter needs to be looked at */
     double period[3];
 
-    int shape_capacity;
+    /* in the scratch of the present call */
     dls_proxy *bound; /* of every shape, with its reach */
     filter *filters;
     double *size; /* longest edge, −1 without bounds */
     int *start;   /* of the pairs of a, and one more */
     uint8_t *level;
-
-    int proxy_count, proxy_capacity; /* periodic only */
-    dls_proxy *proxy;
-    uint8_t *proxy_level;
-    dls_proxy_image *image;
-
-    int large_count, large_capacity;
+    int large_count;
     int *large;
+    dls_proxy_image *image; /* of every proxy, periodic only */
+    int pair_count;
+    dls_shape_pair *pairs;
+
     dls_rows *rows;
     int list_count, list_capacity;
-    dls_pair_list *lists; /* one per task */
-    int pair_count, pair_capacity;
-    dls_shape_pair *pairs;
+    dls_pair_list *lists; /* one per task; they grow on threads */
 };
 
 dls_broadphase *dls_broadphase_create(void) {
@@ -61,38 +57,18 @@ dls_broadphase *dls_broadphase_create(void) {
     return NULL;
 }
 
-static void free_shapes(dls_broadphase *b) {
-    dls_free(b->bound);
-    dls_free(b->filters);
-    dls_free(b->size);
-    dls_free(b->start);
-    dls_free(b->level);
-}
-
-static void free_proxies(dls_broadphase *b) {
-    dls_free(b->proxy);
-    dls_free(b->proxy_level);
-    dls_free(b->image);
-}
-
 void dls_broadphase_destroy(dls_broadphase *b) {
     if (!b) return;
-    free_shapes(b);
-    free_proxies(b);
-    dls_free(b->large);
     dls_rows_destroy(b->rows);
     for (int k = 0; k < b->list_capacity; k++) dls_free(b->lists[k].pair);
     dls_free(b->lists);
-    dls_free(b->pairs);
     dls_free(b);
 }
 
 size_t dls_broadphase_bytes(const dls_broadphase *b) {
-    size_t shape = sizeof *b->bound + sizeof *b->filters + sizeof *b->size + sizeof *b->start + 1;
-    size_t sum = sizeof *b + (size_t)b->shape_capacity * shape + dls_rows_bytes(b->rows);
-    sum += (size_t)b->proxy_capacity * (sizeof *b->proxy + sizeof *b->image + 1);
+    size_t sum = sizeof *b + dls_rows_bytes() + (size_t)b->list_capacity * sizeof *b->lists;
     for (int k = 0; k < b->list_capacity; k++) sum += (size_t)b->lists[k].capacity * sizeof *b->pairs;
-    return sum + (size_t)b->pair_capacity * sizeof *b->pairs;
+    return sum;
 }
 
 /* ---- how far a shape may come ---- */
@@ -222,34 +198,16 @@ static dls_status say_wrong_state(const dls_world *w, dls_error *error) {
                     w->bodies[i].id, DLS_FARTHEST);
 }
 
-static dls_status grow_shapes(dls_broadphase *b, int count, dls_error *error) {
-    if (count <= b->shape_capacity) return DLS_OK;
-    free_shapes(b);
-    int capacity = b->shape_capacity = count + count / 4;
-    b->bound = DLS_NEW(dls_proxy, capacity);
-    b->filters = DLS_NEW(filter, capacity);
-    b->size = DLS_NEW(double, capacity);
-    b->start = DLS_NEW(int, (size_t)capacity + 1);
-    b->level = DLS_NEW(uint8_t, capacity);
-    if (b->bound && b->filters && b->size && b->start && b->level) return DLS_OK;
-    b->shape_capacity = 0;
-    free_shapes(b);
-    b->bound = NULL, b->filters = NULL, b->size = NULL, b->start = NULL, b->level = NULL;
-    return dls_fail_memory(error);
-}
-
-static bool add_large(dls_broadphase *b, int shape) {
-    if (b->large_count == b->large_capacity) {
-        int capacity = b->large_capacity ? 2 * b->large_capacity : 16;
-        int *large = DLS_NEW(int, capacity);
-        if (!large) return false;
-        if (b->large_count) memcpy(large, b->large, sizeof *large * (size_t)b->large_count);
-        dls_free(b->large);
-        b->large = large;
-        b->large_capacity = capacity;
-    }
-    b->large[b->large_count++] = shape;
-    return true;
+static dls_status take_shapes(dls_broadphase *b, int count, dls_error *error) {
+    dls_workspace *scratch = b->options.scratch;
+    b->bound = DLS_TAKE(scratch, dls_proxy, count);
+    b->filters = DLS_TAKE(scratch, filter, count);
+    b->size = DLS_TAKE(scratch, double, count);
+    b->start = DLS_TAKE(scratch, int, count + 1);
+    b->level = DLS_TAKE(scratch, uint8_t, count);
+    b->large = DLS_TAKE(scratch, int, count);
+    bool taken = b->bound && b->filters && b->size && b->start && b->level && b->large;
+    return taken ? DLS_OK : dls_fail_memory(error);
 }
 
 /* ---- pairs as they are found ---- */
@@ -413,7 +371,7 @@ static void test_large(const dls_broadphase *b, int large, int i, dls_pair_list 
 
 /* ---- proxies ---- */
 
-static dls_status choose_levels(dls_broadphase *b, dls_error *error) {
+static void choose_levels(dls_broadphase *b) {
     int count = b->world->shape_count;
     uint32_t group = UINT32_MAX, collides = UINT32_MAX;
     b->large_count = 0;
@@ -423,14 +381,15 @@ static dls_status choose_levels(dls_broadphase *b, dls_error *error) {
         filter *f = &b->filters[i];
         int level = f->role == ROLE_ROWS ? dls_rows_level(b->rows, b->size[i]) : -1;
         if (level < 0 && f->role == ROLE_ROWS) f->role = ROLE_LARGE;
-        b->level[i] = (uint8_t)(level < 0 ? 0 : level);
-        if (level < 0 && !add_large(b, i)) return dls_fail_memory(error);
-        if (level < 0) continue;
+        b->level[i] = (uint8_t)(level < 0 ? DLS_ASIDE : level);
+        if (level < 0) {
+            b->large[b->large_count++] = i;
+            continue;
+        }
         group &= f->group, collides &= f->collides;
         b->alike = b->alike && f->dynamic && (i == 0 || f->body != b->filters[i - 1].body);
     }
     b->alike = b->alike && (group & collides); /* one bit that all have is enough */
-    return DLS_OK;
 }
 
 /* In direction k: how often the shape went round, and the images of it that touch the box. */
@@ -450,78 +409,52 @@ static bool choose_images(const dls_broadphase *b, const dls_proxy *p, int *wrap
     return true;
 }
 
-static dls_status grow_proxies(dls_broadphase *b, int count, dls_error *error) {
-    if (count <= b->proxy_capacity) return DLS_OK;
-    int capacity = count + count / 4 + 64;
-    dls_proxy *proxy = DLS_NEW(dls_proxy, capacity);
-    uint8_t *level = DLS_NEW(uint8_t, capacity);
-    dls_proxy_image *image = DLS_NEW(dls_proxy_image, capacity);
-    bool ok = proxy && level && image;
-    if (ok && b->proxy_count) {
-        memcpy(proxy, b->proxy, sizeof *proxy * (size_t)b->proxy_count);
-        memcpy(level, b->proxy_level, (size_t)b->proxy_count);
-        memcpy(image, b->image, sizeof *image * (size_t)b->proxy_count);
-    }
-    if (ok) {
-        free_proxies(b);
-        b->proxy = proxy, b->proxy_level = level, b->image = image;
-        b->proxy_capacity = capacity;
-        return DLS_OK;
-    }
-    dls_free(proxy);
-    dls_free(level);
-    dls_free(image);
-    return dls_fail_memory(error);
-}
+/* What rows are made of: a proxy for every shape, or for every image of one. */
+typedef struct proxies {
+    int count;
+    const dls_proxy *proxy;
+    const uint8_t *level;
+} proxies;
 
-static void add_proxy(dls_broadphase *b, int shape, const int *wrap, const int *corner, const int *m) {
-    int n = b->proxy_count++;
-    b->proxy[n] = b->bound[shape];
-    b->proxy[n].index = n;
-    b->proxy_level[n] = b->level[shape];
-    for (int k = 0; k < 3; k++) {
-        b->image[n].offset[k] = m[k] - wrap[k];
-        b->image[n].cell[k] = (int8_t)(corner[k] + m[k]);
-        b->proxy[n].c[k] += b->image[n].offset[k] * b->period[k];
-    }
-}
-
-/* Every image whose box touches the periodic box. */
-static dls_status make_images(dls_broadphase *b, dls_error *error) {
-    b->proxy_count = 0;
+/* All images of the shapes in rows whose boxes touch the periodic box; how many, where proxy is NULL. −1: a
+ * shape is too far away. */
+static int list_images(const dls_broadphase *b, dls_proxy *proxy, uint8_t *level, int *stray) {
+    int n = 0;
     for (int i = 0; i < b->world->shape_count; i++) {
         int wrap[3], corner[3], first[3], last[3], m[3];
         if (b->filters[i].role != ROLE_ROWS) continue;
-        if (!choose_images(b, &b->bound[i], wrap, corner, first, last))
-            return dls_fail(error, DLS_ERROR_NUMERIC, "body %d is a billion periods away",
-                            b->world->bodies[b->filters[i].body].id);
-        dls_status status = grow_proxies(b, b->proxy_count + 27, error);
-        if (status) return status;
+        if (!choose_images(b, &b->bound[i], wrap, corner, first, last)) {
+            *stray = i;
+            return -1;
+        }
         for (m[0] = first[0]; m[0] <= last[0]; m[0]++)
             for (m[1] = first[1]; m[1] <= last[1]; m[1]++)
-                for (m[2] = first[2]; m[2] <= last[2]; m[2]++) add_proxy(b, i, wrap, corner, m);
+                for (m[2] = first[2]; m[2] <= last[2]; m[2]++, n++) {
+                    if (!proxy) continue;
+                    proxy[n] = b->bound[i];
+                    proxy[n].index = n;
+                    level[n] = b->level[i];
+                    for (int k = 0; k < 3; k++) {
+                        b->image[n].offset[k] = m[k] - wrap[k];
+                        b->image[n].cell[k] = (int8_t)(corner[k] + m[k]);
+                        proxy[n].c[k] += b->image[n].offset[k] * b->period[k];
+                    }
+                }
     }
-    return DLS_OK;
+    return n;
 }
 
-/* Shapes in rows closed up, where some are tested apart. */
-static dls_status make_proxies(dls_broadphase *b, const dls_proxy **proxy, const uint8_t **level, int *count,
-                               dls_error *error) {
-    int shapes = b->world->shape_count;
-    *proxy = b->bound, *level = b->level, *count = shapes;
-    if (!b->periodic && b->large_count == 0) return DLS_OK;
-    if (b->periodic) {
-        dls_status status = make_images(b, error);
-        if (status) return status;
-    } else {
-        static const int none[3] = {0, 0, 0};
-        b->proxy_count = 0;
-        dls_status status = grow_proxies(b, shapes, error);
-        if (status) return status;
-        for (int i = 0; i < shapes; i++)
-            if (b->filters[i].role == ROLE_ROWS) add_proxy(b, i, none, none, none);
-    }
-    *proxy = b->proxy, *level = b->proxy_level, *count = b->proxy_count;
+static dls_status make_images(dls_broadphase *b, proxies *all, dls_error *error) {
+    dls_workspace *scratch = b->options.scratch;
+    int stray = 0, count = list_images(b, NULL, NULL, &stray);
+    if (count < 0)
+        return dls_fail(error, DLS_ERROR_NUMERIC, "body %d is a billion periods away",
+                        b->world->bodies[b->filters[stray].body].id);
+    dls_proxy *proxy = DLS_TAKE(scratch, dls_proxy, count);
+    uint8_t *level = DLS_TAKE(scratch, uint8_t, count);
+    b->image = DLS_TAKE(scratch, dls_proxy_image, count);
+    if (!proxy || !level || !b->image) return dls_fail_memory(error);
+    *all = (proxies){list_images(b, proxy, level, &stray), proxy, level};
     return DLS_OK;
 }
 
@@ -616,13 +549,8 @@ static dls_status check_lists(dls_broadphase *b, dls_error *error) {
     }
     if (count > INT32_MAX / 2) return dls_fail_memory(error);
     b->pair_count = (int)count;
-    if (b->pair_count <= b->pair_capacity) return DLS_OK;
-    dls_free(b->pairs);
-    b->pair_capacity = b->pair_count + b->pair_count / 4;
-    b->pairs = DLS_NEW(dls_shape_pair, b->pair_capacity);
-    if (b->pairs) return DLS_OK;
-    b->pair_capacity = 0;
-    return dls_fail_memory(error);
+    b->pairs = DLS_TAKE(b->options.scratch, dls_shape_pair, count);
+    return b->pairs ? DLS_OK : dls_fail_memory(error);
 }
 
 /* By counting on a, then within each a: the lists' own order does not matter. */
@@ -653,18 +581,17 @@ dls_status dls_broadphase_find(dls_broadphase *b, const dls_world *world, const 
     memcpy(b->period, world->def.period_size, sizeof b->period);
     b->periodic = b->period[0] > 0 || b->period[1] > 0 || b->period[2] > 0;
     *pairs = NULL, *count = 0;
-    dls_status status = grow_shapes(b, world->shape_count, error);
+    dls_status status = take_shapes(b, world->shape_count, error);
     if (status || world->shape_count == 0) return status;
     choose_drift(b);
     if (dls_parallel_sum(world->shape_count, options->threads, bound_shapes, b) > 0)
         return say_wrong_state(world, error);
-    status = choose_levels(b, error);
-    const dls_proxy *proxy = NULL;
-    const uint8_t *level = NULL;
-    int proxies = 0;
-    if (!status) status = make_proxies(b, &proxy, &level, &proxies, error);
+    choose_levels(b);
+    proxies all = {world->shape_count, b->bound, b->level};
+    if (b->periodic) status = make_images(b, &all, error);
     if (status) return status;
-    if (!dls_rows_build(b->rows, proxies, proxy, level)) return dls_fail_memory(error);
+    if (!dls_rows_build(b->rows, all.count, all.proxy, all.level, options->scratch))
+        return dls_fail_memory(error);
     dls_parallel_each(dls_rows_task_count(b->rows), options->threads, sort_task, b);
     int larges = b->large_count ? (world->shape_count + LARGE_TASK - 1) / LARGE_TASK : 0;
     status = grow_lists(b, dls_rows_task_count(b->rows) + larges, error);

@@ -5,15 +5,15 @@
 
 #include "collide/collide.h"
 
-typedef struct dls_broadphase dls_broadphase; /* its arrays grow and are kept */
+typedef struct dls_broadphase dls_broadphase; /* lists of pairs that grow and are kept */
 
 dls_broadphase *dls_broadphase_create(void); /* NULL when memory is out */
 void dls_broadphase_destroy(dls_broadphase *broadphase);
 
-/* All pairs, sorted by a, b and image; theirs until the next call. No pair is inside one body (but for its
- * own images), of two bodies that are both not dynamic, or apart by group and mask. placed: one per shape
- * row. A shape without bounds in a periodic direction, or one that is not dynamic and longer than the period,
- * is met by one image only. */
+/* All pairs, sorted by a, b and image, in options->scratch, which is needed. No pair is inside one body (but
+ * for its own images), of two bodies that are both not dynamic, or apart by group and mask. placed: one per
+ * shape row. A shape without bounds in a periodic direction, or one that is not dynamic and longer than the
+ * period, is met by one image only. */
 dls_status dls_broadphase_find(dls_broadphase *broadphase, const dls_world *world, const dls_placed *placed,
                                const dls_collide_options *options, const dls_shape_pair **pairs, int *count,
                                dls_error *error);

@@ -88,9 +88,10 @@ typedef struct dls_contact {
 typedef struct dls_collider dls_collider; /* memory of the collisions of one world */
 
 typedef struct dls_collide_options {
-    double margin; /* m; contacts exist where gap ≤ margin + what the pair may close in one step */
-    double h;      /* length of the step, s */
-    int threads;   /* any number gives the same contacts in the same order */
+    double margin;          /* m; contacts exist where gap ≤ margin + what the pair may close in one step */
+    double h;               /* length of the step, s */
+    int threads;            /* any number gives the same contacts in the same order */
+    dls_workspace *scratch; /* for what an update needs and does not keep; NULL: the collider has its own */
 } dls_collide_options;
 
 dls_collider *dls_collider_create(void); /* NULL when memory is out */
@@ -104,6 +105,8 @@ dls_status dls_collider_update(dls_collider *collider, const dls_world *world,
 int dls_collider_count(const dls_collider *collider);
 dls_contact *dls_collider_contacts(dls_collider *collider);
 size_t dls_collider_bytes(const dls_collider *collider); /* held */
+/* Impulses, kept for warm starts, by a factor. */
+void dls_collider_scale_impulses(dls_collider *collider, double factor);
 
 /* Everything that later steps depend on, as bytes for a checkpoint. size: what write needs. What cannot be
  * read leaves the collider as it was; of the world its rows and periods are asked. */

@@ -82,7 +82,8 @@ dls_collider *dls_collider_create(void) {
     if (!c) return NULL;
     c->broadphase = dls_broadphase_create();
     c->slots = DLS_NEW_ZERO(slot, SLOTS);
-    if (!c->broadphase || !c->slots) {
+    c->own = dls_workspace_create();
+    if (!c->broadphase || !c->slots || !c->own) {
         dls_collider_destroy(c);
         return NULL;
     }
@@ -103,8 +104,7 @@ void dls_collider_destroy(dls_collider *c) {
         dls_free(c->slots[k].manifold.point);
     }
     dls_free(c->slots);
-    dls_free(c->placed);
-    dls_free(c->movers);
+    dls_workspace_destroy(c->own);
     dls_free(c->contacts.item);
     dls_free(c->kept.item);
     dls_free(c->past.item);
@@ -122,8 +122,7 @@ size_t dls_collider_bytes(const dls_collider *c) {
         sum += sizeof(dls_contact) * (size_t)c->slots[k].contacts.capacity +
                sizeof(dls_kept_pair) * (size_t)c->slots[k].kept.capacity +
                sizeof(dls_contact_point) * (size_t)c->slots[k].manifold.capacity;
-    return sum + (sizeof(dls_placed) + sizeof(dls_mover)) * (size_t)c->placed_capacity +
-           sizeof(dls_contact) * (size_t)c->contacts.capacity +
+    return sum + dls_workspace_bytes(c->own) + sizeof(dls_contact) * (size_t)c->contacts.capacity +
            sizeof(dls_kept_pair) * (size_t)(c->kept.capacity + c->past_kept.capacity) +
            sizeof(dls_past_contact) * (size_t)c->past.capacity +
            sizeof(dls_contact_point) * (size_t)c->past_points.capacity;
@@ -143,17 +142,24 @@ static void retire_points(dls_collider *c) {
     }
 }
 
+void dls_collider_scale_impulses(dls_collider *c, double factor) {
+    for (int i = 0; i < c->contacts.count; i++)
+        vec_scale(c->contacts.item[i].impulse, factor, c->contacts.item[i].impulse);
+    for (int i = 0; i < c->past.count; i++)
+        vec_scale(c->past.item[i].impulse, factor, c->past.item[i].impulse);
+}
+
 /* Contacts become those of the step before. */
-static dls_status retire(dls_collider *c, dls_error *error) {
+static dls_status retire(dls_collider *c, dls_workspace *scratch, dls_error *error) {
+    c->before = c->past.item, c->before_count = c->past.count;
     if (c->retired) return DLS_OK;
     int64_t points = 0;
     for (int k = 0; k < c->kept.count; k++) points += c->kept.item[k].count;
-    if (!reserve_points(&c->past_points, points)) return dls_fail_memory(error);
-    c->past.count = 0;
-    for (int k = 0; k < c->contacts.count; k++) {
-        if (!reserve_past(&c->past, 1)) return dls_fail_memory(error);
-        c->past.count += dls_contact_past(&c->contacts.item[k], &c->past.item[c->past.count]);
-    }
+    dls_past_contact *past = DLS_TAKE(scratch, dls_past_contact, c->contacts.count);
+    if (!past || !reserve_points(&c->past_points, points)) return dls_fail_memory(error);
+    c->before = past, c->before_count = 0;
+    for (int k = 0; k < c->contacts.count; k++)
+        c->before_count += dls_contact_past(&c->contacts.item[k], &past[c->before_count]);
     retire_points(c);
     dls_kept_list kept = c->past_kept;
     c->past_kept = c->kept;
@@ -161,6 +167,22 @@ static dls_status retire(dls_collider *c, dls_error *error) {
     c->kept.count = c->contacts.count = 0;
     c->retired = true;
     return DLS_OK;
+}
+
+/* An update that failed leaves the step before to another try; without memory that one starts cold. */
+static void save_past(dls_collider *c) {
+    c->contacts.count = c->kept.count = 0;
+    if (c->before == c->past.item) return;
+    bool room = reserve_past(&c->past, c->before_count);
+    if (room && c->before_count) memcpy(c->past.item, c->before, sizeof *c->before * (size_t)c->before_count);
+    c->past.count = room ? c->before_count : 0;
+}
+
+/* From now on contacts are the memory. */
+static void drop_past(dls_collider *c) {
+    dls_free(c->past.item);
+    c->past = (dls_past_list){NULL, 0, 0};
+    c->retired = false;
 }
 
 /* ---- shapes where they stand ---- */
@@ -200,18 +222,9 @@ static double place_bodies(void *self, int first, int end) {
 
 static dls_status place(update *u, dls_error *error) {
     dls_collider *c = u->collider;
-    int count = u->world->shape_count;
-    if (count > c->placed_capacity) {
-        dls_free(c->placed);
-        dls_free(c->movers);
-        c->placed_capacity = count + count / 8;
-        c->placed = DLS_NEW(dls_placed, c->placed_capacity);
-        c->movers = DLS_NEW(dls_mover, c->placed_capacity);
-        if (!c->placed || !c->movers) {
-            c->placed_capacity = 0;
-            return dls_fail_memory(error);
-        }
-    }
+    c->placed = DLS_TAKE(u->options->scratch, dls_placed, u->world->shape_count);
+    c->movers = DLS_TAKE(u->options->scratch, dls_mover, u->world->shape_count);
+    if (!c->placed || !c->movers) return dls_fail_memory(error);
     dls_parallel_for(u->world->body_count, u->options->threads, place_bodies, u);
     return DLS_OK;
 }
@@ -231,9 +244,9 @@ static inline dls_pair_key key_of(const dls_collider *c, const dls_shape_pair *p
 /* The first places in the lists of the step before that are not before key. */
 static cursor cursor_at(const dls_collider *c, const dls_pair_key *key) {
     cursor at = {0, 0};
-    for (int end = c->past.count; at.past < end;) {
+    for (int end = c->before_count; at.past < end;) {
         int middle = at.past + (end - at.past) / 2;
-        if (dls_pair_key_compare(&c->past.item[middle].key, key) < 0)
+        if (dls_pair_key_compare(&c->before[middle].key, key) < 0)
             at.past = middle + 1;
         else
             end = middle;
@@ -310,8 +323,8 @@ static void make_contact(const update *u, const dls_shape_pair *pair, const dls_
 
 /* Both lists ascend, so the walk goes forward only. */
 static void inherit(const dls_collider *c, const dls_pair_key *key, dls_contact *contact, cursor *at) {
-    for (; at->past < c->past.count; at->past++) {
-        const dls_past_contact *past = &c->past.item[at->past];
+    for (; at->past < c->before_count; at->past++) {
+        const dls_past_contact *past = &c->before[at->past];
         int order = dls_pair_key_compare(&past->key, key);
         if (order > 0 || (order == 0 && past->feature > contact->at.feature)) return;
         if (order < 0 || past->feature < contact->at.feature) continue;
@@ -478,16 +491,21 @@ static dls_status check_call(const dls_world *world, const dls_collide_options *
 
 dls_status dls_collider_update(dls_collider *c, const dls_world *world, const dls_collide_options *options,
                                dls_error *error) {
-    update u = {.collider = c, .world = world, .options = options};
     dls_status status = check_call(world, options, error);
-    if (!status) status = retire(c, error);
+    if (status) return status;
+    dls_collide_options own = *options;
+    if (!own.scratch) own.scratch = c->own;
+    dls_workspace_mark mark = dls_workspace_get_mark(own.scratch);
+    update u = {.collider = c, .world = world, .options = &own};
+    status = retire(c, own.scratch, error);
     if (!status) status = place(&u, error);
     if (!status)
-        status =
-            dls_broadphase_find(c->broadphase, world, c->placed, options, &u.pairs, &u.pair_count, error);
+        status = dls_broadphase_find(c->broadphase, world, c->placed, &own, &u.pairs, &u.pair_count, error);
     if (!status) status = collide_pairs(&u, error);
-    if (status && c->retired)
-        c->contacts.count = c->kept.count = 0; /* another try still finds what was before */
-    if (!status) c->retired = false;
+    if (!status)
+        drop_past(c);
+    else if (c->retired)
+        save_past(c);
+    dls_workspace_release(own.scratch, mark);
     return status;
 }

@@ -65,20 +65,24 @@ struct dls_collider {
         const dls_pair_row *row;
         bool swapped;
     } rows[DLS_SHAPE_KINDS][DLS_SHAPE_KINDS];
-    int placed_capacity;
-    dls_placed *placed;
-    dls_mover *movers;
+    dls_workspace *own; /* scratch for callers who have none */
     dls_contact_list contacts;
     dls_kept_list kept; /* first: into contacts */
 
     /* the step before; `retired` says that contacts and kept have become this already */
     bool retired;
-    dls_past_list past;
+    dls_past_list past;      /* empty but after a step that failed, or that was read */
     dls_kept_list past_kept; /* first: into past_points */
     dls_point_list past_points;
 
     struct dls_collide_slot *slots; /* one per chunk of pairs that is under way */
     int slot_count;
+
+    /* of the present update, in its scratch */
+    dls_placed *placed;
+    dls_mover *movers;
+    const dls_past_contact *before; /* contacts of the step before */
+    int before_count;
 };
 
 /* A block with room for more items behind count, which are copied; NULL when memory is out: item stays. */

@@ -27,30 +27,19 @@ struct dls_rows {
     uint8_t level_of_bin[DLS_SIZE_BINS];
     int histogram[DLS_SIZE_BINS];
     level levels[DLS_LEVELS];
-    int count, capacity;
+    /* in the scratch of the present call */
     dls_proxy *sorted;
-    int *bin;
-    int bin_count, bin_capacity;
+    int bin_count;
     int *start; /* of bins in sorted, and one more */
-    int task_count, task_capacity;
+    int task_count;
     task *tasks;
 };
 
 dls_rows *dls_rows_create(void) { return DLS_NEW_ZERO(dls_rows, 1); }
 
-void dls_rows_destroy(dls_rows *rows) {
-    if (!rows) return;
-    dls_free(rows->sorted);
-    dls_free(rows->bin);
-    dls_free(rows->start);
-    dls_free(rows->tasks);
-    dls_free(rows);
-}
+void dls_rows_destroy(dls_rows *rows) { dls_free(rows); }
 
-size_t dls_rows_bytes(const dls_rows *r) {
-    return sizeof *r + (size_t)r->capacity * (sizeof *r->sorted + sizeof *r->bin) +
-           (size_t)r->bin_capacity * sizeof *r->start + (size_t)r->task_capacity * sizeof *r->tasks;
-}
+size_t dls_rows_bytes(void) { return sizeof(dls_rows); }
 
 /* ---- levels ---- */
 
@@ -179,7 +168,8 @@ static void choose_rows(dls_rows *r, int count, const dls_proxy *proxy, const ui
     int widest = 0;
     double low[DLS_LEVELS][3], high[DLS_LEVELS][3];
     for (int l = 0; l < r->level_count; l++) r->levels[l] = (level){.count = 0};
-    for (int i = 0; i < count; i++) r->levels[at[i]].count++;
+    for (int i = 0; i < count; i++)
+        if (at[i] != DLS_ASIDE) r->levels[at[i]].count++;
     for (int l = 0; l < r->level_count; l++) {
         level *here = &r->levels[l];
         if (here->count == 0) continue;
@@ -209,27 +199,6 @@ static void choose_rows(dls_rows *r, int count, const dls_proxy *proxy, const ui
 
 /* ---- into rows ---- */
 
-static bool grow(dls_rows *r, int count) {
-    if (count <= r->capacity) return true;
-    dls_free(r->sorted);
-    dls_free(r->bin);
-    r->capacity = count + count / 4;
-    r->sorted = DLS_NEW(dls_proxy, r->capacity);
-    r->bin = DLS_NEW(int, r->capacity);
-    if (r->sorted && r->bin) return true;
-    r->capacity = 0;
-    return false;
-}
-
-static bool grow_bins(dls_rows *r) {
-    if (r->bin_count + 1 <= r->bin_capacity) return true;
-    dls_free(r->start);
-    r->bin_capacity = r->bin_count + 1 + r->bin_count / 4;
-    r->start = DLS_NEW(int, r->bin_capacity);
-    if (!r->start) r->bin_capacity = 0;
-    return r->start != NULL;
-}
-
 /* Bins are nearly in order already; a crowd in one bin must not cost its square. */
 static void sort_row(dls_proxy *p, int n) {
     static const int gaps[] = {57491, 21915, 8353, 3184, 1214, 463, 176, 67, 26, 10, 4, 1};
@@ -252,26 +221,12 @@ static void sort_row(dls_proxy *p, int n) {
     }
 }
 
-static bool add_task(dls_rows *r, task t) {
-    if (r->task_count == r->task_capacity) {
-        int capacity = r->task_capacity ? 2 * r->task_capacity : 64;
-        task *tasks = DLS_NEW(task, capacity);
-        if (!tasks) return false;
-        if (r->task_count) memcpy(tasks, r->tasks, sizeof *tasks * (size_t)r->task_count);
-        dls_free(r->tasks);
-        r->tasks = tasks;
-        r->task_capacity = capacity;
-    }
-    r->tasks[r->task_count++] = t;
-    return true;
-}
-
 static inline int row_start(const dls_rows *r, const level *l, int row) {
     return r->start[l->first_bin + row * l->n[0]];
 }
 
-static bool make_tasks(dls_rows *r) {
-    r->task_count = 0;
+/* Each task but the last of a level has TASK_SIZE boxes or more: tasks has room for all. */
+static void make_tasks(dls_rows *r) {
     for (int k = 0; k < r->level_count; k++) {
         const level *l = &r->levels[k];
         if (l->count == 0) continue;
@@ -279,37 +234,42 @@ static bool make_tasks(dls_rows *r) {
         for (int row = 0; row < rows; row++) {
             int end = row_start(r, l, row + 1);
             if (end - row_start(r, l, first) < TASK_SIZE && row + 1 < rows) continue;
-            if (end > row_start(r, l, first) && !add_task(r, (task){k, first, row + 1})) return false;
+            if (end > row_start(r, l, first)) r->tasks[r->task_count++] = (task){k, first, row + 1};
             first = row + 1;
         }
     }
-    return true;
 }
 
-bool dls_rows_build(dls_rows *r, int count, const dls_proxy *proxy, const uint8_t *at) {
-    r->count = count;
+bool dls_rows_build(dls_rows *r, int count, const dls_proxy *proxy, const uint8_t *at,
+                    dls_workspace *scratch) {
     r->bin_count = r->task_count = 0;
     if (count == 0) return true;
     choose_rows(r, count, proxy, at);
-    if (!grow(r, count) || !grow_bins(r)) return false;
-    memset(r->start, 0, sizeof *r->start * (size_t)(r->bin_count + 1));
+    r->tasks = DLS_TAKE(scratch, task, count / TASK_SIZE + r->level_count);
+    r->sorted = DLS_TAKE(scratch, dls_proxy, count);
+    r->start = DLS_TAKE_ZERO(scratch, int, r->bin_count + 1);
+    int *bin = DLS_TAKE(scratch, int, count);
+    if (!r->tasks || !r->sorted || !r->start || !bin) return false;
     for (int i = 0; i < count; i++) {
+        if (at[i] == DLS_ASIDE) continue;
         const level *l = &r->levels[at[i]];
         const double *c = proxy[i].c;
         int j = index_of(l, 1, c[r->axis[1]]), k = index_of(l, 2, c[r->axis[2]]);
-        r->bin[i] = l->first_bin + (j * l->n[2] + k) * l->n[0] + index_of(l, 0, c[r->axis[0]]);
-        r->start[r->bin[i]]++;
+        bin[i] = l->first_bin + (j * l->n[2] + k) * l->n[0] + index_of(l, 0, c[r->axis[0]]);
+        r->start[bin[i]]++;
     }
     for (int b = 0, sum = 0; b <= r->bin_count; b++) {
         sum += r->start[b];
         r->start[b] = sum;
     }
     for (int i = count - 1; i >= 0; i--) {
-        dls_proxy *p = &r->sorted[--r->start[r->bin[i]]];
+        if (at[i] == DLS_ASIDE) continue;
+        dls_proxy *p = &r->sorted[--r->start[bin[i]]];
         *p = proxy[i];
         for (int k = 0; k < 3; k++) p->c[k] = proxy[i].c[r->axis[k]], p->h[k] = proxy[i].h[r->axis[k]];
     }
-    return make_tasks(r);
+    make_tasks(r);
+    return true;
 }
 
 /* ---- sweep ---- */

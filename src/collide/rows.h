@@ -40,18 +40,20 @@ typedef struct dls_rows dls_rows;
 
 dls_rows *dls_rows_create(void); /* NULL when memory is out */
 void dls_rows_destroy(dls_rows *rows);
-size_t dls_rows_bytes(const dls_rows *rows);
+size_t dls_rows_bytes(void); /* of one */
 
 /* A level holds boxes whose edges differ by less than a factor of two. */
-enum { DLS_LEVELS = 64, DLS_SIZE_BINS = 1 << 15, DLS_FEW = 8 };
+enum { DLS_LEVELS = 64, DLS_SIZE_BINS = 1 << 15, DLS_FEW = 8, DLS_ASIDE = 255 };
 
 /* Chooses levels from the sizes (longest edge) of all shapes; a negative size stands aside. */
 void dls_rows_choose_levels(dls_rows *rows, int count, const double *size);
 /* Of a shape; −1 for the largest when there are so few of them that to test them against all is cheaper. */
 int dls_rows_level(const dls_rows *rows, double size);
 
-/* Sorts the proxies into rows; level of each. False when memory is out. */
-bool dls_rows_build(dls_rows *rows, int count, const dls_proxy *proxy, const uint8_t *level);
+/* Sorts the proxies into rows, which lie in scratch; level of each, DLS_ASIDE for none. False when memory is
+ * out. */
+bool dls_rows_build(dls_rows *rows, int count, const dls_proxy *proxy, const uint8_t *level,
+                    dls_workspace *scratch);
 /* Work for threads: tasks are independent; all are sorted before one is swept, and each finds pairs of its
  * own.
  */

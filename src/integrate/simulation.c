@@ -112,9 +112,7 @@ dls_status dls_simulation_create(dls_world *world, const dls_simulation_options 
     s->options = *options;
     s->collider = dls_collider_create();
     s->assembly.space = dls_workspace_create();
-    s->solve_space = dls_workspace_create();
-    status = s->collider && s->assembly.space && s->solve_space ? set_default_solver(s, error)
-                                                                : dls_fail_memory(error);
+    status = s->collider && s->assembly.space ? set_default_solver(s, error) : dls_fail_memory(error);
     if (!status) status = dls_simulation_settle(s, error);
     if (status)
         dls_simulation_destroy(s);
@@ -127,7 +125,6 @@ void dls_simulation_destroy(dls_simulation *s) {
     if (!s) return;
     dls_collider_destroy(s->collider);
     dls_workspace_destroy(s->assembly.space);
-    dls_workspace_destroy(s->solve_space);
     dls_free(s->kept);
     dls_free(s->found);
     dls_free(s);
@@ -139,9 +136,7 @@ dls_status dls_simulation_set_step(dls_simulation *s, double h, dls_error *error
     if (!s) return dls_fail(error, DLS_ERROR_ARGUMENT, "a simulation is needed, got NULL");
     if (!(h > 0) || !isfinite(h))
         return dls_fail(error, DLS_ERROR_INPUT, "the step is %g s, expected a positive number", h);
-    dls_contact *contacts = dls_collider_contacts(s->collider);
-    for (int i = 0; i < dls_collider_count(s->collider); i++)
-        vec_scale(contacts[i].impulse, h / s->options.step, contacts[i].impulse);
+    dls_collider_scale_impulses(s->collider, h / s->options.step);
     s->options.step = h;
     s->rebased_t = s->t;
     s->rebased_step = s->step;
@@ -160,7 +155,6 @@ const double *dls_simulation_impulses(const dls_simulation *s) { return s->assem
 
 size_t dls_simulation_memory(const dls_simulation *s) {
     return sizeof *s + dls_collider_bytes(s->collider) + dls_workspace_bytes(s->assembly.space) +
-           dls_workspace_bytes(s->solve_space) +
            (size_t)s->row_capacity * (sizeof *s->kept + sizeof *s->found);
 }
 

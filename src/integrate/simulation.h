@@ -14,10 +14,9 @@ struct dls_simulation {
     const dls_solver *solver;
     alignas(16) unsigned char solver_options[DLS_MAX_OPTIONS_SIZE];
     dls_collider *collider;
-    dls_assembly assembly; /* of the last step */
-    dls_workspace *solve_space;
-    dls_body_state *kept; /* states at the beginning of the step */
-    dls_pose *found;      /* where rows stood when the contacts were found */
+    dls_assembly assembly; /* of the last step; collisions and the solver have the rest of its space */
+    dls_body_state *kept;  /* states at the beginning of the step */
+    dls_pose *found;       /* where rows stood when the contacts were found */
     int row_capacity;
     int found_count; /* rows in found: 0 before the first step */
     double t;

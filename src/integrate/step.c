@@ -120,8 +120,12 @@ static double largest_jump(const dls_simulation *s) {
     return most;
 }
 
+/* What the last step left in the space ends here. */
 static dls_status find_contacts(dls_simulation *s, dls_error *error) {
-    dls_collide_options options = {detection_margin(s), s->options.step, s->options.threads};
+    dls_workspace *space = s->assembly.space;
+    dls_collide_options options = {detection_margin(s), s->options.step, s->options.threads, space};
+    s->assembly = (dls_assembly){.space = space};
+    dls_workspace_release(space, (dls_workspace_mark){0, 0});
     s->found_count = s->world->body_count;
     for (int row = 0; row < s->found_count; row++) {
         memcpy(s->found[row].x, s->world->states[row].x, sizeof s->found[row].x);
@@ -153,7 +157,7 @@ static dls_status solve(dls_simulation *s, dls_step_report *report, dls_error *e
     if (a->block_count == 0) return DLS_OK;
     dls_solve_info info;
     dls_status status =
-        dls_solve_step(a->problem, s->solver, s->solver_options, a->r, a->u, s->solve_space, &info, error);
+        dls_solve_step(a->problem, s->solver, s->solver_options, a->r, a->u, a->space, &info, error);
     if (status) return status;
     report->outcome = info.outcome;
     report->residual = info.measures.residual;
