@@ -121,10 +121,14 @@ static const option *find_letter(const command *c, char letter) {
 static bool refuse_unknown(const command *c, const char *word) {
     char name[64];
     snprintf(name, sizeof name, "%.*s", (int)strcspn(word, "="), word);
-    nearest n = nearest_begin(name + strspn(name, "-"));
-    for (int i = 0; i < c->option_count; i++) nearest_offer(&n, c->options[i].name);
-    nearest_offer(&n, "help");
-    report_error("%s: no option '%s'; did you mean '--%s'?", c->name, name, n.best);
+    dls_nearest n = dls_nearest_begin(name + strspn(name, "-"));
+    for (int i = 0; i < c->option_count; i++) dls_nearest_offer(&n, c->options[i].name);
+    dls_nearest_offer(&n, "help");
+    n.wanted = name; /* with its dashes */
+    char what[64], lister[64];
+    snprintf(what, sizeof what, "%s: no option", c->name);
+    snprintf(lister, sizeof lister, "delassus help %s", c->name);
+    report_unknown(what, &n, "--", lister);
     return false;
 }
 

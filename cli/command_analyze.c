@@ -28,7 +28,7 @@ static const option options[] = {
      "x0:x1,y0:y1[,z0:z1] instead of the hull of the bodies that bear load"},
     {"layers", 0, OPTION_INT, "N", AT(layers), 1, 100000, "of the profile; default: as thick as a mean body"},
     {"floor", 0, OPTION_REAL, "SHARE", AT(floor), 0, 0.5,
-     "a contact bears load above this share of the mean normal force [1e-4]"},
+     "a contact bears load above this share of the mean normal force"},
     {"json", 0, OPTION_FLAG, NULL, AT(json), 0, 0, "facts and tables as one JSON object on stdout"},
 };
 
@@ -46,13 +46,13 @@ static int list_measures(void) {
 }
 
 static const dls_analysis_measure *find_measure(const char *name) {
-    nearest n = nearest_begin(name);
+    dls_nearest n = dls_nearest_begin(name);
     for (int k = 0; k < dls_analysis_measure_count(); k++) {
         const dls_analysis_measure *m = dls_analysis_measure_at(k);
         if (!strcmp(m->name, name)) return m;
-        nearest_offer(&n, m->name);
+        dls_nearest_offer(&n, m->name);
     }
-    report_error("analyze: no measure '%s'; did you mean '%s'?", name, n.best);
+    report_unknown("analyze: no measure", &n, "", "delassus analyze");
     return NULL;
 }
 

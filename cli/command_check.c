@@ -257,8 +257,9 @@ const command command_check = {
     .summary = "read a scene, say what it holds, warn of likely mistakes",
     .operands = "SCENE...",
     .details =
-        "Warns of bodies that overlap at the start, walls thinner than a step's way, materials that meet\n"
-        "without a stated pair, and steps too long for the sizes. docs/scene-format.md tells all keys.\n\n"
+        "Warns of values that look like other units than SI (degrees, g/cm³), bodies that overlap at the\n"
+        "start, walls thinner than a step's way, materials that meet without a stated pair, and steps too\n"
+        "long for the sizes. docs/scene-format.md tells all keys.\n\n"
         "  delassus check drum.yaml --set variables.rpm=30",
     .least_operands = 0,
     .most_operands = INT16_MAX,

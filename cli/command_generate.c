@@ -38,12 +38,12 @@ static const struct {
 enum { KIND_COUNT = sizeof kinds / sizeof *kinds };
 
 static int find_kind(const char *name) {
-    nearest n = nearest_begin(name);
+    dls_nearest n = dls_nearest_begin(name);
     for (int i = 0; i < KIND_COUNT; i++) {
         if (!strcmp(kinds[i].name, name)) return i;
-        nearest_offer(&n, kinds[i].name);
+        dls_nearest_offer(&n, kinds[i].name);
     }
-    report_error("generate: no kind '%s'; did you mean '%s'?", name, n.best);
+    report_unknown("generate: no kind", &n, "", "delassus help generate");
     return -1;
 }
 

@@ -31,12 +31,12 @@ static int print_list(void) {
 }
 
 static int find_template(const char *name) {
-    nearest n = nearest_begin(name);
+    dls_nearest n = dls_nearest_begin(name);
     for (int i = 0; i < dls_scene_template_count(); i++) {
         if (!strcmp(dls_scene_template_name(i), name)) return i;
-        nearest_offer(&n, dls_scene_template_name(i));
+        dls_nearest_offer(&n, dls_scene_template_name(i));
     }
-    report_error("new: no template '%s'; did you mean '%s'?", name, n.best);
+    report_unknown("new: no template", &n, "", "delassus new");
     return -1;
 }
 

@@ -131,6 +131,7 @@ static bool output_is_apart(const char *scene, const char *output) {
 }
 
 static int run_scene(dls_scene *scene, const char *output, const run_values *v) {
+    for (int i = 0; dls_scene_doubt(scene, i); i++) report_warning("%s", dls_scene_doubt(scene, i));
     run_report report = run_report_begin(scene, output, v->quiet || v->json);
     dls_run_def def = {.results = output,
                        .resume = v->resume,

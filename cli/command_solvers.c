@@ -100,21 +100,21 @@ static void print_law_options(void) {
 }
 
 static int print_one(const char *name) {
-    nearest n = nearest_begin(name);
+    dls_nearest n = dls_nearest_begin(name);
     for (int i = 0; i < dls_solver_count(); i++) {
-        nearest_offer(&n, dls_solver_at(i)->name);
+        dls_nearest_offer(&n, dls_solver_at(i)->name);
         if (strcmp(dls_solver_at(i)->name, name)) continue;
         print_solver(dls_solver_at(i));
         return EXIT_DONE;
     }
     for (int i = 0; i < dls_law_count(); i++) {
-        nearest_offer(&n, dls_law_at(i)->name);
+        dls_nearest_offer(&n, dls_law_at(i)->name);
         if (strcmp(dls_law_at(i)->name, name)) continue;
         print_law(dls_law_at(i));
         print_law_options();
         return EXIT_DONE;
     }
-    return report_error("no solver or law '%s'; did you mean '%s'?", name, n.best);
+    return report_unknown("no solver or law", &n, "", "delassus solvers");
 }
 
 static int print_all(void) {

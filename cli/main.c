@@ -25,13 +25,21 @@ static const command *find_command(const char *name) {
 }
 
 static int refuse_unknown(const char *name) {
-    nearest n = nearest_begin(name + strspn(name, "-"));
-    for (int i = 0; i < COMMAND_COUNT; i++) nearest_offer(&n, commands[i]->name);
-    nearest_offer(&n, "help");
-    if (*name != '-') return report_error("no command '%s'; did you mean 'delassus %s'?", name, n.best);
-    nearest_offer(&n, "version");
-    bool general = !strcmp(n.best, "help") || !strcmp(n.best, "version");
-    return report_error("no option '%s'; did you mean 'delassus %s%s'?", name, general ? "--" : "", n.best);
+    dls_nearest n = dls_nearest_begin(name + strspn(name, "-"));
+    bool dashed = *name == '-';
+    if (dashed) {
+        dls_nearest_offer(&n, "help");
+        dls_nearest_offer(&n, "version");
+    }
+    bool general = n.best != NULL;
+    for (int i = 0; i < COMMAND_COUNT; i++) {
+        dls_nearest_offer(&n, commands[i]->name);
+        general = general && n.best != commands[i]->name;
+    }
+    if (!dashed) dls_nearest_offer(&n, "help");
+    n.wanted = name;
+    return report_unknown(dashed ? "no option" : "no command", &n, general ? "delassus --" : "delassus ",
+                          "delassus help");
 }
 
 static void print_overview(FILE *file) {

@@ -1,23 +1,40 @@
-/* Errors, colours, quantities, and the nearest known word. */
+/* Errors, colours, and quantities. */
 #include "report.h"
 
-#include <limits.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-int report_error(const char *format, ...) {
+static void print_line(const char *kind, const char *format, va_list arguments) {
     char line[1024];
-    va_list arguments;
-    va_start(arguments, format);
     vsnprintf(line, sizeof line, format, arguments);
-    va_end(arguments);
     for (char *at = line; *at; at++)
         if ((unsigned char)*at < 0x20 || *at == 0x7f) *at = '?';
-    fprintf(stderr, "delassus: %s\n", line);
+    fprintf(stderr, "delassus: %s%s\n", kind, line);
+}
+
+int report_error(const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    print_line("", format, arguments);
+    va_end(arguments);
     return EXIT_BAD_INPUT;
+}
+
+void report_warning(const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    print_line("warning: ", format, arguments);
+    va_end(arguments);
+}
+
+int report_unknown(const char *what, const dls_nearest *nearest, const char *before, const char *lister) {
+    bool near = nearest->best != NULL;
+    return report_error("%s '%s'%s%s%s%s ('%s' lists all)", what, nearest->wanted,
+                        near ? ", did you mean '" : "", near ? before : "", near ? nearest->best : "",
+                        near ? "'?" : "", lister);
 }
 
 int report_finish(int exit_code) {
@@ -85,33 +102,4 @@ void format_bytes(double bytes, char *text, size_t size) {
         unit++;
     }
     snprintf(text, size, "%.3g %s", bytes, units[unit]);
-}
-
-static int least(int a, int b) { return a < b ? a : b; }
-
-/* Insertions, deletions and replacements that turn a into b. */
-static int edit_distance(const char *a, const char *b) {
-    int row[64], n = least((int)strlen(b), 63);
-    for (int j = 0; j <= n; j++) row[j] = j;
-    for (int i = 1; a[i - 1]; i++) {
-        int diagonal = row[0];
-        row[0] = i;
-        for (int j = 1; j <= n; j++) {
-            int above = row[j];
-            row[j] = least(least(row[j], row[j - 1]) + 1, diagonal + (a[i - 1] != b[j - 1]));
-            diagonal = above;
-        }
-    }
-    return row[n];
-}
-
-nearest nearest_begin(const char *text) { return (nearest){text, NULL, INT_MAX}; }
-
-void nearest_offer(nearest *n, const char *candidate) {
-    bool begins = *n->text && strncmp(candidate, n->text, strlen(n->text)) == 0;
-    int distance = begins ? 1 : edit_distance(n->text, candidate);
-    if (distance < n->distance) {
-        n->distance = distance;
-        n->best = candidate;
-    }
 }

@@ -2,6 +2,8 @@
 #ifndef DELASSUS_CLI_REPORT_H
 #define DELASSUS_CLI_REPORT_H
 
+#include <delassus/base.h>
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -11,6 +13,13 @@ enum { EXIT_DONE = 0, EXIT_NOT_CONVERGED = 1, EXIT_BAD_INPUT = 2 };
 
 /* Prints `delassus: …` as one line on stderr, control characters made harmless; returns EXIT_BAD_INPUT. */
 int report_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* "new: no template 'drumm', did you mean 'drum'? ('delassus new' lists all)": what is "new: no template",
+ * before stands before the name that is near, lister is the command that lists all; EXIT_BAD_INPUT. */
+int report_unknown(const char *what, const dls_nearest *nearest, const char *before, const char *lister);
+
+/* The same as `delassus: warning: …`. */
+void report_warning(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* Flushes stdout and turns a failed write (a full disk behind a redirection) into an error. */
 int report_finish(int exit_code);
@@ -42,15 +51,5 @@ int text_width(const char *text);
 void format_seconds(double seconds, char *text, size_t size);
 /* 812 bytes, 3.4 kB, 1.2 MB */
 void format_bytes(double bytes, char *text, size_t size);
-
-/* The candidate nearest to text: one that text begins before one that differs by few letters. NULL of none.
- */
-typedef struct nearest {
-    const char *text, *best;
-    int distance;
-} nearest;
-
-nearest nearest_begin(const char *text);
-void nearest_offer(nearest *n, const char *candidate);
 
 #endif

@@ -42,15 +42,16 @@ const experiment *experiment_find(const char *name) {
 int experiment_refuse(const char *name) {
     bool told[EXPERIMENT_COUNT] = {false};
     char names[256] = "";
-    for (int n = 0; n < NAMES_TOLD && n < EXPERIMENT_COUNT; n++) {
-        nearest best = nearest_begin(name);
+    for (int n = 0; n < NAMES_TOLD; n++) {
+        dls_nearest best = dls_nearest_begin(name);
         for (int i = 0; i < EXPERIMENT_COUNT; i++)
-            if (!told[i]) nearest_offer(&best, experiments[i]->name);
+            if (!told[i]) dls_nearest_offer(&best, experiments[i]->name);
+        if (!best.best) break;
         for (int i = 0; i < EXPERIMENT_COUNT; i++) told[i] = told[i] || experiments[i]->name == best.best;
         size_t used = strlen(names);
-        snprintf(names + used, sizeof names - used, "%s%s", n ? ", " : "", best.best);
+        snprintf(names + used, sizeof names - used, "%s%s", n ? ", " : "; nearest: ", best.best);
     }
-    return report_error("reproduce: no experiment '%s'; nearest: %s (all: delassus reproduce --list)", name,
+    return report_error("reproduce: no experiment '%s'%s ('delassus reproduce --list' lists all)", name,
                         names);
 }
 

@@ -9,16 +9,16 @@
 #include <string.h>
 
 static bool refuse_solver(const char *name) {
-    nearest n = nearest_begin(name);
-    for (int i = 0; i < dls_solver_count(); i++) nearest_offer(&n, dls_solver_at(i)->name);
-    report_error("no solver '%s'; did you mean '%s'? ('delassus solvers' lists all)", name, n.best);
+    dls_nearest n = dls_nearest_begin(name);
+    for (int i = 0; i < dls_solver_count(); i++) dls_nearest_offer(&n, dls_solver_at(i)->name);
+    report_unknown("no solver", &n, "", "delassus solvers");
     return false;
 }
 
 static bool refuse_law(const char *name) {
-    nearest n = nearest_begin(name);
-    for (int i = 0; i < dls_law_count(); i++) nearest_offer(&n, dls_law_at(i)->name);
-    report_error("no law '%s'; did you mean '%s'? ('delassus solvers' lists all)", name, n.best);
+    dls_nearest n = dls_nearest_begin(name);
+    for (int i = 0; i < dls_law_count(); i++) dls_nearest_offer(&n, dls_law_at(i)->name);
+    report_unknown("no law", &n, "", "delassus solvers");
     return false;
 }
 
@@ -49,12 +49,15 @@ const char *solver_choice_law(const solver_choice *choice) {
 }
 
 static bool has_field(const dls_solver *solver, const char *key) {
-    nearest n = nearest_begin(key);
+    dls_nearest n = dls_nearest_begin(key);
     for (int i = 0; i < solver->field_count; i++) {
         if (!strcmp(solver->fields[i].key, key)) return true;
-        nearest_offer(&n, solver->fields[i].key);
+        dls_nearest_offer(&n, solver->fields[i].key);
     }
-    report_error("solver '%s' has no option '%s'; did you mean '%s'?", solver->name, key, n.best);
+    char what[96], lister[96];
+    snprintf(what, sizeof what, "solver '%s' has no option", solver->name);
+    snprintf(lister, sizeof lister, "delassus solvers %s", solver->name);
+    report_unknown(what, &n, "", lister);
     return false;
 }
 

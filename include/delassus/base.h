@@ -93,6 +93,20 @@ DLS_API dls_status dls_field_set(const dls_field *fields, int field_count, void 
 /* Writes the option's present value as text that dls_field_set reads back to the same bits. */
 DLS_API void dls_field_print(const dls_field *field, const void *options, char *text, size_t text_size);
 
+/* ---- names ------------------------------------------------------------------------------------------ */
+
+/* The known name that is meant by one that is not known: begun by it, or different in few of its letters. */
+typedef struct dls_nearest {
+    const char *wanted;
+    const char *best; /* NULL as long as nothing near was offered */
+    int distance;
+} dls_nearest;
+
+DLS_API dls_nearest dls_nearest_begin(const char *wanted);
+DLS_API void dls_nearest_offer(dls_nearest *nearest, const char *candidate);
+/* ", did you mean 'radius'?" into text, or "" where nothing is near; returns text. */
+DLS_API const char *dls_nearest_hint(const dls_nearest *nearest, char *text, size_t text_size);
+
 #ifdef __cplusplus
 }
 #endif

@@ -8,33 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int least(int a, int b) { return a < b ? a : b; }
-
-int dls_text_distance(const char *a, const char *b) {
-    int row[64], n = least((int)strlen(b), 63);
-    for (int j = 0; j <= n; j++) row[j] = j;
-    for (int i = 1; a[i - 1]; i++) {
-        int diagonal = row[0];
-        row[0] = i;
-        for (int j = 1; j <= n; j++) {
-            int above = row[j];
-            row[j] = least(least(row[j] + 1, row[j - 1] + 1), diagonal + (a[i - 1] != b[j - 1]));
-            diagonal = above;
-        }
-    }
-    return row[n];
-}
-
-static const dls_field *find(const dls_field *fields, int count, const char *key, const dls_field **nearest) {
-    int best = 1 << 20;
-    *nearest = NULL;
+static const dls_field *find(const dls_field *fields, int count, const char *key, dls_nearest *nearest) {
+    *nearest = dls_nearest_begin(key);
     for (int i = 0; i < count; i++) {
         if (!strcmp(fields[i].key, key)) return &fields[i];
-        int distance = dls_text_distance(key, fields[i].key);
-        if (distance < best) {
-            best = distance;
-            *nearest = &fields[i];
-        }
+        dls_nearest_offer(nearest, fields[i].key);
     }
     return NULL;
 }
@@ -73,10 +51,12 @@ dls_status dls_field_set(const dls_field *fields, int field_count, void *options
                          const char *value, dls_error *error) {
     dls_error_clear(error);
     if (!key || !value) return dls_fail(error, DLS_ERROR_ARGUMENT, "an option and a value are needed");
-    const dls_field *nearest, *field = find(fields, field_count, key, &nearest);
+    dls_nearest nearest;
+    char hint[100];
+    const dls_field *field = find(fields, field_count, key, &nearest);
     if (!field)
-        return dls_fail(error, DLS_ERROR_ARGUMENT, "no option '%s'%s%s%s", key,
-                        nearest ? "; did you mean '" : "", nearest ? nearest->key : "", nearest ? "'?" : "");
+        return dls_fail(error, DLS_ERROR_ARGUMENT, "no option '%s'%s", key,
+                        dls_nearest_hint(&nearest, hint, sizeof hint));
     char *member = (char *)options + field->offset;
     if (field->type == DLS_FIELD_INT || field->type == DLS_FIELD_REAL)
         return set_number(field, member, value, error);

@@ -4,9 +4,6 @@
 
 #include <delassus/base.h>
 
-/* Edits between two words, for "did you mean". */
-int dls_text_distance(const char *a, const char *b);
-
 /* Whether all numbers and choices lie in their ranges; the message names the first that does not. */
 dls_status dls_field_check(const dls_field *fields, int field_count, const void *options, dls_error *error);
 

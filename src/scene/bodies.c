@@ -287,6 +287,17 @@ static dls_status read_drive(dls_reader *reader, const dls_node *node, dls_drive
     return dls_read_function(reader, text.force, "force", &drive->force);
 }
 
+/* Constants only: what a function of time reaches is its own affair. */
+static dls_status doubt_turn(dls_reader *reader, const dls_node *drive) {
+    const dls_node *position = dls_node_find(drive, "position"), *velocity = dls_node_find(drive, "velocity");
+    const dls_node *node = position ? position : velocity;
+    double value;
+    if (!node || node->kind != DLS_NODE_SCALAR || dls_text_uses_time(node->text)) return DLS_OK;
+    dls_status status = dls_read_number(reader, node, node->key, "a number", &value);
+    if (status) return status;
+    return position ? dls_doubt_angle(reader, node, value) : dls_doubt_turning(reader, node, value);
+}
+
 static dls_status read_drives(dls_reader *reader, const dls_node *map, dls_body_def *def) {
     if (!map) return DLS_OK;
     if (map->kind != DLS_NODE_MAP)
@@ -296,6 +307,7 @@ static dls_status read_drives(dls_reader *reader, const dls_node *map, dls_body_
         int axis = read_axis(reader, child, child->key);
         if (axis < 0) return DLS_ERROR_INPUT;
         dls_status status = read_drive(reader, child, &def->drive[axis]);
+        if (!status && axis >= 3) status = doubt_turn(reader, child);
         if (status) return status;
     }
     return DLS_OK;

@@ -245,6 +245,7 @@ dls_status dls_scene_check(dls_scene *scene, void (*warn_line)(const char *line,
                .user = user,
                .h = dls_scene_simulation_options(scene)->step,
                .g = vec_norm(g)};
+    for (int i = 0; dls_scene_doubt(scene, i); i++) warn(&c, "%s", dls_scene_doubt(scene, i));
     dls_status status = check_overlaps(&c, error);
     if (!status) {
         extent e = measure(&c);

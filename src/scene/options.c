@@ -142,12 +142,13 @@ static dls_status set_field(dls_reader *reader, const dls_node *node, const dls_
     return dls_node_fail(node, reader->error, "%s:%.300s", node->key, said);
 }
 
+/* known: where all keys are listed, said where none is near. */
 static dls_status refuse_key(dls_reader *reader, const dls_node *child, const dls_nearest *nearest,
-                             const char *noun) {
+                             const char *noun, const char *known) {
     char hint[100];
     dls_nearest_hint(nearest, hint, sizeof hint);
-    return dls_node_fail(child, reader->error, "unknown key '%.60s' in %s%s", child->key, noun,
-                         *hint ? hint : ", see docs/scene-format.md");
+    return dls_node_fail(child, reader->error, "unknown key '%.60s' in %s%s%s", child->key, noun,
+                         *hint ? hint : ", ", *hint ? "" : known);
 }
 
 static dls_status expect_map(dls_reader *reader, const dls_node *map) {
@@ -163,11 +164,15 @@ dls_status dls_read_option_group(dls_reader *reader, const dls_node *map, dls_sc
         field_table table = RUN;
         const char *key;
         const dls_field *field;
+        char known[300];
+        size_t used = (size_t)snprintf(known, sizeof known, "expected one of");
         for (int k = 0; (field = field_at(map->key, k, &table, &key)); k++) {
             if (!strcmp(key, child->key)) break;
             dls_nearest_offer(&nearest, key);
+            if (used < sizeof known)
+                used += (size_t)snprintf(known + used, sizeof known - used, "%s %s", k ? "," : "", key);
         }
-        if (!field) return refuse_key(reader, child, &nearest, map->key);
+        if (!field) return refuse_key(reader, child, &nearest, map->key, known);
         void *target = table == SIMULATION ? (void *)&options->simulation : (void *)&options->run;
         status = set_field(reader, child, field, target);
     }
@@ -214,9 +219,10 @@ dls_status dls_read_solver(dls_reader *reader, const dls_node *map, dls_scene_op
             if (!strcmp(solver->fields[k].key, child->key)) field = &solver->fields[k];
             dls_nearest_offer(&nearest, solver->fields[k].key);
         }
-        char noun[64];
+        char noun[64], known[96];
         snprintf(noun, sizeof noun, "solver '%.40s'", solver->name);
-        if (!field) return refuse_key(reader, child, &nearest, noun);
+        snprintf(known, sizeof known, "'delassus solvers %.40s' lists all", solver->name);
+        if (!field) return refuse_key(reader, child, &nearest, noun, known);
         status = set_field(reader, child, field, options->solver_options.bytes);
         if (!status) status = check_law(reader, child);
     }

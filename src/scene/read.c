@@ -2,7 +2,6 @@
 #include "scene/read.h"
 
 #include "base/error.h"
-#include "base/field.h"
 #include "base/vector.h"
 
 #include <ctype.h>
@@ -10,24 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* ---- the nearest name ---- */
-
-dls_nearest dls_nearest_begin(const char *wanted) { return (dls_nearest){wanted, NULL, 1 << 20}; }
-
-void dls_nearest_offer(dls_nearest *nearest, const char *candidate) {
-    int distance = dls_text_distance(nearest->wanted, candidate);
-    if (distance >= nearest->distance) return;
-    nearest->distance = distance;
-    nearest->best = candidate;
-}
-
-const char *dls_nearest_hint(const dls_nearest *nearest, char *text, size_t size) {
-    *text = '\0';
-    if (nearest->best && nearest->distance <= 2 + (int)strlen(nearest->best) / 3)
-        snprintf(text, size, ", did you mean '%.60s'?", nearest->best);
-    return text;
-}
 
 /* ---- numbers ---- */
 
@@ -38,7 +19,7 @@ dls_status dls_read_blame(const dls_node *node, dls_error *error) {
     return dls_node_fail(node, error, "%s", message);
 }
 
-static bool uses_time(const char *text) {
+bool dls_text_uses_time(const char *text) {
     for (const char *at = text; *at;) {
         if (isdigit((unsigned char)*at) || *at == '.') { /* 1e5 is no name */
             char *end;
@@ -72,7 +53,7 @@ dls_status dls_read_number(dls_reader *reader, const dls_node *node, const char 
     const char *text = node->text;
     if (!plain_number(text, value)) {
         if (!*text) return dls_node_fail(node, reader->error, "%s is empty, expected %s", what, expected);
-        if (uses_time(text))
+        if (dls_text_uses_time(text))
             return dls_node_fail(node, reader->error,
                                  "%s is '%.60s', expected %s; t is known in functions of time only", what,
                                  text, expected);
@@ -189,7 +170,7 @@ dls_status dls_read_function(dls_reader *reader, const dls_node *node, const cha
     if (node->kind != DLS_NODE_SCALAR || !*node->text)
         return dls_node_fail(node, reader->error, "%s is %s, expected %s", what,
                              node->kind == DLS_NODE_SCALAR ? "empty" : dls_node_noun(node), expected);
-    if (!uses_time(node->text)) {
+    if (!dls_text_uses_time(node->text)) {
         double value;
         dls_status status = dls_read_number(reader, node, what, expected, &value);
         return status ? status : dls_function_constant(value, function, reader->error);
@@ -253,12 +234,14 @@ dls_status dls_read_rotation(dls_reader *reader, const dls_node *node, double *q
         if (!(length > 0 && isfinite(length)))
             return dls_node_fail(node, reader->error, "axis is (0, 0, 0), expected a direction");
         vec_scale(turn, text.angle / length, text.axis);
+        if ((status = dls_doubt_angle(reader, dls_node_find(node, "angle"), text.angle))) return status;
     } else if (reader->dimension == 3) {
         return dls_node_fail(node, reader->error,
                              "rotation is '%.60s', expected {axis: [x, y, z], angle: a} or [w, x, y, z]",
                              node->text);
     } else {
         dls_status status = dls_read_number(reader, node, "rotation", "an angle in rad", &turn[2]);
+        if (!status) status = dls_doubt_angle(reader, node, turn[2]);
         if (status) return status;
     }
     quat_exponential(q, turn);
@@ -282,6 +265,7 @@ int dls_read_name(dls_reader *reader, const dls_node *node, const char *text, co
 /* ---- groups ---- */
 
 const char *dls_row_expected(const dls_row *row, int dimension) {
+    if (row->choices) return row->choices;
     switch (row->type) {
     case DLS_ROW_REAL:
         return "a number";
@@ -303,7 +287,7 @@ const char *dls_row_expected(const dls_row *row, int dimension) {
         return dimension == 2 ? "[x, y]" : "[x, y, z]";
     case DLS_ROW_CHOICE:
     case DLS_ROW_NODE:
-        return row->choices;
+        break; /* they have choices */
     }
     return "";
 }

@@ -56,6 +56,13 @@ extern const dls_group dls_group_scene, dls_group_periodic, dls_group_material, 
 
 /* ---- the reader ---- */
 
+/* A value that can be read and is probably a mistake. */
+typedef struct dls_doubt {
+    const dls_node *node;
+    const char *line; /* with the place of the node */
+    struct dls_doubt *next;
+} dls_doubt;
+
 enum { DLS_SCENE_NAMES = 500, DLS_SCENE_GROUPS = 31 };
 
 typedef struct dls_reader {
@@ -77,6 +84,8 @@ typedef struct dls_reader {
     double bodies;  /* asked for so far */
     double bytes;   /* they need */
     double machine; /* bytes that this machine has; 0: not asked yet */
+    double step;    /* s, of the scene */
+    dls_doubt *doubts, *last_doubt;
 } dls_reader;
 
 const char *dls_row_expected(const dls_row *row, int dimension); /* "a number above 0", "[x, y]" */
@@ -95,6 +104,8 @@ dls_status dls_read_vector(dls_reader *reader, const dls_node *node, const char 
 /* A list of numbers of any length, in the arena. */
 dls_status dls_read_list(dls_reader *reader, const dls_node *node, const char *what, const double **values,
                          int *count);
+/* Whether an expression names t. */
+bool dls_text_uses_time(const char *text);
 /* A number, an expression in t, or a table {t, value}; the caller owns it. */
 dls_status dls_read_function(dls_reader *reader, const dls_node *node, const char *what,
                              dls_function **function);
@@ -104,19 +115,17 @@ dls_status dls_read_rotation(dls_reader *reader, const dls_node *node, double *q
 int dls_read_name(dls_reader *reader, const dls_node *node, const char *text, const char *noun, int count,
                   const char *const *names);
 
-/* "; did you mean 'radius'?" into text, or "" where nothing is near. */
-typedef struct dls_nearest {
-    const char *wanted, *best;
-    int distance;
-} dls_nearest;
-dls_nearest dls_nearest_begin(const char *wanted);
-void dls_nearest_offer(dls_nearest *nearest, const char *candidate);
-const char *dls_nearest_hint(const dls_nearest *nearest, char *text, size_t size);
-
 /* Adds the message of a failed call to where the node stands. */
 dls_status dls_read_blame(const dls_node *node, dls_error *error);
 
 /* ---- parts of a scene, each in its own file ---- */
+
+/* doubt.c: units that are probably others than meant. node is the value, map what holds it under its key. */
+dls_status dls_doubt_angle(dls_reader *reader, const dls_node *node, double angle);
+dls_status dls_doubt_turning(dls_reader *reader, const dls_node *node, double speed);
+dls_status dls_doubt_friction(dls_reader *reader, const dls_node *map, double mu);
+dls_status dls_doubt_density(dls_reader *reader, const dls_node *map, double density);
+dls_status dls_doubt_gravity(dls_reader *reader, const dls_node *node, const double *gravity);
 
 /* settings.c: one "path=value" onto the tree. */
 dls_status dls_setting_apply(dls_arena *arena, dls_node *root, const char *text, dls_error *error);

@@ -22,6 +22,7 @@ struct dls_scene {
     dls_file *files;
     dls_world *world;
     dls_scene_options options;
+    const dls_doubt *doubts; /* noted while it was read */
 };
 
 /* ---- tables ---- */
@@ -44,7 +45,7 @@ static void scene_defaults(void *target) {
 static const dls_row scene_rows[] = {
     {"delassus", DLS_ROW_COUNT, AT(version), "", "version of the format: 1", NULL, NULL, true, 0},
     {"title", DLS_ROW_TEXT, AT(title), "", "one line about the scene", "none", NULL, false, 0},
-    {"dimension", DLS_ROW_COUNT, AT(dimension), "", "2: the plane x, y; 3: space", NULL, NULL, false, 0},
+    {"dimension", DLS_ROW_COUNT, AT(dimension), "", "2: the plane x, y; 3: space", NULL, "2 or 3", false, 0},
     {"gravity", DLS_ROW_NODE, AT(gravity), "m/s²", "acceleration of all bodies",
      "9.81 downwards: -y in the plane, -z in space", "vector", false, 0},
     {"periodic", DLS_ROW_NODE, AT(periodic), "", "a box that bodies leave on one side and enter on the other",
@@ -192,6 +193,7 @@ static dls_status create_world(dls_reader *reader, const scene_text *text) {
     def.dimension = reader->dimension;
     dls_status status =
         text->gravity ? dls_read_vector(reader, text->gravity, "gravity", def.gravity) : DLS_OK;
+    if (!status && text->gravity) status = dls_doubt_gravity(reader, text->gravity, def.gravity);
     if (status) return status;
     if (text->periodic) {
         periodic_text box;
@@ -219,6 +221,8 @@ static dls_status read_materials(dls_reader *reader, const dls_node *map) {
         char noun[80];
         snprintf(noun, sizeof noun, "material '%.40s'", child->key);
         dls_status status = dls_read_group(reader, child, &dls_group_material, 0, noun, &def);
+        if (!status) status = dls_doubt_density(reader, child, def.density);
+        if (!status) status = dls_doubt_friction(reader, child, def.mu);
         if (status) return status;
         def.name = child->key;
         if (!*child->key)
@@ -236,6 +240,7 @@ static dls_status read_pair(dls_reader *reader, const dls_node *map) {
     pair_text text;
     dls_material_id id[2] = {0};
     dls_status status = dls_read_group(reader, map, &dls_group_pair, 0, NULL, &text);
+    if (!status) status = dls_doubt_friction(reader, map, text.def.mu);
     if (status) return status;
     if (text.materials->kind != DLS_NODE_LIST || text.materials->count != 2)
         return dls_node_fail(text.materials, reader->error, "materials is %s of %d, expected two names",
@@ -318,6 +323,7 @@ static dls_status read_tree(dls_scene *scene, dls_reader *reader, const dls_node
     if (!status) status = read_pairs(reader, text.pairs);
     if (!status) status = read_groups(reader, text.groups);
     if (!status) status = read_options(reader, &text, &scene->options);
+    reader->step = scene->options.simulation.step;
     if (!status && text.bodies) status = dls_read_bodies(reader, text.bodies);
     return status;
 }
@@ -380,6 +386,7 @@ static dls_status read_all(dls_scene *scene, const char *text, size_t size, cons
     if (!status) status = read_tree(scene, reader, root);
     scene->file_count = reader->file_count;
     scene->files = reader->files;
+    scene->doubts = reader->doubts;
     dls_free(reader);
     return status;
 }
@@ -493,6 +500,12 @@ dls_world *dls_scene_world(dls_scene *scene) { return scene->world; }
 const dls_run_options *dls_scene_run_options(const dls_scene *scene) { return &scene->options.run; }
 const dls_solver *dls_scene_solver(const dls_scene *scene) { return scene->options.solver; }
 const void *dls_scene_solver_options(const dls_scene *scene) { return scene->options.solver_options.bytes; }
+
+const char *dls_scene_doubt(const dls_scene *scene, int index) {
+    const dls_doubt *doubt = scene->doubts;
+    while (doubt && index-- > 0) doubt = doubt->next;
+    return doubt ? doubt->line : NULL;
+}
 
 const dls_simulation_options *dls_scene_simulation_options(const dls_scene *scene) {
     return &scene->options.simulation;

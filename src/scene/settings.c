@@ -48,6 +48,17 @@ static dls_node *find_entry(const dls_node *list, const char *part) {
     return NULL;
 }
 
+static dls_status refuse_entry(const setting *s, const dls_node *list, const char *part) {
+    char hint[100];
+    dls_nearest nearest = dls_nearest_begin(part);
+    for (const dls_node *child = list->first; child; child = child->next) {
+        const dls_node *name = child->kind == DLS_NODE_MAP ? dls_node_find(child, "name") : NULL;
+        if (name && name->text) dls_nearest_offer(&nearest, name->text);
+    }
+    dls_nearest_hint(&nearest, hint, sizeof hint);
+    return refuse(s, "no entry", part, *hint ? hint : ", expected a number from 0 or the name of one");
+}
+
 /* The child that a part of the path names; in a map it is made where it is missing. */
 static dls_status descend(const setting *s, dls_node *node, const char *part, dls_node **child) {
     if (!*part) return refuse(s, "an empty name in", s->whole, ", expected names with dots between");
@@ -56,7 +67,7 @@ static dls_status descend(const setting *s, dls_node *node, const char *part, dl
     if (node->kind == DLS_NODE_LIST) {
         *child = find_entry(node, part);
         if (*child) return DLS_OK;
-        return refuse(s, "no entry", part, ", expected a number from 0 or the name of one");
+        return refuse_entry(s, node, part);
     }
     *child = dls_node_find(node, part);
     if (*child) return DLS_OK;

@@ -90,6 +90,33 @@ def test_settings():
     refuses("check", path, "--set", "time.step=0", words=["--set time.step=0: step"])
 
 
+def test_odd_units_are_warned_of():
+    path = scene(BALL + "materials:\n  default: {density: 2.5, mu: 30}\n")
+    warnings = run_json("check", path)["warnings"]
+    assert len(warnings) == 2 and warnings[0].startswith("scene.yaml:6: density is 2.5 kg/m³"), warnings
+    run("check", path, "--strict", expect=1)
+    done = run("run", path, "--until", "0.002", "-q")
+    assert done.stderr.splitlines() == [f"delassus: warning: {line}" for line in warnings], done.stderr
+
+
+def test_names_that_are_near_are_suggested():
+    path = scene(BALL)
+    for arguments, near in (
+            (["runn"], "delassus run"), (["--versoin"], "delassus --version"), (["repro"], "delassus reproduce"),
+            (["run", path, "--untl", "1"], "--until"), (["new", "drun"], "drum"), (["solvers", "ngls"], "nlgs"),
+            (["generate", "stak"], "stack"), (["solve", path, "--solver", "ipn"], "ipm"),
+            (["solve", path, "--solver", "nlgs:exat"], "exact"), (["solve", path, "--set", "tolerence=1"], "tolerance"),
+            (["run", path, "--set", "bodies.bal.mass=1"], "ball"), (["run", path, "--set", "tim.step=1"], "time")):
+        assert f", did you mean '{near}'?" in refuses(*arguments), arguments
+    for arguments in (["frobnicate"], ["--frobnicate"], ["run", path, "--frobnicate"], ["new", "castle"],
+                      ["solvers", "magic"], ["generate", "castle"], ["solve", path, "--solver", "magic"],
+                      ["solve", path, "--solver", "nlgs:magic"], ["solve", path, "--set", "magic=1"],
+                      ["run", path, "--set", "bodies.castle.mass=1"], ["run", path, "--set", "time.magic=1"],
+                      ["reproduce", "magic"]):
+        line = refuses(*arguments)
+        assert "did you mean" not in line and ("lists all" in line or "expected" in line), line
+
+
 def test_messages_name_file_and_line():
     cases = [
         ("delassus: 1\nbodies: [\n", "scene.yaml:3: malformed YAML"),

@@ -8,7 +8,7 @@ import shutil
 import subprocess
 import sys
 
-ROOT = pathlib.Path(os.environ.get("DLS_SOURCE_DIR", pathlib.Path(__file__).resolve().parents[2]))
+ROOT = pathlib.Path(os.environ.get("DLS_SOURCE_DIR", pathlib.Path(__file__).resolve().parents[2])).resolve()
 sys.path.insert(0, str(ROOT / "tests" / "support"))
 import tap  # noqa: E402
 

@@ -1,6 +1,26 @@
 """Tests as plain functions named test_*, reported as TAP: `tap.main(globals())` at the end of a script."""
+import atexit
+import os
+import shutil
 import sys
+import tempfile
 import traceback
+
+
+def work_in_a_folder_of_its_own():
+    """tests/run gives every suite an empty folder; started by hand it makes one, so that nothing is left behind."""
+    if not os.listdir():
+        return
+    for name in ("DELASSUS", "DLS_BUILD_DIR", "DLS_SOURCE_DIR", "DLS_SHARED"):
+        if name in os.environ:
+            os.environ[name] = os.path.abspath(os.environ[name])
+    here, folder = os.getcwd(), tempfile.mkdtemp(prefix="delassus-test-")
+    sys.path[:] = [os.path.join(here, path) for path in sys.path]
+    os.chdir(folder)
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+
+
+work_in_a_folder_of_its_own()
 
 
 class Skip(Exception):

@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "base/field.h"
 #include "base/memory.h"
+#include "base/nearest.h"
 #include "base/random.h"
 #include "base/simd.h"
 #include "base/small.h"
@@ -322,11 +323,36 @@ static void distances_between_words(void **state) {
     assert_int_equal(dls_text_distance("", "abc"), 3);
     assert_int_equal(dls_text_distance("kitten", "sitting"), 3);
     assert_int_equal(dls_text_distance("flaw", "lawn"), 2);
+    assert_int_equal(dls_text_distance("raduis", "radius"), 1); /* neighbours that changed places */
+    assert_int_equal(dls_text_distance("Density", "density"), 0);
     char longest[500];
     memset(longest, 'a', sizeof longest - 1);
     longest[sizeof longest - 1] = '\0';
     assert_true(dls_text_distance(longest, "b") >= 499); /* and no array overflows */
     assert_true(dls_text_distance("b", longest) >= 63);
+}
+
+/* Names that are near, and names that are not: a wild guess helps nobody. */
+static void near_names_are_suggested(void **state) {
+    (void)state;
+    static const char *const known[] = {"mu", "density", "radius", "tolerance", "step", "x", "disc"};
+    static const struct {
+        const char *wanted, *best;
+    } cases[] = {
+        {"my", "mu"},         {"MU", "mu"},          {"densty", "density"},
+        {"raduis", "radius"}, {"rdaiuss", "radius"}, {"tol", "tolerance"},
+        {"stpe", "step"},     {"disk", "disc"},      {"tolrence", "tolerance"},
+        {"friction", NULL},   {"y", NULL},           {"", NULL},
+        {"t", NULL},          {"size", NULL},        {"mass", NULL},
+        {"stop-at", NULL},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char text[64], said[64] = "";
+        dls_nearest nearest = dls_nearest_begin(cases[i].wanted);
+        for (size_t k = 0; k < sizeof known / sizeof *known; k++) dls_nearest_offer(&nearest, known[k]);
+        if (cases[i].best) snprintf(said, sizeof said, ", did you mean '%s'?", cases[i].best);
+        assert_string_equal(dls_nearest_hint(&nearest, text, sizeof text), said);
+    }
 }
 
 /* ---- random numbers ---- */
@@ -521,6 +547,7 @@ int main(void) {
         cmocka_unit_test(reals_keep_their_bits),
         cmocka_unit_test(every_option_prints_as_it_reads),
         cmocka_unit_test(distances_between_words),
+        cmocka_unit_test(near_names_are_suggested),
         cmocka_unit_test(random_numbers_are_the_published_ones),
         cmocka_unit_test(small_products),
         cmocka_unit_test(small_systems),

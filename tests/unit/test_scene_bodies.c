@@ -446,6 +446,68 @@ static void test_pairs_that_meet_are_warned_of(void **unused) {
     assert_int_equal(w.count, 0);
 }
 
+/* One doubt and no other warning about a scene with this value in it; none about its neighbour that is right.
+ */
+static void test_units_are_doubted(void **unused) {
+    (void)unused;
+#define FLOOR3 HEAD3 "bodies:\n- {motion: static, shape: {kind: half-space}}\n"
+#define FLOOR2 HEAD2 "bodies:\n- {motion: static, shape: {kind: half-plane}}\n"
+#define BALL3  "- {position: [0, 0, 2], shape: {kind: sphere, radius: 0.1}, "
+    static const struct {
+        const char *text, *said; /* NULL: nothing */
+    } cases[] = {
+        {FLOOR3 BALL3 "rotation: {axis: [1, 0, 0], angle: 30}}\n", "angle is 30 rad, 4.775 turns"},
+        {FLOOR3 BALL3 "rotation: {axis: [1, 0, 0], angle: 30*deg}}\n", NULL},
+        {FLOOR3 BALL3 "rotation: {axis: [1, 0, 0], angle: 2*pi}}\n", NULL},
+        {FLOOR3 BALL3 "rotation: {axis: [1, 0, 0], angle: 720*deg}}\n", NULL},
+        {FLOOR3 BALL3 "rotation: {axis: [1, 0, 0], angle: tilt}}\nvariables: {tilt: -45}\n", "-45*deg"},
+        {FLOOR3 BALL3 "rotation: {axis: [1, 0, 0], angle: pi/6*deg}}\n", "'pi/6*deg', 0.00914 rad"},
+        {FLOOR3 BALL3 "rotation: {axis: [1, 0, 0], angle: pi/2 - 5*deg}}\n", NULL},
+        {FLOOR2 "- {position: [0, 2], rotation: 45, shape: {kind: disc, radius: 0.1}}\n",
+         "rotation is 45 rad"},
+        {FLOOR2 "- {position: [0, 2], rotation: 0.8, shape: {kind: disc, radius: 0.1}}\n", NULL},
+        {FLOOR3 "- {motion: driven, drive: {rz: {position: 90}}}\n", "position is 90 rad"},
+        {FLOOR3 "- {motion: driven, drive: {z: {position: 90}}}\n", NULL},
+        {FLOOR3 "- {motion: driven, drive: {rz: {position: 90*t}}}\n", NULL},
+        {FLOOR3 "- {motion: driven, drive: {rz: {velocity: 1500}}}\n", "1500 rpm are 1500*2*pi/60"},
+        {FLOOR3 "- {motion: driven, drive: {rz: {velocity: 15}}}\n", NULL},
+        {FLOOR3 "materials: {default: {mu: 30}}\n", "'tan(30*deg)'"},
+        {FLOOR3 "materials: {default: {mu: 200}}\n", "mu is 200"},
+        {FLOOR3 "materials: {default: {mu: 5}}\n", NULL},
+        {FLOOR3 "materials: {a: {}}\npairs: [{materials: [a, a], mu: 30}]\n", "mu is 30"},
+        {FLOOR3 "materials: {default: {density: 2.5}}\n", "2.5 g/cm³ are 2500"},
+        {FLOOR3 "materials: {default: {density: 7.85e6}}\n", "7.85e+06 g/m³ are 7850"},
+        {FLOOR3 "materials: {default: {density: 1e-6}}\n", "less than foam has"},
+        {FLOOR3 "materials: {default: {density: 15}}\n", NULL},
+        {FLOOR3 "materials: {default: {density: 22600}}\n", NULL},
+        {FLOOR2 "materials: {default: {density: 2.5}}\n", NULL}, /* of a thin plate */
+        {FLOOR2 "materials: {default: {density: 2e6}}\n", "density is 2e+06 kg/m²"},
+        {FLOOR3 "gravity: [0, 0, -981]\n", "981 cm/s² are 9.81 m/s²"},
+        {FLOOR3 "gravity: [0, -6936.7, -6936.7]\n", "mm/s² are 9.81 m/s²"},
+        {FLOOR3 "gravity: [0, 0, 9.81]\n", "gravity points up, along +z; down is -9.81"},
+        {FLOOR2 "gravity: [0, 9.81]\n", "gravity points up, along +y"},
+        {FLOOR3 "gravity: [9.81, 0, 0]\n", NULL},
+        {FLOOR3 "gravity: [0, 0, -1.62]\n", NULL},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        lines w = warnings_of(cases[i].text);
+        bool good = cases[i].said ? w.count == 1 && strstr(w.text, cases[i].said) : w.count == 0;
+        if (!good)
+            fail_msg("%s%s\nexpected %s", cases[i].text, w.text, cases[i].said ? cases[i].said : "none");
+        if (cases[i].said) assert_non_null(strstr(w.text, "test.yaml:")); /* and the line */
+    }
+}
+
+/* A prototype is read for each of its bodies and doubted once. */
+static void test_a_doubt_is_told_once(void **unused) {
+    (void)unused;
+    lines w = warnings_of(HEAD2 "bodies:\n- lattice: {spacing: [3, 3], counts: [4, 1]}\n"
+                                "  body: {motion: driven, shape: {kind: disc, radius: 0.5},\n"
+                                "         drive: {rz: {position: 90}}}\n");
+    assert_int_equal(w.count, 1);
+    assert_non_null(strstr(w.text, ":6: position is 90 rad"));
+}
+
 static void test_templates_are_good_scenes(void **unused) {
     (void)unused;
     assert_true(dls_scene_template_count() >= 6);
@@ -476,6 +538,8 @@ int main(void) {
         cmocka_unit_test(test_overlaps_are_warned_of),
         cmocka_unit_test(test_thin_walls_and_long_steps_are_warned_of),
         cmocka_unit_test(test_pairs_that_meet_are_warned_of),
+        cmocka_unit_test(test_units_are_doubted),
+        cmocka_unit_test(test_a_doubt_is_told_once),
         cmocka_unit_test(test_templates_are_good_scenes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

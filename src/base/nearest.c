@@ -1,0 +1,57 @@
+/* "Did you mean": the known name nearest to one that nobody knows. */
+#include "base/nearest.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { LONGEST = 63 }; /* letters of a known name that count */
+
+static int least(int a, int b) { return a < b ? a : b; }
+
+static bool same(char a, char b) { return tolower((unsigned char)a) == tolower((unsigned char)b); }
+
+/* d(i, j) = least of d(i−1, j) + 1, d(i, j−1) + 1, d(i−1, j−1) + [a_i ≠ b_j], and d(i−2, j−2) + 1 where two
+ * letters changed places; three rows of it are kept. */
+int dls_text_distance(const char *a, const char *b) {
+    int rows[3][LONGEST + 1], n = least((int)strlen(b), LONGEST);
+    int *row = rows[0], *above = rows[1], *higher = rows[2];
+    for (int j = 0; j <= n; j++) row[j] = j;
+    for (int i = 1; a[i - 1]; i++) {
+        int *free_row = higher;
+        higher = above;
+        above = row;
+        row = free_row;
+        row[0] = i;
+        for (int j = 1; j <= n; j++) {
+            row[j] = least(least(above[j], row[j - 1]) + 1, above[j - 1] + !same(a[i - 1], b[j - 1]));
+            if (i > 1 && j > 1 && same(a[i - 1], b[j - 2]) && same(a[i - 2], b[j - 1]))
+                row[j] = least(row[j], higher[j - 2] + 1);
+        }
+    }
+    return row[n];
+}
+
+/* An edit for every three letters, and one in two letters. */
+static bool is_near(int distance, size_t wanted, size_t candidate) {
+    int longer = (int)(wanted > candidate ? wanted : candidate);
+    int shorter = (int)(wanted > candidate ? candidate : wanted);
+    return distance < shorter && distance <= (longer < 6 ? 1 : longer / 3);
+}
+
+dls_nearest dls_nearest_begin(const char *wanted) { return (dls_nearest){wanted, NULL, 1 << 20}; }
+
+void dls_nearest_offer(dls_nearest *nearest, const char *candidate) {
+    size_t wanted = strlen(nearest->wanted), size = strlen(candidate);
+    bool begins = wanted >= 2 && wanted < size && !strncmp(candidate, nearest->wanted, wanted);
+    int distance = begins ? 1 : dls_text_distance(nearest->wanted, candidate);
+    if (distance >= nearest->distance || !(begins || is_near(distance, wanted, size))) return;
+    nearest->distance = distance;
+    nearest->best = candidate;
+}
+
+const char *dls_nearest_hint(const dls_nearest *nearest, char *text, size_t size) {
+    *text = '\0';
+    if (nearest->best) snprintf(text, size, ", did you mean '%.60s'?", nearest->best);
+    return text;
+}

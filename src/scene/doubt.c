@@ -1,0 +1,113 @@
+/* Values that can be read and are probably meant in another unit. They are noted while a scene is read, where
+ * the line is known, and told when it is checked. */
+#include "scene/read.h"
+
+#include "base/error.h"
+#include "base/vector.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Foams have 10 kg/m³ and more, osmium 22600. */
+static const double LIGHTEST = 10, HEAVIEST = 30000;
+/* In the plane a density is one of matter times a depth that nobody knows: only what no depth explains. */
+static const double HEAVIEST_PLANAR = 1e6;
+static const double ROUGHEST = 5;    /* friction coefficient */
+static const double MOST_TURN = 0.5; /* rad in a step */
+
+__attribute__((format(printf, 3, 4))) static dls_status doubt(dls_reader *reader, const dls_node *node,
+                                                              const char *format, ...) {
+    for (const dls_doubt *d = reader->doubts; d; d = d->next)
+        if (d->node == node) return DLS_OK; /* prototypes are read again for each of their bodies */
+    char said[400];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(said, sizeof said, format, arguments);
+    va_end(arguments);
+    dls_error line;
+    dls_node_fail(node, &line, "%s", said);
+    dls_doubt *d = dls_arena_take(reader->arena, 1, sizeof *d);
+    char *copy = d ? dls_arena_text(reader->arena, line.message, strlen(line.message)) : NULL;
+    if (!copy) return dls_fail_memory(reader->error);
+    *d = (dls_doubt){node, copy, NULL};
+    if (reader->last_doubt)
+        reader->last_doubt->next = d;
+    else
+        reader->doubts = d;
+    reader->last_doubt = d;
+    return DLS_OK;
+}
+
+/* Whether a name stands in an expression as a word of its own. */
+static bool has_word(const char *text, const char *word) {
+    size_t length = strlen(word);
+    for (const char *at = strstr(text, word); at; at = strstr(at + 1, word)) {
+        bool before = at > text && (at[-1] == '_' || isalnum((unsigned char)at[-1]));
+        bool behind = at[length] == '_' || isalnum((unsigned char)at[length]);
+        if (!before && !behind) return true;
+    }
+    return false;
+}
+
+/* More than a whole turn that says nothing of degrees, or degrees of what was in rad already: pi/6*deg. */
+dls_status dls_doubt_angle(dls_reader *reader, const dls_node *node, double angle) {
+    const char *text = node->text;
+    bool degrees = has_word(text, "deg");
+    if (!degrees && fabs(angle) > 2 * M_PI * (1 + 1e-6))
+        return doubt(reader, node, "%s is %g rad, %.4g turns; angles are in rad, %g degrees are %g*deg",
+                     node->key ? node->key : "angle", angle, fabs(angle) / (2 * M_PI), angle, angle);
+    if (degrees && has_word(text, "pi") && !strpbrk(text + 1, "+-"))
+        return doubt(reader, node, "%s is '%.60s', %.3g rad; deg is pi/180, expected '30*deg' or 'pi/6'",
+                     node->key ? node->key : "angle", text, angle);
+    return DLS_OK;
+}
+
+dls_status dls_doubt_turning(dls_reader *reader, const dls_node *node, double speed) {
+    double turn = fabs(speed) * reader->step;
+    if (!(turn > MOST_TURN)) return DLS_OK;
+    return doubt(reader, node, "%s is %g rad/s, %.3g turns in a step of %g s; %g rpm are %g*2*pi/60",
+                 node->key ? node->key : "speed", speed, turn / (2 * M_PI), reader->step, speed, speed);
+}
+
+dls_status dls_doubt_friction(dls_reader *reader, const dls_node *map, double mu) {
+    const dls_node *node = dls_node_find(map, "mu");
+    if (!node || !(mu > ROUGHEST)) return DLS_OK;
+    if (mu < 90)
+        return doubt(reader, node,
+                     "mu is %g, coefficients of friction are seldom above 1; an angle of friction "
+                     "of %g degrees is 'tan(%g*deg)'",
+                     mu, mu, mu);
+    return doubt(reader, node, "mu is %g, coefficients of friction are seldom above 1", mu);
+}
+
+/* A factor of 1000 is what g/cm³ and g/m³ make. */
+dls_status dls_doubt_density(dls_reader *reader, const dls_node *map, double density) {
+    const dls_node *node = dls_node_find(map, "density");
+    bool planar = reader->dimension == 2, light = !planar && density < LIGHTEST;
+    double meant = light ? 1000 * density : density / 1000;
+    char guess[64] = "";
+    if (!node || !(light || density > (planar ? HEAVIEST_PLANAR : HEAVIEST))) return DLS_OK;
+    if (!planar && meant >= LIGHTEST && meant <= HEAVIEST)
+        snprintf(guess, sizeof guess, "; %g %s are %g", density, light ? "g/cm³" : "g/m³", meant);
+    return doubt(reader, node, "density is %g kg/m%s, %s%s", density, planar ? "²" : "³",
+                 light ? "less than foam has" : "more than any metal has", guess);
+}
+
+/* 9.81 m/s² in other units, and pointing up. */
+dls_status dls_doubt_gravity(dls_reader *reader, const dls_node *node, const double *gravity) {
+    static const struct {
+        const char *unit;
+        double value;
+    } units[] = {{"cm/s²", 981}, {"mm/s²", 9810}, {"ft/s²", 32.17}, {"in/s²", 386.1}};
+    double size = vec_norm(gravity), up = gravity[reader->dimension - 1];
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++)
+        if (fabs(size - units[i].value) < 0.01 * units[i].value)
+            return doubt(reader, node, "gravity is %g m/s²; %g %s are 9.81 m/s²", size, size, units[i].unit);
+    if (up > 0 && up == size)
+        return doubt(reader, node, "gravity points up, along +%s; down is %g",
+                     reader->dimension == 2 ? "y" : "z", -up);
+    return DLS_OK;
+}
