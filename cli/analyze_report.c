@@ -23,7 +23,7 @@ static void print_head(const analyze_report *r) {
         printf(": ");
         print_plain(dls_results_title(r->results));
     }
-    printf("\n%d frame%s of %d, t = %g … %g s%s\n\n", frames, frames == 1 ? "" : "s",
+    printf("\n%d frame%s of %d, t = %g … %g s%s\n\n", frames, plural(frames),
            dls_results_frame_count(r->results), dls_results_frame_time(r->results, o->first_frame),
            dls_results_frame_time(r->results, o->last_frame),
            dls_results_finished(r->results, NULL) ? "" : "; the run is not finished");

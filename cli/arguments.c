@@ -180,7 +180,7 @@ static bool check_operands(const parse *p) {
     int count = p->operands.count;
     if (count < c->least_operands)
         report_error("%s: %d operand%s given, expected %s; see 'delassus help %s'", c->name, count,
-                     count == 1 ? "" : "s", c->operands, c->name);
+                     plural(count), c->operands, c->name);
     else if (count > c->most_operands)
         report_error("%s: '%s' is one too many, expected %s; see 'delassus help %s'", c->name,
                      p->operands.items[c->most_operands], *c->operands ? c->operands : "no operand", c->name);

@@ -91,10 +91,11 @@ static void print_findings(const findings *f) {
     printf("  dimension   %d\n", dls_world_dimension(world));
     printf("  bodies      %d dynamic (%.4g kg), %d static, %d driven", f->motions[DLS_DYNAMIC], f->mass,
            f->motions[DLS_STATIC], f->motions[DLS_DRIVEN]);
-    if (f->waiting) printf("; %d of them are born later", f->waiting);
+    if (f->waiting) printf("; %d of them %s born later", f->waiting, f->waiting == 1 ? "is" : "are");
     printf("\n  shapes      %d\n", f->shapes);
     printf("  materials   %d\n", dls_world_material_count(world));
-    printf("  time        %.0f steps of %g s until %g s\n", step_count(f), simulation->step, run->until);
+    printf("  time        %.0f step%s of %g s until %g s\n", step_count(f), step_count(f) == 1 ? "" : "s",
+           simulation->step, run->until);
     printf("  solver      %s, tolerance %g\n", dls_scene_solver(f->scene)->name, tolerance(f));
     for (int i = 0; i < f->warning_count; i++) {
         printf("%swarning%s: ", colour_begin(COLOUR_BAD), colour_end(COLOUR_BAD));

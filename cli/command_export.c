@@ -41,8 +41,8 @@ static int find_frame(const dls_results *results, const char *path, const export
     if (v->step >= 0) {
         for (int k = 0; k < count; k++)
             if (dls_results_frame_step(results, k) == v->step) return k;
-        report_error("%s: no frame of step %d, expected one of %d frames from step %" PRId64 " to %" PRId64,
-                     path, v->step, count, dls_results_frame_step(results, 0),
+        report_error("%s: no frame of step %d, expected one of %d frame%s from step %" PRId64 " to %" PRId64,
+                     path, v->step, count, plural(count), dls_results_frame_step(results, 0),
                      dls_results_frame_step(results, count - 1));
         return -1;
     }
@@ -101,8 +101,9 @@ static int export_problem(dls_results *results, const char *path, const export_v
     dls_status status = dls_results_problem(results, frame, &problem, &error);
     if (!status && v->fclib) status = write_fclib(results, frame, v->fclib, problem, &error);
     if (!status && v->fclib)
-        printf("%s written: step %" PRId64 ", %d contacts\n", v->fclib,
-               dls_results_frame_step(results, frame), dls_results_frame_contact_count(results, frame));
+        printf("%s written: step %" PRId64 ", %d contact%s\n", v->fclib,
+               dls_results_frame_step(results, frame), dls_results_frame_contact_count(results, frame),
+               plural(dls_results_frame_contact_count(results, frame)));
     if (!status && v->matrix_market) status = dls_matrix_market_write(v->matrix_market, problem, &error);
     if (!status && v->matrix_market) print_written_problem(v->matrix_market);
     dls_problem_destroy(problem);
@@ -114,13 +115,14 @@ static int export_results(const char *path, const export_values *v) {
     dls_error error = {0};
     dls_status status = dls_results_open(path, &results, &error);
     if (status) return report_error("%s", error.message);
+    int frames = dls_results_frame_count(results);
     if (v->csv) status = dls_results_export_csv(results, v->csv, &error);
     if (v->csv && !status)
-        printf("%s: %d frames and %" PRId64 " steps written\n", v->csv, dls_results_frame_count(results),
-               dls_results_step_count(results));
+        printf("%s: %d frame%s and %" PRId64 " step%s written\n", v->csv, frames, plural(frames),
+               dls_results_step_count(results), plural(dls_results_step_count(results)));
     if (v->vtk && !status) {
         status = dls_results_export_vtk(results, v->vtk, &error);
-        if (!status) printf("%s/run.pvd: %d frames written\n", v->vtk, dls_results_frame_count(results));
+        if (!status) printf("%s/run.pvd: %d frame%s written\n", v->vtk, frames, plural(frames));
     }
     int code = status ? report_error("%s", error.message) : EXIT_DONE;
     if (code == EXIT_DONE && (v->fclib || v->matrix_market)) code = export_problem(results, path, v);

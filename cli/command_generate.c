@@ -59,8 +59,8 @@ static int write_problem(const dls_problem *problem, int kind, const generate_va
                                  .math_info = "normal component first; SI units"};
     dls_error error;
     if (dls_fclib_write(v->output, &content, &error)) return report_error("%s", error.message);
-    printf("%s: %d contacts, %d rows\n", v->output, dls_problem_contact_count(problem),
-           dls_problem_row_count(problem));
+    int contacts = dls_problem_contact_count(problem), rows = dls_problem_row_count(problem);
+    printf("%s: %d contact%s, %d row%s\n", v->output, contacts, plural(contacts), rows, plural(rows));
     return EXIT_DONE;
 }
 

@@ -72,11 +72,12 @@ static void print_blocks(const findings *f) {
     const char *separator = "  blocks           ";
     for (int size = 1; size <= DLS_MAX_BLOCK; size++) {
         if (f->contacts[size]) {
-            printf("%s%d contacts of %d rows", separator, f->contacts[size], size);
+            printf("%s%d contact%s of %d row%s", separator, f->contacts[size], plural(f->contacts[size]),
+                   size, plural(size));
             separator = ", ";
         }
         if (f->bilaterals[size]) {
-            printf("%s%d bilateral of %d row%s", separator, f->bilaterals[size], size, size > 1 ? "s" : "");
+            printf("%s%d bilateral of %d row%s", separator, f->bilaterals[size], size, plural(size));
             separator = ", ";
         }
     }
@@ -106,7 +107,8 @@ static void print_operator(const findings *f) {
     printf("  W                %d × %d", rows, rows);
     int64_t stored = dls_problem_stored_blocks(f->problem);
     if (stored)
-        printf(", %lld blocks stored, %.1f per block row", (long long)stored, (double)stored / blocks);
+        printf(", %lld block%s stored, %.1f per block row", (long long)stored, plural(stored),
+               (double)stored / blocks);
     printf("\n  memory           %s\n", memory);
     if (rows == 0) return;
     if (isnan(facts->asymmetry))

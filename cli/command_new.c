@@ -24,8 +24,13 @@ static const option options[] = {
 
 static int print_list(void) {
     printf("Templates, for delassus new TEMPLATE:\n\n");
+    int width = 0;
+    for (int i = 0; i < dls_scene_template_count(); i++) {
+        int one = text_width(dls_scene_template_name(i));
+        width = one > width ? one : width;
+    }
     for (int i = 0; i < dls_scene_template_count(); i++)
-        printf("  %s%-14s%s %s\n", colour_begin(COLOUR_STRONG), dls_scene_template_name(i),
+        printf("  %s%-*s%s  %s\n", colour_begin(COLOUR_STRONG), width, dls_scene_template_name(i),
                colour_end(COLOUR_STRONG), dls_scene_template_summary(i));
     return EXIT_DONE;
 }

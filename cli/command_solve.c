@@ -213,17 +213,18 @@ static void print_effort(const session *s) {
     format_seconds(info->seconds, wall, sizeof wall);
     format_seconds(info->cpu_seconds, cpu, sizeof cpu);
     printf("  iterations       %d", info->iterations);
-    if (info->restarts) printf(", %d restart%s", info->restarts, info->restarts == 1 ? "" : "s");
-    if (info->colours) printf(", %d colours", info->colours);
+    if (info->restarts) printf(", %d restart%s", info->restarts, plural(info->restarts));
+    if (info->colours) printf(", %d colour%s", info->colours, plural(info->colours));
     if (info->fallbacks) printf(", the last ones Gauss–Seidel sweeps");
-    if (info->unsolved) printf(", %d contacts unsolved by the law", info->unsolved);
+    if (info->unsolved) printf(", %d contact%s unsolved by the law", info->unsolved, plural(info->unsolved));
     printf("\n  time             %s, %s of processor", wall, cpu);
     if (s->repeats > 1) printf(", the least of %d", s->repeats);
     putchar('\n');
     for (int i = 0; i < info->stage_count; i++) {
         format_seconds(info->stages[i].seconds, wall, sizeof wall);
-        printf("  stage %-10s %d iterations, %s, residual %.3e\n", info->stages[i].name,
-               info->stages[i].iterations, wall, info->stages[i].residual);
+        printf("  stage %-10s %d iteration%s, %s, residual %.3e\n", info->stages[i].name,
+               info->stages[i].iterations, plural(info->stages[i].iterations), wall,
+               info->stages[i].residual);
     }
 }
 
@@ -238,8 +239,8 @@ static void print_summary(const session *s) {
     bool converged = info->outcome == DLS_CONVERGED;
     report_colour verdict = converged ? COLOUR_GOOD : COLOUR_BAD;
     print_plain(s->path);
-    printf(": %d contacts, %d rows\n", dls_problem_contact_count(s->problem),
-           dls_problem_row_count(s->problem));
+    int contacts = dls_problem_contact_count(s->problem), rows = dls_problem_row_count(s->problem);
+    printf(": %d contact%s, %d row%s\n", contacts, plural(contacts), rows, plural(rows));
     printf("%s%s%s: %s%s%s, asked for a %s of %g\n\n", colour_begin(verdict), dls_outcome_name(info->outcome),
            colour_end(verdict), info->solver, *info->law ? ":" : "", info->law, stop_name(&s->choice),
            s->choice.options.stop.tolerance);

@@ -118,8 +118,7 @@ static bool draw_curves(const comparison *c, int problem, const char *folder) {
     for (int t = 0; t < c->tolerance_count; t++) marks[t] = (figure_mark){NULL, true, c->tolerances[t].value};
     char title[160];
     int contacts = c->problems[problem].probe.contacts;
-    snprintf(title, sizeof title, "%s (%d contact%s)", c->problems[problem].name, contacts,
-             contacts == 1 ? "" : "s");
+    snprintf(title, sizeof title, "%s (%d contact%s)", c->problems[problem].name, contacts, plural(contacts));
     size_t drawn = curve_series(c, problem, series, x, y);
     figure f = {.title = title,
                 .x = iteration_axis(series, drawn),

@@ -54,8 +54,8 @@ static void describe_failure(const compare_result *result, char *text, size_t si
     else if (result->signal)
         snprintf(text, size, "%s by signal %d", outcome, result->signal);
     else if (result->end == WORKER_DONE)
-        snprintf(text, size, "%s at %.3g after %d iterations", outcome, result->measures.residual,
-                 result->iterations);
+        snprintf(text, size, "%s at %.3g after %d iteration%s", outcome, result->measures.residual,
+                 result->iterations, plural(result->iterations));
     else
         snprintf(text, size, "%s", outcome);
 }

@@ -81,6 +81,8 @@ int text_width(const char *text) {
     return width;
 }
 
+const char *plural(int64_t count) { return count == 1 ? "" : "s"; }
+
 void format_seconds(double seconds, char *text, size_t size) {
     if (!isfinite(seconds))
         snprintf(text, size, "unknown");

@@ -47,6 +47,9 @@ void print_plain(const char *text);
 /* Columns that UTF-8 text takes on a terminal. */
 int text_width(const char *text);
 
+/* The letter behind a noun: "" for 1, "s" for any other number. */
+const char *plural(int64_t count);
+
 /* 12.3 µs, 4.56 ms, 1.23 s, 5 min 12 s */
 void format_seconds(double seconds, char *text, size_t size);
 /* 812 bytes, 3.4 kB, 1.2 MB */

@@ -50,8 +50,8 @@ static report_colour verdict_colour(claim_verdict verdict) {
     return verdict == VERDICT_PASS ? COLOUR_GOOD : verdict == VERDICT_FAIL ? COLOUR_BAD : COLOUR_FAINT;
 }
 
-static void print_claims(const claim_list *list) {
-    static const char *const heads[] = {"claim", "unit", "paper", "ours", "tolerance", "verdict"};
+static void print_claims(const claim_list *list, bool paper) {
+    const char *const heads[] = {"claim", "unit", paper ? "paper" : "bound", "ours", "tolerance", "verdict"};
     table *t = table_create(6);
     table_align_left(t, 5);
     for (int i = 0; i < 6; i++) table_cell(t, COLOUR_STRONG, "%s", heads[i]);
@@ -96,7 +96,7 @@ void experiment_print(const experiment_run *run) {
            run->size == SIZE_REDUCED ? "reduced"
            : paper                   ? "the paper's"
                                      : "full");
-    print_claims(&run->claims);
+    print_claims(&run->claims, paper);
     print_notes(&run->claims, paper);
     printf("\n%s%s%s in %s\n", colour_begin(verdict_colour(verdict_overall(found))), counts,
            colour_end(verdict_colour(verdict_overall(found))), seconds);

@@ -43,11 +43,12 @@ static void show(const run_report *x) {
         used += snprintf(bar + used, sizeof bar - (size_t)used, "%s", i < done * BAR ? "█" : "·");
     format_seconds(done > 0 ? seconds * (1 - done) / done : 0, left, sizeof left);
     if (x->line.live)
-        progress_text(&x->line, "%s t = %.4g of %.4g s  %.0f steps/s  %d contacts  residual %.1e  %s left",
-                      bar, step->t, x->until, rate, step->contacts, step->residual, left);
+        progress_text(&x->line, "%s t = %.4g of %.4g s  %.0f steps/s  %d contact%s  residual %.1e  %s left",
+                      bar, step->t, x->until, rate, step->contacts, plural(step->contacts), step->residual,
+                      left);
     else
-        fprintf(stderr, "t = %.4g of %.4g s, %.0f steps/s, %d contacts, residual %.1e, %s left\n", step->t,
-                x->until, rate, step->contacts, step->residual, left);
+        fprintf(stderr, "t = %.4g of %.4g s, %.0f steps/s, %d contact%s, residual %.1e, %s left\n", step->t,
+                x->until, rate, step->contacts, plural(step->contacts), step->residual, left);
 }
 
 void run_report_start(const dls_simulation *simulation, bool resumed, void *report) {
@@ -101,9 +102,9 @@ static void take_last_step(run_report *x) {
 }
 
 static void print_certified(const run_report *x, const dls_run_summary *sum) {
-    printf("  certified        %lld of %lld steps (%.5g %%) at a residual of %g\n", (long long)sum->certified,
-           (long long)sum->steps, sum->steps ? 100.0 * (double)sum->certified / (double)sum->steps : 100.0,
-           x->tolerance);
+    printf("  certified        %lld of %lld step%s (%.5g %%) at a residual of %g\n",
+           (long long)sum->certified, (long long)sum->steps, plural(sum->steps),
+           sum->steps ? 100.0 * (double)sum->certified / (double)sum->steps : 100.0, x->tolerance);
     for (int i = 0; i < x->uncertified_count; i++)
         printf("                   not step %lld, t = %.6g s: residual %.2e, error %.2e m/s\n",
                (long long)x->uncertified[i].step, x->uncertified[i].t, x->uncertified[i].residual,
@@ -135,10 +136,10 @@ void run_report_print(run_report *x, const dls_run_summary *sum) {
         printf(": ");
         print_plain(x->title);
     }
-    printf("\n\n  simulated        %.6g s in %lld steps of %g s\n", x->last.t, (long long)sum->steps,
-           x->step);
-    printf("  bodies           %d, %d contacts at the end, %d of them loaded\n", x->last.bodies,
-           x->last.contacts, x->last.active);
+    printf("\n\n  simulated        %.6g s in %lld step%s of %g s\n", x->last.t, (long long)sum->steps,
+           plural(sum->steps), x->step);
+    printf("  bodies           %d, %d contact%s at the end, %d of them loaded\n", x->last.bodies,
+           x->last.contacts, plural(x->last.contacts), x->last.active);
     print_certified(x, sum);
     printf("  worst            residual %.2e, error of one contact %.2e m/s, penetration %.2e m\n",
            sum->worst_residual, sum->worst_error, sum->penetration);

@@ -2,6 +2,7 @@
 import json
 import os
 import pathlib
+import re
 import sys
 
 sys.path.insert(0, os.path.join(os.environ["DLS_SOURCE_DIR"], "tests", "support"))
@@ -25,6 +26,12 @@ def test_help_everywhere():
         text = run(command, "--help").stdout
         assert text == run("help", command).stdout == run(command, "-h").stdout
         assert text.startswith(f"usage: delassus {command}") and "--help" in text
+
+
+def test_help_states_a_default_once():
+    for command in COMMANDS + ["analyze"]:
+        for line in run(command, "--help").stdout.splitlines():
+            assert not re.search(r"\[[^]]*\] \[[^]]*\]$", line[32:]), line
 
 
 def test_solvers_list_every_option():

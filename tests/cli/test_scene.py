@@ -41,6 +41,26 @@ def test_new_writes_the_files_of_the_repository():
         assert run("new", template.stem, "-o", "-").stdout == template.read_text()
 
 
+def test_the_list_is_aligned():
+    rows = run("new").stdout.splitlines()[2:]
+    names = [path.stem for folder in ("templates", "papers") for path in (SOURCE / "scenes" / folder).glob("*.yaml")]
+    column = 2 + max(map(len, names)) + 2
+    assert len(rows) == len(names) and all(row[column - 2:column] == "  " and row[column] != " " for row in rows), rows
+
+
+def test_one_is_singular():
+    text = run("run", scene(BALL + "time: {until: 0.001}\n"), "-o", "one.h5").stdout
+    assert "in 1 step of 0.001 s" in text and "1 of 1 step (" in text, text
+    assert "1 step of 0.001 s" in run("check", "scene.yaml").stdout
+    ball = BALL.replace("shape:", "position: [0, 0, 0.1]\n    shape:")
+    floor = "  - {motion: static, shape: {kind: half-space}}\n"
+    text = run("run", scene(ball + floor + "time: {until: 0.001}\n"), "-o", "two.h5").stdout
+    assert " 1 contact at the end" in text, text
+    assert "1 contact\n" in run("export", "two.h5", "--fclib", "two.hdf5").stdout
+    assert "1 contact, 3 rows" in run("solve", "two.hdf5").stdout
+    assert "1 contact of 3 rows" in run("info", "two.hdf5").stdout
+
+
 def test_new_keeps_what_is_there():
     pathlib.Path("mine.yaml").write_text("precious")
     refuses("new", "drum", "-o", "mine.yaml", words=["mine.yaml: exists already", "--force"])
