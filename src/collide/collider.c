@@ -27,7 +27,7 @@ typedef struct dls_collide_slot {
 /* ---- lists ---- */
 
 void *dls_list_grow(void *item, int count, int *capacity, int64_t more, size_t size) {
-    int64_t needed = count + more, wanted = needed + needed / 8 + 16;
+    int64_t needed = count + more, wanted = needed + needed / 16 + 16;
     if (needed > INT32_MAX) return NULL;
     if (wanted > INT32_MAX) wanted = INT32_MAX;
     void *block = dls_alloc((size_t)wanted, size);

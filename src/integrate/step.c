@@ -29,7 +29,7 @@ static double smallest_radius(const dls_world *world) {
 
 dls_status dls_simulation_reserve(dls_simulation *s, int rows, dls_error *error) {
     if (rows <= s->row_capacity) return DLS_OK;
-    int capacity = rows + rows / 8 + 16;
+    int capacity = rows + rows / 16 + 16;
     dls_body_state *kept = DLS_NEW(dls_body_state, capacity);
     dls_pose *found = DLS_NEW(dls_pose, capacity);
     if (!kept || !found) {

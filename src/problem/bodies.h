@@ -14,7 +14,7 @@ typedef struct dls_product_work {
 /* dls_operator.colour through the bodies of the contacts. */
 void dls_bodies_colour(const dls_problem *p, int chunk, uint8_t *colour, uint64_t *scratch);
 
-/* Ends the rows of balls: diagonal blocks and scales; returns the sum of the scales. */
+/* Ends the rows of balls; returns the sum of the scales. */
 double dls_round_end(dls_problem *p, int threads);
 /* One side of a contact of balls as three rows of six. */
 void dls_round_side(const dls_problem *p, int c, int side, double *G);

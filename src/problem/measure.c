@@ -122,7 +122,7 @@ typedef struct sums {
 static double inverse_energy(const dls_problem *p, int c, const double *x) {
     int d = dls_size(p, c);
     double A[SMALL_MAX * SMALL_MAX], y[SMALL_MAX];
-    memcpy(A, dls_diagonal(p, c), sizeof(double) * (size_t)(d * d));
+    dls_problem_diagonal_block(p, c, A);
     memcpy(y, x, sizeof(double) * (size_t)d);
     if (!small_solve(d, A, y)) return small_dot(d, x, x) / p->scale[c];
     return small_dot(d, x, y);
@@ -143,7 +143,8 @@ static void add_energy(const dls_problem *p, int c, const double *r, const doubl
 /* Paper 001 (39) with g_d = 1/λmax(W_cc): a velocity, squared and summed. */
 static void add_gradient(const dls_problem *p, int c, const double *r, const double *u, sums *s) {
     int d = dls_size(p, c);
-    double N[DLS_MAX_BLOCK], largest = small_max_eigenvalue(d, dls_diagonal(p, c), d);
+    double N[DLS_MAX_BLOCK], room[DLS_ROUND_DIAGONAL];
+    double largest = small_max_eigenvalue(d, dls_diagonal_in(p, c, room), d);
     cone_natural_map(d, p->mu[c], largest, r, u, N);
     s->gradient += small_dot(d, N, N);
 }

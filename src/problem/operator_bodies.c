@@ -318,20 +318,21 @@ dls_status dls_problem_begin_contacts(dls_workspace *workspace, const dls_contac
     p->mu = DLS_TAKE(workspace, double, n);
     p->scale = DLS_TAKE(workspace, double, n);
     p->b = DLS_TAKE(workspace, double, rows);
-    p->diagonal = DLS_TAKE_ZERO(workspace, double, rows *d + DLS_MAX_BLOCK);
     p->bodies.dof = def->dof;
     p->bodies.body = DLS_TAKE(workspace, int, 2 * n);
-    if (round)
+    if (round) {
         p->bodies.round = DLS_TAKE(workspace, dls_round_row, n);
-    else
+    } else {
         p->bodies.G = DLS_TAKE(workspace, double, 2 * rows * def->dof);
+        p->diagonal = DLS_TAKE_ZERO(workspace, double, rows *d + DLS_MAX_BLOCK);
+    }
     if (!n) { /* what is not uniform has these */
         p->diagonal_start = DLS_TAKE_ZERO(workspace, int64_t, 1);
         p->bodies.row_start = DLS_TAKE_ZERO(workspace, int64_t, 1);
         if (!p->diagonal_start || !p->bodies.row_start) return dls_fail_memory(error);
     }
-    if (!p->row || !p->kind || !p->mu || !p->scale || !p->b || !p->diagonal || !p->bodies.body ||
-        (round ? !p->bodies.round : !p->bodies.G))
+    if (!p->row || !p->kind || !p->mu || !p->scale || !p->b || !p->bodies.body ||
+        (round ? !p->bodies.round : !p->bodies.G || !p->diagonal))
         return dls_fail_memory(error);
     for (int c = 0; c <= def->count; c++) p->row[c] = c * def->d;
     return DLS_OK;
@@ -478,7 +479,7 @@ static dls_status assemble_stored(const dls_problem *p, dls_workspace *workspace
     for (int c = 0; c < p->block_count; c++) {
         int64_t d = dls_size(p, c);
         double *W = s->diagonal + (s->uniform ? c * d * d : s->diagonal_start[c]);
-        memcpy(W, dls_diagonal(p, c), sizeof(double) * (size_t)(d * d));
+        dls_problem_diagonal_block(p, c, W);
     }
     status = dls_problem_is_stored(p) ? copy_rows(p, s, error) : assemble_rows(p, s, error);
     if (!status) status = dls_problem_finish(s, error);

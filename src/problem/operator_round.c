@@ -59,7 +59,8 @@ static void product(const dls_problem *p, const double *r, double *u, double *st
 }
 
 static void local(const dls_problem *p, int c, const double *r, const double *state, double *v) {
-    const double *W = dls_diagonal(p, c);
+    double room[DLS_ROUND_DIAGONAL];
+    const double *W = dls_diagonal_in(p, c, room);
     for (int k = 0; k < 3; k++) v[k] = p->b[3 * (int64_t)c + k] - W[4 * k] * r[3 * (int64_t)c + k];
     velocity_of(p, c, state, v);
 }
@@ -87,21 +88,18 @@ const dls_operator dls_operator_round = {"matrix-free, balls", state_size, produ
 
 /* ---- rows ---- */
 
-/* W_cc and what follows from it; no more than a sum is left to do over all contacts. */
+/* What follows from W_cc. */
 static double end_range(void *self, int first, int end) {
     dls_problem *p = self;
     double sum = 0;
     for (int c = first; c < end; c++) {
         dls_round_row *row = &p->bodies.round[c];
-        double *W = p->diagonal + 9 * (int64_t)c;
-        double along = row->a_a * row->a_a + row->a_b * row->a_b;
-        double across = along + row->beta_a * row->beta_a + row->beta_b * row->beta_b;
-        W[0] = along;
-        W[4] = W[8] = across;
-        row->inverse_n = 1 / along;
-        row->inverse_t = 1 / across;
+        double room[DLS_ROUND_DIAGONAL];
+        const double *W = dls_diagonal_in(p, c, room);
+        row->inverse_n = 1 / W[0];
+        row->inverse_t = 1 / W[4];
         row->mu = p->mu[c];
-        p->scale[c] = (along + 2 * across) / 3;
+        p->scale[c] = (W[0] + 2 * W[4]) / 3;
         sum += p->scale[c];
     }
     return sum;

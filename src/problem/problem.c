@@ -190,7 +190,8 @@ double dls_problem_reference_velocity(const dls_problem *p) { return p->referenc
 size_t dls_problem_memory(const dls_problem *p) {
     size_t n = (size_t)p->block_count;
     size_t entries = 0;
-    for (int c = 0; c < p->block_count; c++) entries += (size_t)(dls_size(p, c) * dls_size(p, c));
+    for (int c = 0; c < p->block_count && p->diagonal; c++)
+        entries += (size_t)(dls_size(p, c) * dls_size(p, c));
     size_t layout = n * (sizeof(int) + sizeof(uint8_t) + 2 * sizeof(double));
     if (p->diagonal_start) layout += n * sizeof(int64_t);
     return sizeof *p + layout + (entries + (size_t)p->row_count) * sizeof(double) + p->op->memory(p);
@@ -198,7 +199,8 @@ size_t dls_problem_memory(const dls_problem *p) {
 
 void dls_problem_diagonal_block(const dls_problem *p, int block, double *Wcc) {
     int d = dls_size(p, block);
-    memcpy(Wcc, dls_diagonal(p, block), sizeof(double) * (size_t)(d * d));
+    double room[DLS_ROUND_DIAGONAL];
+    memcpy(Wcc, dls_diagonal_in(p, block, room), sizeof(double) * (size_t)(d * d));
 }
 
 void dls_velocity(const dls_problem *p, const double *r, double *u, double *state, int threads) {

@@ -43,7 +43,7 @@ struct dls_problem {
     double *mu, *b;
     double reference_velocity;
     int64_t *diagonal_start;  /* NULL where uniform */
-    double *diagonal;         /* W_cc, column-major */
+    double *diagonal;         /* W_cc, column-major; NULL where all bodies are balls */
     double *scale;            /* tr(W_cc)/d of each block: 1/ρ_c of the judge, 1/kg */
     double mean_scale;        /* W̄: its mean over contacts, or over bilateral blocks where there are none */
     dls_workspace *workspace; /* where its arrays are, and it itself; NULL: in blocks of their own */
@@ -80,8 +80,21 @@ static inline int dls_size(const dls_problem *p, int c) {
     return p->uniform ? p->uniform : p->row[c + 1] - p->row[c];
 }
 
+/* W_cc as it is stored. */
 static inline const double *dls_diagonal(const dls_problem *p, int c) {
     return p->diagonal + (p->uniform ? (int64_t)c * p->uniform * p->uniform : p->diagonal_start[c]);
+}
+
+enum { DLS_ROUND_DIAGONAL = 9 };
+
+/* W_cc of any problem: stored, or of balls diag(w_n, w_t, w_t) made in room. */
+static inline const double *dls_diagonal_in(const dls_problem *p, int c, double *room) {
+    if (p->diagonal) return dls_diagonal(p, c);
+    const dls_round_row *row = &p->bodies.round[c];
+    for (int k = 0; k < DLS_ROUND_DIAGONAL; k++) room[k] = 0;
+    room[0] = row->a_a * row->a_a + row->a_b * row->a_b;
+    room[4] = room[8] = room[0] + row->beta_a * row->beta_a + row->beta_b * row->beta_b;
+    return room;
 }
 
 /* Checks def and makes a problem without an operator. With a workspace everything lies there: destroying the

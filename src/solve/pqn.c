@@ -47,7 +47,9 @@ static double linearize_range(void *self, int first, int end) {
             for (int k = 0; k < d * d; k++) X[k] = k % (d + 1) == 0 ? s->rho : 0, Y[k] = 0;
         }
         for (int k = 0; k < d * d; k++) D[k] = Y[k] + (k % (d + 1) == 0 ? s->delta : 0);
-        for (int j = 0; j < d; j++) small_multiply_add(d, X, dls_diagonal(p, c) + d * j, D + d * j);
+        double room[DLS_ROUND_DIAGONAL];
+        const double *W = dls_diagonal_in(p, c, room);
+        for (int j = 0; j < d; j++) small_multiply_add(d, X, W + d * j, D + d * j);
         if (!small_invert(d, D, inverse))
             for (int k = 0; k < d * d; k++) inverse[k] = k % (d + 1) == 0;
     }
@@ -227,13 +229,15 @@ static void set_parameters(dls_pqn *s) {
     const dls_problem *p = s->problem;
     const dls_pqn_options *o = s->options;
     double least = INFINITY, largest = 0, sum = 0, b2 = 0;
-    for (int c = 0; c < p->block_count; c++)
+    for (int c = 0; c < p->block_count; c++) {
+        double room[DLS_ROUND_DIAGONAL];
+        const double *W = dls_diagonal_in(p, c, room);
         for (int i = 0, d = dls_size(p, c); i < d; i++) {
-            double w = dls_diagonal(p, c)[i + d * i];
-            least = fmin(least, w);
-            largest = fmax(largest, w);
-            sum += w;
+            least = fmin(least, W[i + d * i]);
+            largest = fmax(largest, W[i + d * i]);
+            sum += W[i + d * i];
         }
+    }
     for (int i = 0; i < p->row_count; i++) b2 += p->b[i] * p->b[i];
     double mean = p->row_count && sum > 0 ? sum / p->row_count : 1;
     const double factors[] = {1, least, mean, largest};

@@ -8,7 +8,8 @@
 static void fill_scale(const dls_problem *p, double *S) {
     for (int c = 0; c < p->block_count; c++) {
         int d = dls_size(p, c);
-        const double *W = dls_diagonal(p, c);
+        double room[DLS_ROUND_DIAGONAL];
+        const double *W = dls_diagonal_in(p, c, room);
         for (int i = 0; i < d; i++)
             S[p->row[c] + i] = 1 / sqrt(p->kind[c] == DLS_CONTACT ? p->scale[c] : W[i + d * i]);
     }

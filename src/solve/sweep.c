@@ -72,7 +72,8 @@ static inline bool enter(dls_sweep *s, int d, double scale, double *x, double *r
 static inline bool visit_local(dls_sweep *s, int c, int d, const double *v, double *r, double *x,
                                dls_sweep_change *change) {
     const dls_problem *p = s->problem;
-    const double *W = dls_diagonal(p, c), *data = law_data(s, c);
+    double room[DLS_ROUND_DIAGONAL];
+    const double *W = dls_diagonal_in(p, c, room), *data = law_data(s, c);
     double *rc = r + p->row[c];
     for (int i = 0; i < d; i++) x[i] = rc[i];
     if (p->kind[c] == DLS_CONTACT)
@@ -390,10 +391,12 @@ static double prepare_range(void *self, int first, int end) {
     const dls_problem *p = s->problem;
     for (int c = first; c < end; c++) {
         int d = dls_size(p, c);
+        double room[DLS_ROUND_DIAGONAL];
+        const double *W = dls_diagonal_in(p, c, room);
         if (p->kind[c] == DLS_CONTACT)
-            s->law->prepare(&s->local, d, dls_diagonal(p, c), p->mu[c], law_data(s, c));
+            s->law->prepare(&s->local, d, W, p->mu[c], law_data(s, c));
         else
-            prepare_bilateral(d, dls_diagonal(p, c), law_data(s, c));
+            prepare_bilateral(d, W, law_data(s, c));
     }
     return 0;
 }

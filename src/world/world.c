@@ -88,7 +88,7 @@ void dls_world_period(const dls_world *world, double *low, double *size) {
 /* ---- room ---- */
 
 static int grown(int capacity, int wanted) {
-    int next = capacity < 16 ? 16 : capacity + capacity / 2;
+    int next = capacity < 16 ? 16 : capacity + capacity / 4;
     return next > wanted ? next : wanted;
 }
 
