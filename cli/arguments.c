@@ -65,7 +65,9 @@ static bool set_number(const command *c, const option *o, void *member, const ch
     if (!good) {
         char range[96];
         describe_range(o, range, sizeof range);
-        report_error("%s: --%s '%s', expected %s", c->name, o->name, text, range);
+        bool named = o->value[1] != '\0'; /* INCHES says more than N */
+        report_error("%s: --%s '%s', expected %s%s%s%s", c->name, o->name, text, range, named ? " (" : "",
+                     named ? o->value : "", named ? ")" : "");
         return false;
     }
     if (o->type == OPTION_INT)

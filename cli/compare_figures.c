@@ -68,9 +68,11 @@ static bool draw_profile(const comparison *c, int tolerance, const char *folder)
     char title[64], limit[32];
     format_tolerance(&c->tolerances[tolerance], limit, sizeof limit);
     snprintf(title, sizeof title, "residual at most %s", limit);
+    /* a little more than 1 to the end and 0 to 1, so that no step runs along the frame */
+    double end = fmax(2, 1.25 * largest), edge = pow(end, -0.015);
     figure f = {.title = title,
-                .x = {"time relative to the fastest solver", FIGURE_LOG, 1, fmax(2, 1.25 * largest)},
-                .y = {"share of problems solved", FIGURE_LINEAR, 0, 1},
+                .x = {"time relative to the fastest solver", FIGURE_LOG, edge, end},
+                .y = {"share of problems solved", FIGURE_LINEAR, -0.025, 1.025},
                 .series = series,
                 .series_count = solvers};
     bool good = draw(&f, folder, "profile", c->tolerances[tolerance].text);

@@ -143,8 +143,8 @@ static double length_before(const figure_vertex *v) {
 /* On a line markers stand on data: on all of few points, else at least a spacing apart along the line. */
 static void draw_line_markers(cairo_t *cr, const figure_page *page, size_t series, const look *l) {
     const figure_trace *trace = &page->traces[series];
-    const size_t few = 16, markers_max = 10;
-    const bool every = !trace->dense && trace->count <= few;
+    const size_t markers_max = 10;
+    const bool every = !trace->dense && trace->count <= FIGURE_FEW;
     double length = 0;
     for (size_t k = 0; k < trace->count; k++) length += length_before(&trace->vertex[k]);
     const double spacing = fmax(marker_spacing, length / (double)markers_max);

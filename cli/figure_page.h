@@ -30,6 +30,7 @@
 #define FIGURE_COLUMN_GAP   9.0
 #define FIGURE_LINE_WIDTH   1.1
 #define FIGURE_THIN_WIDTH   0.6
+#define FIGURE_FEW          16 /* points of a line that all get a marker */
 
 enum { FIGURE_MAJOR_MAX = 128, FIGURE_MINOR_MAX = 1024, FIGURE_TICK_TEXT = 64 };
 

@@ -74,6 +74,17 @@ static bool has_style(const figure *f, figure_style style) {
     return false;
 }
 
+/* Whether markers stand on the outermost points, too. */
+static bool has_markers(const figure *f) {
+    for (size_t k = 0; k < f->series_count; k++) {
+        const figure_series *series = &f->series[k];
+        if (!series->count) continue;
+        if (figure_series_is_points(series) || (series->style == FIGURE_LINE && series->count <= FIGURE_FEW))
+            return true;
+    }
+    return false;
+}
+
 /* Extent of everything shown along one axis; of points outside a range fixed on the other axis, nothing. */
 static span span_of_data(const figure *f, bool horizontal) {
     const figure_axis *axis = horizontal ? &f->x : &f->y, *other = horizontal ? &f->y : &f->x;
@@ -98,30 +109,36 @@ static span span_of_data(const figure *f, bool horizontal) {
     return s;
 }
 
-/* A range too narrow to graduate is widened, on its free sides if it has any. */
-static void span_open(span *s, figure_scale scale) {
+/* A range too narrow to graduate is widened, on its free sides if it has any; whether it was. */
+static bool span_open(span *s, figure_scale scale) {
     const double size = fmax(fabs(s->low), fabs(s->high));
     const double narrow = scale == FIGURE_LOG ? 1e-6 : fmax(1e-12 * size, 1e-290);
-    if (s->high - s->low > narrow) return;
+    if (s->high - s->low > narrow) return false;
     const bool whole = size < 1e-290 || size == floor(size); /* a count, or zero, gets its neighbours */
     const double spread = scale == FIGURE_LOG ? 0.5 : fmax(0.1 * size, whole ? 1 : 0);
     const double low = s->low, high = s->high;
     if (!s->fixed_low || s->fixed_high) s->low = high - spread;
     if (!s->fixed_high || s->fixed_low) s->high = low + spread;
+    return true;
 }
 
-/* Room beyond the data on the free sides. */
-static void span_pad(span *s, double pad, bool may_cross_zero) {
-    const double low = s->low >= 0 && !may_cross_zero ? fmax(s->low - pad, 0) : s->low - pad;
-    const double high = s->high <= 0 && !may_cross_zero ? fmin(s->high + pad, 0) : s->high + pad;
+/* Room beyond the data on the free sides. Zero is an edge, except for data that are nearer to it than clear.
+ */
+static void span_pad(span *s, double pad, double clear, bool may_cross_zero) {
+    const bool from_zero = s->low >= clear && !may_cross_zero, to_zero = s->high <= -clear && !may_cross_zero;
+    const double low = from_zero ? fmax(s->low - pad, 0) : s->low - pad;
+    const double high = to_zero ? fmin(s->high + pad, 0) : s->high + pad;
     if (!s->fixed_low) s->low = low;
     if (!s->fixed_high) s->high = high;
 }
 
-static void span_to_decades(span *s) {
-    const double slack = 1e-6;
+/* To whole decades, and beyond them where data are nearer to the edge than clear. */
+static void span_to_decades(span *s, double clear) {
+    const double slack = 1e-6, low = s->low, high = s->high;
     if (!s->fixed_low) s->low = floor(s->low + slack);
     if (!s->fixed_high) s->high = ceil(s->high - slack);
+    if (!s->fixed_low) s->low = fmin(s->low, low - clear);
+    if (!s->fixed_high) s->high = fmax(s->high, high + clear);
 }
 
 void figure_ruler_set_range(figure_ruler *ruler, const figure *f, bool horizontal) {
@@ -131,15 +148,16 @@ void figure_ruler_set_range(figure_ruler *ruler, const figure *f, bool horizonta
     if (data.low > data.high) data = (span){.low = 0, .high = 1};
     if (!s.fixed_low) s.low = data.low;
     if (!s.fixed_high) s.high = data.high;
-    span_open(&s, axis->scale);
+    const bool opened = span_open(&s, axis->scale);
 
     const double size = s.high - s.low, decades_from = 1.5;
     const double bars = horizontal ? 0.5 * figure_bar_gap(f) : 0;
-    const double share = !horizontal ? 0.05 : has_style(f, FIGURE_POINTS) ? 0.03 : 0;
+    const bool markers = !opened && has_markers(f) && !has_style(f, FIGURE_BARS);
+    const double share = !horizontal ? 0.05 : markers ? 0.03 : 0, clear = markers ? 0.015 * size : 0;
     if (!horizontal && axis->scale == FIGURE_LOG && size > decades_from)
-        span_to_decades(&s);
+        span_to_decades(&s, clear);
     else
-        span_pad(&s, fmax(bars, share * size), bars > 0 || axis->scale == FIGURE_LOG);
+        span_pad(&s, fmax(bars, share * size), clear, bars > 0 || axis->scale == FIGURE_LOG);
     ruler->scale = axis->scale;
     ruler->horizontal = horizontal;
     ruler->low = s.low;

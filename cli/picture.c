@@ -10,6 +10,7 @@
 #include <string.h>
 
 static const double MARGIN = 8, HEAD = 16, FOOT = 26, TEXT = 8; /* points */
+static const double FULL_WIDTH = 216, LEAST_TEXT = 4.5; /* text and lines are smaller on narrow pages */
 static const double POINTS_PER_INCH = 72;
 static const double REST = 1e-6; /* m/s: what is slower stands still */
 
@@ -39,6 +40,7 @@ typedef struct page {
     picture_items items;
     double width, height, scale, origin[2]; /* points; points per metre; where the lower left corner is */
     double top_speed, top_force;
+    double text, line; /* points: size of letters, width of the strongest force chain */
 } page;
 
 static double page_x(const page *g, double x) { return g->origin[0] + g->scale * (x - g->items.low[0]); }
@@ -134,7 +136,7 @@ static void draw_chains(const page *g, cairo_t *cr) {
     for (int k = 0; k < p->contact_count; k++) {
         const dls_contact_record *c = &p->contacts[k];
         if (!(c->impulse[0] > 0.02 * g->top_force)) continue;
-        cairo_set_line_width(cr, 3 * sqrt(c->impulse[0] / g->top_force));
+        cairo_set_line_width(cr, g->line * sqrt(c->impulse[0] / g->top_force));
         for (int side = 0; side < 2; side++) {
             int body = side ? c->body_b : c->body_a;
             double from[2], to[2], depth;
@@ -154,18 +156,28 @@ static double round_below(double value) {
     return power * (head >= 5 ? 5 : head >= 2 ? 2 : 1);
 }
 
-static void draw_scales(const page *g, cairo_t *cr) {
-    double y = g->height - MARGIN - TEXT - 4, length = round_below(0.25 * (g->width - 2 * MARGIN) / g->scale);
+/* Length of a bar, and where it ends. */
+static double draw_length_scale(const page *g, double y, cairo_t *cr) {
+    double length = round_below(0.25 * (g->width - 2 * MARGIN) / g->scale), end = MARGIN + g->scale * length;
     char text[64];
     cairo_set_source_rgb(cr, 0, 0, 0);
     cairo_set_line_width(cr, 1.2);
     cairo_move_to(cr, MARGIN, y);
-    cairo_line_to(cr, MARGIN + g->scale * length, y);
+    cairo_line_to(cr, end, y);
     cairo_stroke(cr);
     snprintf(text, sizeof text, "%g m", length);
-    figure_text_draw(cr, text, TEXT, MARGIN, g->height - MARGIN, 0, g->width / 3);
-    if (!(g->top_speed > 0)) return;
-    double width = 0.3 * g->width, left = g->width - MARGIN - width;
+    figure_text_draw(cr, text, g->text, MARGIN, g->height - MARGIN, 0, g->width / 3);
+    return end;
+}
+
+/* Colours from 0 to the top speed, both written below them; what they mean stands before them. */
+static void draw_speed_scale(const page *g, double y, double from, cairo_t *cr) {
+    const double gap = 0.6 * g->text;
+    char top[64];
+    snprintf(top, sizeof top, "%.2g m s^{-1}", g->top_speed);
+    double zero = figure_text_width(cr, "0", g->text), written = figure_text_width(cr, top, g->text);
+    double width = fmin(fmax(0.3 * g->width, zero + gap + written), 0.5 * g->width);
+    double left = g->width - MARGIN - width;
     for (int k = 0; k < 64; k++) {
         double rgb[3];
         colour_of(k / 63.0, rgb);
@@ -174,9 +186,14 @@ static void draw_scales(const page *g, cairo_t *cr) {
         cairo_fill(cr);
     }
     cairo_set_source_rgb(cr, 0, 0, 0);
-    figure_text_draw(cr, "0", TEXT, left, g->height - MARGIN, 0, width);
-    snprintf(text, sizeof text, "speed, %.2g m s^{-1}", g->top_speed);
-    figure_text_draw(cr, text, TEXT, g->width - MARGIN, g->height - MARGIN, 1, width);
+    figure_text_draw(cr, "0", g->text, left, g->height - MARGIN, 0, width);
+    figure_text_draw(cr, top, g->text, g->width - MARGIN, g->height - MARGIN, 1, width - zero - gap);
+    figure_text_draw(cr, "speed", g->text, left - gap, y + 1, 1, left - from - 2 * gap);
+}
+
+static void draw_scales(const page *g, cairo_t *cr) {
+    double y = g->height - MARGIN - TEXT - 4, end = draw_length_scale(g, y, cr);
+    if (g->top_speed > 0) draw_speed_scale(g, y, end, cr);
 }
 
 static void draw_page(const void *self, cairo_t *cr) {
@@ -202,7 +219,7 @@ static void draw_page(const void *self, cairo_t *cr) {
     snprintf(text, sizeof text, "%s%st = %.4g s", g->picture->title, *g->picture->title ? ", " : "",
              g->picture->time);
     cairo_set_source_rgb(cr, 0, 0, 0);
-    figure_text_draw(cr, text, TEXT, MARGIN, MARGIN + TEXT / 2, 0, g->width - 2 * MARGIN);
+    figure_text_draw(cr, text, g->text, MARGIN, MARGIN + TEXT / 2, 0, g->width - 2 * MARGIN);
 }
 
 /* ---- layout ---- */
@@ -215,6 +232,8 @@ static void lay_out(page *g) {
     if (!(across > 0)) across = upward > 0 ? upward : 1;
     if (!(upward > 0)) upward = across;
     g->width = POINTS_PER_INCH * p->width_inches;
+    g->text = fmax(LEAST_TEXT, fmin(1, g->width / FULL_WIDTH) * TEXT);
+    g->line = 3 * fmin(1, g->width / FULL_WIDTH);
     g->scale = fmin((g->width - 2 * MARGIN) / across, (most - HEAD - FOOT) / upward);
     g->height = g->scale * upward + HEAD + FOOT + 6;
     g->origin[0] = (g->width - g->scale * across) / 2;

@@ -558,6 +558,31 @@ static void automatic_ranges_leave_room(void **state) {
     assert_true(ruler.low == -12 && ruler.high == -3);
 }
 
+/* A marker is drawn whole: no point that has one lies on the frame. Lines may reach it. */
+static void markers_keep_off_the_frame(void **state) {
+    static const double x[] = {0, 5, 10}, y[] = {0, 3, 4}, powers[] = {1e-4, 1e-2, 1};
+    double many[100], zero[100] = {0};
+    for (int k = 0; k < 100; k++) many[k] = k;
+    figure_ruler ruler;
+    (void)state;
+    for (int kind = 0; kind < 2; kind++) {
+        figure_series series = {NULL, x, y, 3, kind ? FIGURE_POINTS : FIGURE_LINE, 0};
+        figure f = {.series = &series, .series_count = 1};
+        figure_ruler_set_range(&ruler, &f, true);
+        assert_true(ruler.low < -0.1 && ruler.high > 10.1);
+        figure_ruler_set_range(&ruler, &f, false);
+        assert_true(ruler.low < -0.04 && ruler.high > 4.04);
+        series.y = powers;
+        f.y.scale = FIGURE_LOG;
+        figure_ruler_set_range(&ruler, &f, false);
+        assert_true(ruler.low < -4.04 && ruler.low > -4.5 && ruler.high > 0.04 && ruler.high < 0.5);
+    }
+    figure_series line = {NULL, many, zero, 100, FIGURE_LINE, 0};
+    const figure f = {.series = &line, .series_count = 1};
+    figure_ruler_set_range(&ruler, &f, true);
+    assert_true(ruler.low == 0 && ruler.high == 99);
+}
+
 #define IN_A_FOLDER(test) cmocka_unit_test_setup_teardown(test, enter_folder, leave_folder)
 
 int main(void) {
@@ -579,6 +604,7 @@ int main(void) {
         cmocka_unit_test(tick_texts_tell_the_values),
         cmocka_unit_test(logarithmic_ticks_are_powers),
         cmocka_unit_test(automatic_ranges_leave_room),
+        cmocka_unit_test(markers_keep_off_the_frame),
     };
     return cmocka_run_group_tests_name("figures", tests, NULL, NULL);
 }

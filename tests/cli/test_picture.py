@@ -135,4 +135,15 @@ def test_refuses():
     refuses("picture", words=["RESULTS"])
 
 
+def test_labels_do_not_overlap():
+    path = results("labels", SHAPES.replace("name: egg,", "name: egg, velocity: [1, 0, 0],"))
+    for width in ("1", "1.5", "2", "5", "14"):
+        run("picture", path, "--width", width, "-o", "labels")
+        letters = [(float(use.get("x")), float(use.get("y"))) for use in ElementTree.parse("labels.svg").getroot().iter()
+                   if use.tag.endswith("use")]
+        foot = max(y for _, y in letters)
+        line = [x for x, y in letters if y == foot]  # a length, 0 and the top speed, from left to right
+        assert len(line) > 8 and all(b > a + 0.5 for a, b in zip(line, line[1:])), (width, line)
+
+
 tap.main(globals())
