@@ -247,7 +247,8 @@ static double fill_range(void *self, int first, int end) {
     return sum;
 }
 
-/* Attraction acts on the free velocities: −c h n on B of every contact that is closed, or was loaded. */
+/* Attraction acts on the free velocities: −c h n on B of every contact that is closed, or was closed or
+ * loaded in the step before: one that holds is open by rounding now and then. */
 static bool add_cohesion(contact_work *work) {
     dls_assembly *a = work->assembly;
     const dls_world *world = work->world;
@@ -259,7 +260,7 @@ static bool add_cohesion(contact_work *work) {
     if (!a->cohesion) return false;
     for (int i = 0; i < a->block_count; i++) {
         const dls_contact *c = &work->contacts[a->contact_of[i]];
-        if (c->at.gap > 0 && !c->closed) continue;
+        if (c->at.gap > 0 && !c->closed && vec_dot(c->impulse, c->at.normal) <= 0) continue;
         double arm[3], impulse[3], turn[3];
         dls_block_place place;
         place_of(world, c, &place);

@@ -295,6 +295,37 @@ static void test_cohesion(void **state) {
     hang(0, false);
 }
 
+/* A disc that attraction holds below a slope rolls down it by ⅓ g sin α t², and the gap, whose rounding goes
+ * either way, never lets go of it. */
+static void roll_below(double slope) {
+    stage s = stage_open(2, G, 0.8, 0, 0);
+    dls_error error;
+    dls_shape_def disc = stage_ball(2, 0.1), ceiling = dls_default_shape_def(DLS_HALF_PLANE);
+    dls_body_def def = body_of(&disc), top = body_of(&ceiling);
+    def.mass = 2;
+    double touching = 0.1 - 1e-12;
+    def.pose.x[0] = touching * sin(slope), def.pose.x[1] = -touching * cos(slope);
+    top.motion = DLS_STATIC;
+    top.pose.q[0] = -sin(slope / 2), top.pose.q[3] = cos(slope / 2);
+    dls_pair_def pair = {.mu = 0.8, .cohesion = 2 * 2 * G};
+    assert_int_equal(dls_world_set_pair(s.world, 0, 0, &pair, &error), DLS_OK);
+    stage_add(&s, &top);
+    dls_body_id id = stage_add(&s, &def);
+    dls_simulation_options o = with_step(1e-3);
+    stage_start(&s, &o, 1e-9);
+    stage_run(&s, 1000);
+    dls_body_state now = stage_state(&s, id);
+    double along = now.x[0] * cos(slope) + now.x[1] * sin(slope);
+    assert_near(along, -G * sin(slope) / 3, 1e-6);
+    assert_near(now.x[0] * sin(slope) - now.x[1] * cos(slope), 0.1, 1e-9);
+    stage_close(&s);
+}
+
+static void test_cohesion_holds_what_rolls(void **state) {
+    (void)state;
+    for (int k = 1; k <= 8; k++) roll_below(0.05 * k);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_driven_position),
@@ -306,6 +337,7 @@ int main(void) {
         cmocka_unit_test(test_partly_locked_rotation),
         cmocka_unit_test(test_applied),
         cmocka_unit_test(test_cohesion),
+        cmocka_unit_test(test_cohesion_holds_what_rolls),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
