@@ -27,6 +27,7 @@ typedef struct dls_row_mass {
     double root[3]; /* 1/√m along each axis, 0 where locked */
     double S[9];    /* S Sᵀ is the inverse inertia in world axes, column-major */
     bool is_ball;   /* one free sphere about its mass centre, S a multiple of 1 */
+    bool driven;
 } dls_row_mass;
 
 /* Whether any impulse moves the row. */
@@ -72,9 +73,11 @@ typedef struct dls_block_place {
     int row_a, row_b;
     double point[3], shift[3]; /* B stands moved by shift */
     double frame[9];           /* columns n, t₁, t₂ */
+    double arm[2][3];          /* from the mass centres of A and B, which follow from the rest */
 } dls_block_place;
 
-/* The problem, with blocks of their own memory, of places whose μ and b are given; masses are those of a. */
+/* The problem, with blocks of their own memory, of places whose μ and b are given (arms are not);
+ * masses are those of a. */
 dls_status dls_assemble_given(const dls_assembly *a, const dls_world *world, int count,
                               const dls_block_place *places, const double *mu, const double *b,
                               double reference_velocity, dls_problem **problem, dls_error *error);

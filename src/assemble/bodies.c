@@ -46,6 +46,7 @@ static bool is_ball(const dls_world *world, const dls_body *body) {
 static void row_mass(const dls_world *world, const dls_body *body, const double *q, dls_row_mass *mass) {
     int dimension = world->def.dimension;
     memset(mass, 0, sizeof *mass);
+    mass->driven = body->motion == DLS_DRIVEN;
     if (body->motion != DLS_DYNAMIC) return;
     mass->is_ball = is_ball(world, body);
     if (mass->is_ball) {

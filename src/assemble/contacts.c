@@ -19,7 +19,13 @@ void dls_contact_frame(const double *normal, double *frame) {
 
 /* ---- places ---- */
 
-static void place_of(const dls_world *world, const dls_contact *c, dls_block_place *place) {
+static inline void set_arms(const dls_world *world, dls_block_place *place) {
+    vec_sub(place->arm[0], place->point, world->states[place->row_a].x);
+    vec_sub(place->arm[1], place->point, world->states[place->row_b].x);
+    vec_sub(place->arm[1], place->arm[1], place->shift);
+}
+
+static inline void place_of(const dls_world *world, const dls_contact *c, dls_block_place *place) {
     place->row_a = c->body_a;
     place->row_b = c->body_b;
     for (int k = 0; k < 3; k++) {
@@ -27,11 +33,7 @@ static void place_of(const dls_world *world, const dls_contact *c, dls_block_pla
         place->shift[k] = c->image[k] * world->def.period_size[k];
     }
     dls_contact_frame(c->at.normal, place->frame);
-}
-
-static void arm_of(const dls_world *world, const dls_block_place *p, int side, double *arm) {
-    vec_sub(arm, p->point, world->states[side ? p->row_b : p->row_a].x);
-    if (side) vec_sub(arm, arm, p->shift);
+    set_arms(world, place);
 }
 
 /* (R(h ω) − 1) arm / h = ω × arm sin θ/θ + h ω × (ω × arm) (1 − cos θ)/θ²,  θ = h|ω|. */
@@ -43,41 +45,50 @@ static void chord(const double *w, const double *arm, double h, double *velocity
     for (int k = 0; k < 3; k++) velocity[k] = sine * along[k] + 0.5 * h * bend * bend * inward[k];
 }
 
-static inline void point_velocity(const dls_world *world, int row, const dls_twist *twist, const double *arm,
-                                  double h, double *velocity) {
-    if (world->bodies[row].motion == DLS_DRIVEN)
-        chord(twist->w, arm, h, velocity);
+static inline void point_velocity(bool driven, const double *v, const double *w, const double *arm, double h,
+                                  double *velocity) {
+    if (driven)
+        chord(w, arm, h, velocity);
     else
-        vec_cross(velocity, twist->w, arm);
-    vec_add(velocity, velocity, twist->v);
+        vec_cross(velocity, w, arm);
+    vec_add(velocity, velocity, v);
 }
 
 void dls_row_point_velocity(const dls_world *world, int row, const dls_twist *twist, const double *arm,
                             double h, double *velocity) {
-    point_velocity(world, row, twist, arm, h, velocity);
+    point_velocity(world->bodies[row].motion == DLS_DRIVEN, twist->v, twist->w, arm, h, velocity);
 }
 
-/* u_k of the contact's frame from the twists of all rows. */
-static void relative_velocity(const dls_world *world, const dls_block_place *p, const dls_twist *twist, int d,
-                              double h, double *u) {
-    double arm[3], of_a[3], relative[3];
-    arm_of(world, p, 1, arm);
-    point_velocity(world, p->row_b, &twist[p->row_b], arm, h, relative);
-    arm_of(world, p, 0, arm);
-    point_velocity(world, p->row_a, &twist[p->row_a], arm, h, of_a);
+/* u_k of the contact's frame, from velocities v, w of its rows. */
+static inline void relative_velocity(const dls_assembly *a, const dls_block_place *p, const double *v_a,
+                                     const double *w_a, const double *v_b, const double *w_b, double h,
+                                     double *u) {
+    double of_a[3], relative[3];
+    point_velocity(a->mass[p->row_b].driven, v_b, w_b, p->arm[1], h, relative);
+    point_velocity(a->mass[p->row_a].driven, v_a, w_a, p->arm[0], h, of_a);
     vec_sub(relative, relative, of_a);
-    for (int k = 0; k < d; k++) u[k] = vec_dot(p->frame + 3 * k, relative);
+    for (int k = 0; k < a->dimension; k++) u[k] = vec_dot(p->frame + 3 * k, relative);
+}
+
+/* Before forces and impulses act: rows still have these velocities. */
+static inline void velocity_before(const dls_assembly *a, const dls_world *world, const dls_block_place *p,
+                                   double h, double *u) {
+    const dls_body_state *of_a = &world->states[p->row_a], *of_b = &world->states[p->row_b];
+    relative_velocity(a, p, of_a->v, of_a->w, of_b->v, of_b->w, h, u);
+}
+
+static inline void velocity_free(const dls_assembly *a, const dls_block_place *p, double h, double *u) {
+    const dls_twist *of_a = &a->free[p->row_a], *of_b = &a->free[p->row_b];
+    relative_velocity(a, p, of_a->v, of_a->w, of_b->v, of_b->w, h, u);
 }
 
 /* Rows of G for one side: ± dᵀ(translation, rotation) L, row after row. */
-static void fill_side(const dls_assembly *a, const dls_world *world, const dls_block_place *p, int side,
-                      int d, double *G) {
+static void fill_side(const dls_assembly *a, const dls_block_place *p, int side, int d, double *G) {
     const dls_row_mass *mass = &a->mass[side ? p->row_b : p->row_a];
-    double arm[3], turn[3], sign = side ? 1 : -1;
-    arm_of(world, p, side, arm);
+    double turn[3], sign = side ? 1 : -1;
     for (int k = 0; k < d; k++) {
         const double *direction = p->frame + 3 * k;
-        vec_cross(turn, arm, direction);
+        vec_cross(turn, p->arm[side], direction);
         if (a->dimension == 2) {
             double *row = G + 3 * k;
             row[0] = sign * mass->root[0] * direction[0];
@@ -93,18 +104,16 @@ static void fill_side(const dls_assembly *a, const dls_world *world, const dls_b
 }
 
 /* The arm of a ball's contact lies along the normal, to rounding. */
-static void fill_round(const dls_assembly *a, const dls_world *world, const dls_block_place *p,
-                       dls_problem *problem, int c) {
+static inline void fill_round(const dls_assembly *a, const dls_block_place *p, dls_problem *problem, int c) {
     dls_round_row *row = &problem->bodies.round[c];
-    double along[2] = {0, 0}, beta[2] = {0, 0}, arm[3];
+    double along[2] = {0, 0}, beta[2] = {0, 0};
     for (int side = 0; side < 2; side++) {
         int of = side ? p->row_b : p->row_a;
         bool moves = a->mass[of].is_ball;
         problem->bodies.body[2 * c + side] = moves ? of : -1;
         if (!moves) continue;
-        arm_of(world, p, side, arm);
         along[side] = a->mass[of].root[0];
-        beta[side] = a->mass[of].S[0] * vec_dot(arm, p->frame);
+        beta[side] = a->mass[of].S[0] * vec_dot(p->arm[side], p->frame);
     }
     vec_copy(row->n, p->frame);
     vec_copy(row->t1, p->frame + 3);
@@ -113,10 +122,9 @@ static void fill_round(const dls_assembly *a, const dls_world *world, const dls_
     row->beta_a = beta[0], row->beta_b = beta[1];
 }
 
-static void fill_block(const dls_assembly *a, const dls_world *world, const dls_block_place *p,
-                       dls_problem *problem, int c) {
+static void fill_block(const dls_assembly *a, const dls_block_place *p, dls_problem *problem, int c) {
     if (problem->bodies.round) {
-        fill_round(a, world, p, problem, c);
+        fill_round(a, p, problem, c);
         return;
     }
     int d = a->dimension, dof = d == 2 ? 3 : 6;
@@ -126,7 +134,7 @@ static void fill_block(const dls_assembly *a, const dls_world *world, const dls_
         bool moves = dls_row_can_move(&a->mass[row]);
         problem->bodies.body[2 * c + side] = moves ? row : -1;
         if (moves)
-            fill_side(a, world, p, side, d, G + side * d * dof);
+            fill_side(a, p, side, d, G + side * d * dof);
         else
             memset(G + side * d * dof, 0, sizeof(double) * (size_t)(d * dof));
     }
@@ -148,20 +156,15 @@ typedef struct contact_work {
 
 typedef enum verdict { STAYS_OUT, ENTERS, BOUNCES, INERT } verdict;
 
-static const dls_pair_def *pair_of(const dls_world *world, const dls_contact *c) {
-    int a = world->shapes[c->a].material, b = world->shapes[c->b].material;
-    return &world->pairs[a * world->material_count + b];
-}
-
 /* No impulse along the normal moves anything: what it touches is held, or is one body and its own image in
  * line with it. Such a contact has no normal force that could be found, so none of friction. */
-static bool is_inert(const dls_assembly *a, const dls_world *world, const dls_block_place *p) {
-    double G[2][6], arm[3], sum = 0, size = 0;
+static bool is_inert(const dls_assembly *a, const dls_block_place *p) {
+    double G[2][6], sum = 0, size = 0;
     for (int side = 0; side < 2; side++) {
         const dls_row_mass *mass = &a->mass[side ? p->row_b : p->row_a];
-        fill_side(a, world, p, side, 1, G[side]);
-        arm_of(world, p, side, arm);
-        size += vec_dot(mass->root, mass->root) + small_dot(9, mass->S, mass->S) * vec_dot(arm, arm);
+        fill_side(a, p, side, 1, G[side]);
+        size += vec_dot(mass->root, mass->root) +
+                small_dot(9, mass->S, mass->S) * vec_dot(p->arm[side], p->arm[side]);
     }
     for (int k = 0; k < (a->dimension == 2 ? 3 : 6); k++)
         sum += p->row_a == p->row_b ? (G[0][k] + G[1][k]) * (G[0][k] + G[1][k])
@@ -185,15 +188,15 @@ static verdict judge(const contact_work *work, const dls_contact *c) {
     if (!meets_free_body(work->world, c)) {
         place_of(work->world, c, &place);
         is_placed = true;
-        if (is_inert(work->assembly, work->world, &place)) return INERT;
+        if (is_inert(work->assembly, &place)) return INERT;
     }
-    const dls_pair_def *pair = pair_of(work->world, c);
+    const dls_pair_def *pair = &work->world->pairs[c->pair];
     bool closed = c->at.gap <= 0;
     if (o->closed_only && !closed) return STAYS_OUT;
     if (pair->e_n == 0 && (pair->e_t == 0 || !closed)) return ENTERS;
     double u[3];
     if (!is_placed) place_of(work->world, c, &place);
-    relative_velocity(work->world, &place, work->assembly->before, work->assembly->dimension, o->h, u);
+    velocity_before(work->assembly, work->world, &place, o->h, u);
     if (closed) return o->formal || u[0] < -o->rest_speed ? BOUNCES : ENTERS;
     if (o->whole_gap || (!o->formal && -pair->e_n * u[0] <= o->rest_speed)) return ENTERS;
     /* what will bounce keeps its speed until the step in which it would close */
@@ -227,15 +230,15 @@ static double fill_range(void *self, int first, int end) {
     double sum = 0;
     for (int i = first; i < end; i++) {
         const dls_contact *c = &work->contacts[a->contact_of[i]];
-        const dls_pair_def *pair = pair_of(work->world, c);
+        const dls_pair_def *pair = &work->world->pairs[c->pair];
         double *b = a->rows->b + (int64_t)d * i, *r = a->r + (int64_t)d * i;
         double before[3] = {0, 0, 0}, added[3] = {0, 0, 0};
         dls_block_place place;
         place_of(work->world, c, &place);
-        fill_block(a, work->world, &place, a->rows, i);
+        fill_block(a, &place, a->rows, i);
         a->rows->mu[i] = pair->mu;
-        relative_velocity(work->world, &place, a->before, d, o->h, before);
-        relative_velocity(work->world, &place, a->free, d, o->h, b);
+        velocity_before(a, work->world, &place, o->h, before);
+        velocity_free(a, &place, o->h, b);
         added_velocity(o, pair, c->at.gap, work->verdict[a->contact_of[i]] == BOUNCES, before, d, added);
         for (int k = 0; k < d; k++) {
             b[k] += added[k];
@@ -261,16 +264,15 @@ static bool add_cohesion(contact_work *work) {
     for (int i = 0; i < a->block_count; i++) {
         const dls_contact *c = &work->contacts[a->contact_of[i]];
         if (c->at.gap > 0 && !c->closed && vec_dot(c->impulse, c->at.normal) <= 0) continue;
-        double arm[3], impulse[3], turn[3];
+        double impulse[3], turn[3];
         dls_block_place place;
         place_of(world, c, &place);
-        a->cohesion[i] = pair_of(world, c)->cohesion * work->options->h;
+        a->cohesion[i] = world->pairs[c->pair].cohesion * work->options->h;
         for (int side = 0; side < 2; side++) {
             int row = side ? c->body_b : c->body_a;
             const dls_row_mass *mass = &a->mass[row];
             vec_scale(impulse, side ? -a->cohesion[i] : a->cohesion[i], c->at.normal);
-            arm_of(world, &place, side, arm);
-            vec_cross(turn, arm, impulse);
+            vec_cross(turn, place.arm[side], impulse);
             mat_apply_transposed(turn, mass->S, turn);
             mat_apply(turn, mass->S, turn);
             vec_add(a->free[row].w, a->free[row].w, turn);
@@ -376,7 +378,11 @@ dls_status dls_assemble_given(const dls_assembly *a, const dls_world *world, int
     dls_contacts_def def = {count, d, world->body_count, d == 2 ? 3 : 6, false, reference_velocity};
     dls_status status = dls_problem_begin_contacts(a->space, &def, &p, error);
     if (status) return status;
-    for (int c = 0; c < count; c++) fill_block(a, world, &places[c], p, c);
+    for (int c = 0; c < count; c++) {
+        dls_block_place place = places[c];
+        set_arms(world, &place);
+        fill_block(a, &place, p, c);
+    }
     memcpy(p->mu, mu, sizeof(double) * (size_t)count);
     memcpy(p->b, b, sizeof(double) * (size_t)(count * d));
     status = dls_problem_end_contacts(p, 1, error);

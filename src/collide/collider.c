@@ -213,6 +213,7 @@ static double place_bodies(void *self, int first, int end) {
                                                  placed->shape->bound,
                                                  body->uid,
                                                  row,
+                                                 placed->shape->material,
                                                  (int16_t)(i - body->shape_first),
                                                  (uint8_t)placed->shape->kind};
         }
@@ -309,15 +310,20 @@ static inline bool balls_meet(const dls_collider *c, const dls_shape_pair *pair,
     return vec_dot(d, d) <= r * r * (1 + 1e-14);
 }
 
-static void make_contact(const update *u, const dls_shape_pair *pair, const dls_pair_key *key,
-                         const dls_contact_point *point, bool swapped, dls_contact *c) {
-    memset(c, 0, sizeof *c);
-    c->a = pair->a, c->b = pair->b;
-    c->body_a = u->collider->movers[pair->a].body, c->body_b = u->collider->movers[pair->b].body;
-    c->uid_a = key->uid_a, c->uid_b = key->uid_b;
-    c->local_a = key->local_a, c->local_b = key->local_b;
-    memcpy(c->image, pair->image, sizeof c->image);
-    c->at = *point;
+static inline void make_contact(const update *u, const dls_shape_pair *pair, const dls_pair_key *key,
+                                const dls_contact_point *point, bool swapped, dls_contact *c) {
+    const dls_mover *of_a = &u->collider->movers[pair->a], *of_b = &u->collider->movers[pair->b];
+    *c = (dls_contact){.a = pair->a,
+                       .b = pair->b,
+                       .body_a = of_a->body,
+                       .body_b = of_b->body,
+                       .uid_a = key->uid_a,
+                       .uid_b = key->uid_b,
+                       .local_a = key->local_a,
+                       .local_b = key->local_b,
+                       .image = {pair->image[0], pair->image[1], pair->image[2]},
+                       .pair = of_a->material * u->world->material_count + of_b->material,
+                       .at = *point};
     if (swapped) c->at = dls_contact_seen(c, true);
 }
 

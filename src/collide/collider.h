@@ -54,7 +54,7 @@ typedef struct dls_contact_list {
 typedef struct dls_mover {
     double v[3];
     double spin, bound; /* dls_shape_spin; radius of the ball that holds it */
-    int32_t uid, body;
+    int32_t uid, body, material;
     int16_t local;
     uint8_t kind;
 } dls_mover;

@@ -4,6 +4,7 @@
 #include "base/vector.h"
 #include "collide/broadphase.h"
 #include "support/allocator.h"
+#include "support/place_all.h"
 #include "support/scale.h"
 #include "support/test.h"
 
@@ -127,20 +128,6 @@ static dls_world *make_world(const random_world *kind, const draft *d, int first
     assert_int_equal(dls_world_settle(world, 0, &changed, &error), DLS_OK);
     assert_int_equal(dls_world_drive(world, options.h, options.h, &error), DLS_OK);
     return world;
-}
-
-static dls_placed *place_all(const dls_world *world) {
-    dls_placed *placed = calloc((size_t)world->shape_count + 1, sizeof *placed);
-    for (int i = 0; i < world->shape_count; i++) {
-        const dls_shape *s = &world->shapes[i];
-        double R[9];
-        quat_matrix(world->states[s->body].q, R);
-        placed[i].shape = s;
-        mat_apply(placed[i].x, R, s->x);
-        vec_add(placed[i].x, placed[i].x, world->states[s->body].x);
-        mat_multiply(placed[i].R, R, s->R);
-    }
-    return placed;
 }
 
 /* ---- the plain way ---- */

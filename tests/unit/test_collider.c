@@ -4,6 +4,7 @@
 #include "base/vector.h"
 #include "collide/collider.h"
 #include "support/allocator.h"
+#include "support/place_all.h"
 #include "support/scale.h"
 #include "support/test.h"
 
@@ -122,9 +123,9 @@ static bool may_collide(const dls_world *w, int a, int b, bool home) {
 }
 
 /* Contacts of one pair by its row alone. */
-static int count_alone(const dls_collider *c, const dls_world *w, const dls_shape_pair *p) {
-    const dls_placed *a = &c->placed[p->a];
-    dls_placed b = c->placed[p->b];
+static int count_alone(const dls_placed *placed, const dls_world *w, const dls_shape_pair *p) {
+    const dls_placed *a = &placed[p->a];
+    dls_placed b = placed[p->b];
     double shift[3];
     for (int k = 0; k < 3; k++) shift[k] = p->image[k] * w->def.period_size[k];
     vec_add(b.x, b.x, shift);
@@ -132,17 +133,18 @@ static int count_alone(const dls_collider *c, const dls_world *w, const dls_shap
     const dls_pair_row *row = dls_pair_find(a->shape->kind, b.shape->kind, &swapped);
     dls_pair_memory memory = {.used = 0};
     dls_manifold m = {.count = 0};
-    double reach = dls_pair_reach(w, c->placed, &options, p, shift);
+    double reach = dls_pair_reach(w, placed, &options, p, shift);
     row->collide(swapped ? &b : a, swapped ? a : &b, reach, &memory, NULL, 0, &m);
     int count = m.count;
     dls_free(m.point);
     return count;
 }
 
-static void check_pair(const dls_collider *c, const dls_world *w, const dls_shape_pair *p, int *next) {
+static void check_pair(const dls_collider *c, const dls_placed *placed, const dls_world *w,
+                       const dls_shape_pair *p, int *next) {
     int sign = p->image[0] ? p->image[0] : p->image[1] ? p->image[1] : p->image[2];
     if (!may_collide(w, p->a, p->b, sign == 0) || (p->a == p->b && sign < 0)) return;
-    int count = count_alone(c, w, p);
+    int count = count_alone(placed, w, p);
     for (int k = 0; k < count; k++, ++*next) {
         assert_true(*next < c->contacts.count);
         const dls_contact *at = &c->contacts.item[*next];
@@ -163,6 +165,7 @@ static void test_all_pairs(void **state) {
         int periodic = seed % 2 ? 3 : 0, next = 0;
         dls_world *w = mixed_world(120, 40 + (uint64_t)seed, periodic, false);
         dls_collider *c = dls_collider_create();
+        dls_placed *placed = place_all(w);
         update(c, w, 1);
         int most = periodic ? 2 : 0;
         for (int a = 0; a < w->shape_count; a++)
@@ -171,10 +174,11 @@ static void test_all_pairs(void **state) {
                 int n = wall ? 0 : most;
                 for (int i = -n; i <= n; i++)
                     for (int j = -n; j <= n; j++)
-                        check_pair(c, w, &(dls_shape_pair){a, b, {(int16_t)i, (int16_t)j, 0}}, &next);
+                        check_pair(c, placed, w, &(dls_shape_pair){a, b, {(int16_t)i, (int16_t)j, 0}}, &next);
             }
         assert_int_equal(next, dls_collider_count(c));
         assert_true(next > 60);
+        free(placed);
         dls_collider_destroy(c);
         dls_world_destroy(w);
     }
