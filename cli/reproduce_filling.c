@@ -115,7 +115,7 @@ bool filling_run(experiment_run *run, filling_runs *runs, filling_method method)
                           .scene = runs->scene,
                           .setting_count = count,
                           .settings = settings,
-                          .most_seconds = run->size == SIZE_FULL ? 20 * 60 : 0,
+                          .most_seconds = run->size == SIZE_FULL && method != FILLING_DEFAULT ? 20 * 60 : 0,
                           .column_count = FILLING_COLUMNS,
                           .columns = columns,
                           .measure = measure};

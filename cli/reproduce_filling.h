@@ -41,8 +41,8 @@ typedef struct filling_runs {
 } filling_runs;
 
 filling_runs filling_begin(const char *scene, filling_size size, bool slab, int seed);
-/* At the paper's size a method has twenty minutes; whoever needs more is not finished. False after one line
- * on stderr or an interrupt. */
+/* At the paper's size a method of the paper has twenty minutes; one that needs more is not finished. False
+ * after one line on stderr or an interrupt. */
 bool filling_run(experiment_run *run, filling_runs *runs, filling_method method);
 void filling_free(filling_runs *runs);
 
