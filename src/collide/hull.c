@@ -12,6 +12,7 @@
 static const double tie = 1e-3;      /* of size: axes that close count as equally good */
 static const double attained = 1e-7; /* of size: a face whose least gap is that near to the best gap has it */
 static const double reach = 1e-6;    /* of size: by which edges may miss each other and still touch */
+static const double along_side = 1e-2; /* sin² of two edges below which they run side by side */
 
 /* One call of the pair function. */
 typedef struct touch {
@@ -22,8 +23,9 @@ typedef struct touch {
     const dls_contact_point *last;
     int last_count;
     dls_manifold *manifold;
-    double normal[3]; /* of the manifold at hand, world */
-    bool flip;        /* its reference face is B's */
+    const dls_clip *clip; /* at hand */
+    double normal[3];     /* of its reference face, from A to B, world */
+    int edge[2];          /* of A and B, on which they touch; −1: none */
 } touch;
 
 static uint64_t make_id(int kind, int first, int second) {
@@ -42,29 +44,63 @@ static void remember(touch *t, int kind, int first, int second, const double *no
 
 static bool remembers(const touch *t, int kind) { return t->memory->used && t->memory->feature[0] == kind; }
 
-static void add_clipped(void *user, const dls_clip_point *p) {
-    touch *t = user;
-    if (p->gap > t->margin) return;
-    dls_manifold_add(t->manifold, t->flip ? p->on_incident : p->on_reference,
-                     t->flip ? p->on_reference : p->on_incident, t->normal, p->gap, p->id);
+/* ---- corners of the common area of two faces ---- */
+
+static int edge_of(const dls_hull *hull, int face, int k) {
+    return hull->face_edge[hull->face_start[face] + k];
 }
 
-/* ---- a face of one against the other ---- */
+/* The edges of A and B that cross in a corner of the common area. */
+static void crossing_edges(const touch *t, const dls_clip_point *p, int *edge) {
+    int side = t->clip->reference;
+    edge[side] = edge_of(t->pair.hull[side], t->clip->face, p->j);
+    edge[1 - side] = edge_of(t->pair.hull[1 - side], t->clip->incident, p->i);
+}
 
-/* Contacts of one pair of faces; the least gap among them. */
-static double clip_faces(touch *t, int side, int face, int incident, const double *n) {
-    t->flip = side == 1;
-    dls_hull_pair_direction(&t->pair, n, t->normal);
+/* An edge that leaves a face over its side and sinks behind it touches that side as edge on edge: its own
+ * normal tells how the gap changes when the bodies slide, the face's does not. False where the face's does:
+ * the edge rises or runs along the side. */
+static bool add_crossing(touch *t, const dls_clip_point *p) {
+    double on_a[3], on_b[3], n[3];
+    int edge[2];
+    dls_hull_axis axis;
+    crossing_edges(t, p, edge);
+    dls_hull_edge_axis(&t->pair, edge[0], edge[1], &axis);
+    if (!(axis.sine2 > along_side) || axis.gap < t->best - tie * t->pair.size || axis.gap > t->margin ||
+        !dls_hull_edge_points(&t->pair, edge[0], edge[1], reach * t->pair.size, on_a, on_b))
+        return false;
+    dls_hull_pair_point(&t->pair, on_a, on_a);
+    dls_hull_pair_point(&t->pair, on_b, on_b);
+    dls_hull_pair_direction(&t->pair, axis.n, n);
+    dls_manifold_add(t->manifold, on_a, on_b, n, axis.gap, p->id);
+    return true;
+}
+
+static void add_clipped(void *user, const dls_clip_point *p) {
+    touch *t = user;
+    bool flip = t->clip->reference == 1;
+    if (p->gap > t->margin || (p->kind == DLS_CLIP_EDGE && add_crossing(t, p))) return;
+    dls_manifold_add(t->manifold, flip ? p->on_incident : p->on_reference,
+                     flip ? p->on_reference : p->on_incident, t->normal, p->gap, p->id);
+}
+
+/* Hands the corners of a pair of faces to emit; the least gap among them. n: from A to B, in A's frame. */
+static double clip_faces(touch *t, int side, int face, int incident, const double *n,
+                         void (*emit)(void *user, const dls_clip_point *point)) {
     dls_clip clip = {.reference = side,
                      .face = face,
                      .incident = incident,
                      .id = make_id(side, face, incident),
                      .last = t->last,
                      .last_count = t->last_count,
-                     .emit = add_clipped,
+                     .emit = emit,
                      .user = t};
+    t->clip = &clip;
+    dls_hull_pair_direction(&t->pair, n, t->normal);
     return dls_hull_clip(&t->pair, &clip);
 }
+
+/* ---- a face of one against the other ---- */
 
 /* Whether the face holds the least distance: then its contacts stay in the manifold, else none does. The
  * remembered incident face goes first. */
@@ -73,7 +109,7 @@ static bool try_face(touch *t, int side, int face, const double *n, double slack
     if (remembers(t, side) && t->memory->feature[1] == face) cached = t->memory->feature[2];
     int incident = dls_hull_incident(&t->pair, side, face, cached);
     for (int attempt = 0; attempt < 2; attempt++) {
-        if (clip_faces(t, side, face, incident, n) <= t->best + slack * t->pair.size) {
+        if (clip_faces(t, side, face, incident, n, add_clipped) <= t->best + slack * t->pair.size) {
             remember(t, side, face, incident, t->normal);
             return true;
         }
@@ -101,6 +137,36 @@ static bool try_old_face(touch *t) {
            try_face(t, side, face, n, 2 * attained);
 }
 
+/* ---- what may touch before the next step ----
+ * Where edges or corners are nearest, a face just behind them is not held by that contact alone: a turn
+ * within the step would drop a vertex through it. */
+
+/* Nothing that lies deeper than what touches: of that the best axis knows the shorter way out. */
+static void add_vertex(void *user, const dls_clip_point *p) {
+    const touch *t = user;
+    if (p->kind == DLS_CLIP_VERTEX && p->gap >= t->best) add_clipped(user, p);
+}
+
+static void add_over(void *user, const dls_clip_point *p) {
+    const touch *t = user;
+    int edge[2];
+    add_vertex(user, p);
+    if (p->kind != DLS_CLIP_EDGE || p->gap < t->best) return;
+    crossing_edges(t, p, edge);
+    if (edge[0] != t->edge[0] || edge[1] != t->edge[1]) add_clipped(user, p);
+}
+
+/* The best face with the vertices and edges over it, then its vertices over the face that it meets. */
+static void add_behind(touch *t, int edge_a, int edge_b) {
+    int side = t->axis[1].gap > t->axis[0].gap, face = t->axis[side].first;
+    int incident = dls_hull_incident(&t->pair, side, face, -1);
+    double n[3];
+    t->edge[0] = edge_a, t->edge[1] = edge_b;
+    clip_faces(t, side, face, incident, t->axis[side].n, add_over);
+    dls_hull_face_gap(&t->pair, 1 - side, incident, n);
+    clip_faces(t, 1 - side, incident, face, n, add_vertex);
+}
+
 /* ---- edge on edge ---- */
 
 static bool try_edges(touch *t, const dls_hull_axis *axis, double slack) {
@@ -115,6 +181,7 @@ static bool try_edges(touch *t, const dls_hull_axis *axis, double slack) {
         dls_manifold_add(t->manifold, a, b, n, axis->gap,
                          make_id(DLS_TOUCH_EDGES, axis->first, axis->second));
     remember(t, DLS_TOUCH_EDGES, axis->first, axis->second, n);
+    add_behind(t, axis->first, axis->second);
     return true;
 }
 
@@ -147,6 +214,7 @@ static void add_closest(touch *t, const double *start) {
         dls_hull_pair_point(&t->pair, c.on_b[k], b);
         dls_manifold_add(t->manifold, a, b, n, c.distance, id | (uint64_t)k);
     }
+    add_behind(t, -1, -1);
 }
 
 /* Overlap that rounding hides from all features: the deepest vertex of B along the best axis. */
@@ -303,8 +371,8 @@ static void collide_cylinder_inside(const dls_placed *a, const dls_placed *b, do
 }
 
 #define HULL_METHOD                                                                                          \
-    "separating axes with arcs of normals; whole clipped faces, edge on edge, closest points between "       \
-    "vertices"
+    "separating axes with arcs of normals; whole clipped faces; edge on edge or closest points, and the "    \
+    "face behind them"
 #define WALL_METHOD "every vertex against every wall"
 
 /* Two hulls are not exact: near ties the face that is kept has its own normal, and its gap may be 1e-7 of the

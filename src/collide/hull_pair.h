@@ -13,6 +13,7 @@ typedef struct dls_hull_axis {
     double gap; /* −INFINITY: there is none */
     double n[3];
     int first, second; /* the face, or the edges of A and of B */
+    double sine2;      /* of the angle between two given edges */
 } dls_hull_axis;
 
 typedef struct dls_hull_pair {

@@ -232,13 +232,18 @@ void dls_hull_edge_axis(const dls_hull_pair *pair, int edge_a, int edge_b, dls_h
     axis->gap = -INFINITY;
     axis->first = edge_a;
     axis->second = edge_b;
+    axis->sine2 = 0;
     if (edge_a < 0 || edge_b < 0 || edge_a >= pair->hull[0]->edge_count ||
         edge_b >= pair->hull[1]->edge_count)
         return;
     turned_edge b;
     turn_edge(pair, edge_b, &b);
-    if (crossing(pair->hull[0], edge_a, &b, axis->n))
-        axis->gap = gap_between(pair->hull[0], edge_a, &b, axis->n);
+    if (!crossing(pair->hull[0], edge_a, &b, axis->n)) return;
+    double e[3], across[3];
+    direction_of(pair->hull[0], edge_a, e);
+    vec_cross(across, e, b.e);
+    axis->sine2 = vec_dot(across, across) / (vec_dot(e, e) * vec_dot(b.e, b.e));
+    axis->gap = gap_between(pair->hull[0], edge_a, &b, axis->n);
 }
 
 /* p = a + s e_A, q = b + t e_B with (q − p) normal to both. */
