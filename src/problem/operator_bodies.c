@@ -10,6 +10,9 @@
 
 #include <math.h>
 
+enum { SPATIAL_DOF = 6, SPATIAL_SIDE = 3 * SPATIAL_DOF };
+enum { AHEAD = 16, CACHE_LINE = 8 }; /* entries; numbers */
+
 static size_t state_size(const dls_problem *p) { return (size_t)p->body_count * (size_t)p->bodies.dof; }
 
 /* rows × dof of one side of block c, row after row. */
@@ -48,11 +51,33 @@ static inline void row_sum(const dls_problem *p, int c, const double *state, dou
     }
 }
 
+/* w = Gᵀ r of bodies that only contacts in space touch; entry e is side e of G. A body's contacts lie apart
+ * in memory: without asking ahead every one of them would be waited for. */
+static void start_spatial(const dls_product_work *work, int first, int end) {
+    const dls_body_rows *B = &work->problem->bodies;
+    int64_t last = B->start[end] - 1;
+    for (int body = first; body < end; body++) {
+        double w[SPATIAL_DOF] = {0};
+        for (int64_t e = B->start[body]; e < B->start[body + 1]; e++) {
+            int64_t ahead = B->entry[e + AHEAD < last ? e + AHEAD : last], side = B->entry[e];
+            const double *G = B->G + SPATIAL_SIDE * ahead;
+            for (int k = 0; k < SPATIAL_SIDE; k += CACHE_LINE) __builtin_prefetch(G + k);
+            __builtin_prefetch(work->r + 3 * (ahead / 2));
+            body_scatter36(B->G + SPATIAL_SIDE * side, work->r + 3 * (side / 2), w);
+        }
+        memcpy(work->state + (int64_t)SPATIAL_DOF * body, w, sizeof w);
+    }
+}
+
 /* Bodies gather from their contacts in ascending order, so that the sums do not depend on threads. */
 static double start_range(void *self, int first, int end) {
     const dls_product_work *work = self;
     const dls_problem *p = work->problem;
     const dls_body_rows *B = &p->bodies;
+    if (p->uniform == 3 && B->dof == SPATIAL_DOF) {
+        start_spatial(work, first, end);
+        return 0;
+    }
     for (int body = first; body < end; body++) {
         double *w = work->state + (int64_t)body * B->dof;
         for (int k = 0; k < B->dof; k++) w[k] = 0;
@@ -64,9 +89,26 @@ static double start_range(void *self, int first, int end) {
     return 0;
 }
 
+/* u = G w of contacts in space. */
+static void product_spatial(const dls_product_work *work, int first, int end) {
+    const dls_body_rows *B = &work->problem->bodies;
+    for (int c = first; c < end; c++) {
+        double v[3] = {0};
+        for (int64_t side = 2 * (int64_t)c; side < 2 * (int64_t)c + 2; side++)
+            if (B->body[side] >= 0)
+                gather_any(3, SPATIAL_DOF, B->G + SPATIAL_SIDE * side,
+                           work->state + (int64_t)SPATIAL_DOF * B->body[side], v);
+        memcpy(work->u + 3 * (int64_t)c, v, sizeof v);
+    }
+}
+
 static double product_range(void *self, int first, int end) {
     const dls_product_work *work = self;
     const dls_problem *p = work->problem;
+    if (p->uniform == 3 && p->bodies.dof == SPATIAL_DOF) {
+        product_spatial(work, first, end);
+        return 0;
+    }
     for (int c = first; c < end; c++) {
         double v[DLS_MAX_BLOCK] = {0};
         row_sum(p, c, work->state, v);

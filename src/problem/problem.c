@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/parallel.h"
 #include "base/small.h"
 #include "problem/cone.h"
 
@@ -203,9 +204,22 @@ void dls_problem_diagonal_block(const dls_problem *p, int block, double *Wcc) {
     memcpy(Wcc, dls_diagonal_in(p, block, room), sizeof(double) * (size_t)(d * d));
 }
 
+typedef struct add_work {
+    const double *b;
+    double *u;
+} add_work;
+
+static double add_range(void *self, int first, int end) {
+    const add_work *work = self;
+    const double *restrict b = work->b;
+    double *restrict u = work->u;
+    for (int i = first; i < end; i++) u[i] += b[i];
+    return 0;
+}
+
 void dls_velocity(const dls_problem *p, const double *r, double *u, double *state, int threads) {
     p->op->product(p, r, u, state, threads);
-    for (int i = 0; i < p->row_count; i++) u[i] += p->b[i];
+    dls_parallel_for(p->row_count, threads, add_range, &(add_work){p->b, u});
 }
 
 dls_status dls_problem_velocity(const dls_problem *p, const double *r, double *u, dls_workspace *workspace,

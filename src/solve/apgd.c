@@ -186,6 +186,31 @@ dls_outcome dls_apgd_advance(dls_apgd *s, int until) {
     return DLS_ITERATION_LIMIT;
 }
 
+typedef struct scale_work {
+    dls_apgd *solver;
+    const double *r;
+} scale_work;
+
+/* next = r/S of the start. */
+static double scale_range(void *self, int first, int end) {
+    const scale_work *work = self;
+    dls_apgd *s = work->solver;
+    for (int c = first; c < end; c++)
+        for (int i = s->problem->row[c]; i < s->problem->row[c + 1]; i++) s->next[i] = work->r[i] / s->S[c];
+    return 0;
+}
+
+/* x = next and its products, after the product with it. */
+static double settle_range(void *self, int first, int end) {
+    dls_apgd *s = self;
+    for (int c = first; c < end; c++)
+        for (int i = s->problem->row[c]; i < s->problem->row[c + 1]; i++) {
+            s->x[i] = s->next[i];
+            s->Nx[i] = s->Nnext[i] = s->S[c] * s->u[i];
+        }
+    return 0;
+}
+
 /* L = ‖N 1‖/√n, and the products of the start. */
 static void start(dls_apgd *s, const double *r) {
     const dls_problem *p = s->problem;
@@ -197,14 +222,9 @@ static void start(dls_apgd *s, const double *r) {
     s->L = p->row_count ? sqrt(ones / p->row_count) : 1;
     if (!(s->L > 0)) s->L = 1;
     s->least_L = FLATTEST * s->L;
-    for (int c = 0; c < p->block_count; c++)
-        for (int i = p->row[c]; i < p->row[c + 1]; i++) s->next[i] = r[i] / s->S[c];
+    dls_parallel_for(p->block_count, s->threads, scale_range, &(scale_work){s, r});
     product(s);
-    for (int c = 0; c < p->block_count; c++)
-        for (int i = p->row[c]; i < p->row[c + 1]; i++) {
-            s->x[i] = s->next[i];
-            s->Nx[i] = s->Nnext[i] = s->S[c] * s->u[i];
-        }
+    sum(s, settle_range);
     s->theta = 1;
     s->beta = 0;
     s->least = INFINITY;

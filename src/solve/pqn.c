@@ -32,27 +32,33 @@ static void velocity(dls_pqn *s, const double *r, double *u) {
 
 /* ---- the linear system ---- */
 
-/* C, X, Y of each block at (r, u), and the inverse of the diagonal block as preconditioner. */
+/* C, X, Y of block c at (r, u), and the inverse of the diagonal block as preconditioner. */
+static inline void linearize_block(dls_pqn *s, int c, int d, int row, int64_t place) {
+    const dls_problem *p = s->problem;
+    double *X = s->X + place, *Y = s->Y + place, *C = s->C + row, *inverse = s->inverse + place;
+    double D[SMALL_MAX * SMALL_MAX], room[DLS_ROUND_DIAGONAL];
+    const double *W = dls_diagonal_in(p, c, room);
+    if (p->kind[c] == DLS_CONTACT) {
+        dls_smoothed_law(d, p->mu[c], s->rho, s->omega, s->r + row, s->u + row, C, X, Y);
+    } else {
+        for (int i = 0; i < d; i++) C[i] = s->rho * s->u[row + i];
+        for (int k = 0; k < d * d; k++) X[k] = k % (d + 1) == 0 ? s->rho : 0, Y[k] = 0;
+    }
+    for (int k = 0; k < d * d; k++) D[k] = Y[k] + (k % (d + 1) == 0 ? s->delta : 0);
+    for (int j = 0; j < d; j++) small_multiply_add(d, X, W + d * j, D + d * j);
+    if (!small_invert(d, D, inverse))
+        for (int k = 0; k < d * d; k++) inverse[k] = k % (d + 1) == 0;
+}
+
+/* Blocks of three, nearly all there are, with constant loops. */
 static double linearize_range(void *self, int first, int end) {
     dls_pqn *s = self;
     const dls_problem *p = s->problem;
-    for (int c = first; c < end; c++) {
-        int row = p->row[c], d = dls_size(p, c);
-        double *X = s->X + block_place(p, c), *Y = s->Y + block_place(p, c), *C = s->C + row;
-        double *inverse = s->inverse + block_place(p, c), D[SMALL_MAX * SMALL_MAX];
-        if (p->kind[c] == DLS_CONTACT) {
-            dls_smoothed_law(d, p->mu[c], s->rho, s->omega, s->r + row, s->u + row, C, X, Y);
-        } else {
-            for (int i = 0; i < d; i++) C[i] = s->rho * s->u[row + i];
-            for (int k = 0; k < d * d; k++) X[k] = k % (d + 1) == 0 ? s->rho : 0, Y[k] = 0;
-        }
-        for (int k = 0; k < d * d; k++) D[k] = Y[k] + (k % (d + 1) == 0 ? s->delta : 0);
-        double room[DLS_ROUND_DIAGONAL];
-        const double *W = dls_diagonal_in(p, c, room);
-        for (int j = 0; j < d; j++) small_multiply_add(d, X, W + d * j, D + d * j);
-        if (!small_invert(d, D, inverse))
-            for (int k = 0; k < d * d; k++) inverse[k] = k % (d + 1) == 0;
+    if (p->uniform == 3) {
+        for (int c = first; c < end; c++) linearize_block(s, c, 3, 3 * c, 9 * (int64_t)c);
+        return 0;
     }
+    for (int c = first; c < end; c++) linearize_block(s, c, dls_size(p, c), p->row[c], block_place(p, c));
     return 0;
 }
 
@@ -70,7 +76,6 @@ static inline void apply_block(const dls_pqn *s, int d, int row, int64_t place, 
     small_multiply_add(d, s->Y + place, x + row, y + row);
 }
 
-/* Blocks of three, nearly all there are, with constant loops. */
 static double apply_range(void *self, int first, int end) {
     const block_work *w = self;
     const dls_pqn *s = w->solver;

@@ -202,7 +202,7 @@ static void exhausted_krylov_spaces(void **state) {
 
 /* ---- threads ---- */
 
-enum { LONG = 6000 };
+enum { LONG = 6007 };
 
 static void apply_band(void *self, const double *x, double *y) {
     (void)self;
