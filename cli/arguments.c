@@ -4,6 +4,7 @@
 #include "report.h"
 
 #include <errno.h>
+#include <float.h>
 #include <limits.h>
 #include <math.h>
 #include <stdio.h>
@@ -48,7 +49,7 @@ void list_free_split(text_list *list) {
 
 static void describe_range(const option *o, char *text, size_t size) {
     const char *kind = o->type == OPTION_INT ? "a whole number" : "a number";
-    bool open = o->high >= (o->type == OPTION_INT ? INT_MAX : HUGE_VAL);
+    bool open = o->high >= (o->type == OPTION_INT ? INT_MAX : DBL_MAX);
     if (open)
         snprintf(text, size, "%s from %g up", kind, o->low);
     else
@@ -177,9 +178,26 @@ static bool take_words(parse *p) {
     return true;
 }
 
+/* `--set time.step 1e-3`: what is one too many is the value of a setting. */
+static const option *find_torn_setting(const parse *p) {
+    for (int i = 0; i < p->command->option_count; i++) {
+        const option *o = &p->command->options[i];
+        if (o->type != OPTION_LIST || !strchr(o->value, '=')) continue;
+        const text_list *list = (const text_list *)(p->values + o->offset);
+        for (int k = 0; k < list->count; k++)
+            if (!strchr(list->items[k], '=')) return o;
+    }
+    return NULL;
+}
+
 static bool check_operands(const parse *p) {
     const command *c = p->command;
     int count = p->operands.count;
+    const option *torn = count > c->most_operands ? find_torn_setting(p) : NULL;
+    if (torn) {
+        report_error("%s: --%s without '=', expected %s as one word", c->name, torn->name, torn->value);
+        return false;
+    }
     if (count < c->least_operands)
         report_error("%s: %d operand%s given, expected %s; see 'delassus help %s'", c->name, count,
                      plural(count), c->operands, c->name);

@@ -3,6 +3,7 @@
 #include "commands.h"
 #include "output_file.h"
 #include "report.h"
+#include "results_file.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -202,10 +203,9 @@ static int analyze(const text_list *operands, const analyze_values *v, analyze_r
 
 static int run(const text_list *operands, const void *values) {
     analyze_report r = {0};
-    dls_error error;
     if (operands->count == 0) return list_measures();
     r.path = operands->items[0];
-    if (dls_results_open(r.path, &r.results, &error)) return report_error("%s", error.message);
+    if (!(r.results = results_file_open(r.path))) return EXIT_BAD_INPUT;
     int code = analyze(operands, values, &r);
     for (int k = 0; k < r.count; k++) dls_analysis_destroy(r.items[k].analysis);
     free(r.items);

@@ -3,6 +3,7 @@
 #include "output_file.h"
 #include "problem_file.h"
 #include "report.h"
+#include "results_file.h"
 
 #include <delassus/fclib.h>
 #include <delassus/run.h>
@@ -39,11 +40,17 @@ static int find_frame(const dls_results *results, const char *path, const export
     int count = dls_results_frame_count(results);
     if (count == 0) return report_error("%s: has no frames yet", path), -1;
     if (v->step >= 0) {
-        for (int k = 0; k < count; k++)
+        int near = 0;
+        for (int k = 0; k < count; k++) {
             if (dls_results_frame_step(results, k) == v->step) return k;
-        report_error("%s: no frame of step %d, expected one of %d frame%s from step %" PRId64 " to %" PRId64,
+            if (llabs(dls_results_frame_step(results, k) - v->step) <
+                llabs(dls_results_frame_step(results, near) - v->step))
+                near = k;
+        }
+        report_error("%s: no frame of step %d, expected one of %d frame%s from step %" PRId64 " to %" PRId64
+                     "; the nearest is %" PRId64,
                      path, v->step, count, plural(count), dls_results_frame_step(results, 0),
-                     dls_results_frame_step(results, count - 1));
+                     dls_results_frame_step(results, count - 1), dls_results_frame_step(results, near));
         return -1;
     }
     if (v->frame < count) return v->frame >= 0 ? v->frame : count - 1;
@@ -111,10 +118,10 @@ static int export_problem(dls_results *results, const char *path, const export_v
 }
 
 static int export_results(const char *path, const export_values *v) {
-    dls_results *results = NULL;
+    dls_results *results = results_file_open(path);
     dls_error error = {0};
-    dls_status status = dls_results_open(path, &results, &error);
-    if (status) return report_error("%s", error.message);
+    dls_status status = DLS_OK;
+    if (!results) return EXIT_BAD_INPUT;
     int frames = dls_results_frame_count(results);
     if (v->csv) status = dls_results_export_csv(results, v->csv, &error);
     if (v->csv && !status)

@@ -36,11 +36,16 @@ static int print_list(void) {
 }
 
 static int find_template(const char *name) {
-    dls_nearest n = dls_nearest_begin(name);
+    char stem[128]; /* drum.yaml is a file, its template is drum */
+    snprintf(stem, sizeof stem, "%s", name);
+    char *ending = strstr(stem, ".yaml");
+    if (ending) *ending = '\0';
+    dls_nearest n = dls_nearest_begin(stem);
     for (int i = 0; i < dls_scene_template_count(); i++) {
         if (!strcmp(dls_scene_template_name(i), name)) return i;
         dls_nearest_offer(&n, dls_scene_template_name(i));
     }
+    n.wanted = name;
     report_unknown("new: no template", &n, "", "delassus new");
     return -1;
 }

@@ -3,6 +3,7 @@
 #include "output_file.h"
 #include "picture.h"
 #include "report.h"
+#include "results_file.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -66,12 +67,11 @@ static int run(const text_list *operands, const void *values) {
     char named[4096];
     picture_view view;
     dls_results *results;
-    dls_error error;
     if (!picture_view_find(v->view, &view))
         return report_error("picture: no view '%s', expected front, side, top or iso", v->view);
     if (!v->output && !output_path_named_after(operands->items[0], "", named, sizeof named))
         return EXIT_BAD_INPUT;
-    if (dls_results_open(operands->items[0], &results, &error)) return report_error("%s", error.message);
+    if (!(results = results_file_open(operands->items[0]))) return EXIT_BAD_INPUT;
     int frames = dls_results_frame_count(results), frame = v->frame < 0 ? frames - 1 : v->frame;
     int code = EXIT_BAD_INPUT;
     if (frames == 0)

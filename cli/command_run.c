@@ -175,15 +175,13 @@ static int run(const text_list *operands, const void *values) {
     dls_error error;
     if (!v->output && !output_path_named_after(path, ".h5", named, sizeof named)) return EXIT_BAD_INPUT;
     const char *output = v->output ? v->output : named;
-    if (!output_is_apart(path, output) || !output_path_check(output) ||
-        (v->dump && !output_folder_make(v->dump)))
-        return EXIT_BAD_INPUT;
     int code = EXIT_BAD_INPUT;
     interrupt_watch();
     if (gather_settings(path, v, &settings)) {
         if (dls_scene_read(path, settings.count, settings.items, &scene, &error))
             tell_scene_error(error.message, v, &settings);
-        else
+        else if (output_is_apart(path, output) && output_path_check(output) &&
+                 (!v->dump || output_folder_make(v->dump)))
             code = run_scene(scene, output, v);
     }
     dls_scene_destroy(scene);

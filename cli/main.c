@@ -38,6 +38,10 @@ static int refuse_unknown(const char *name) {
     }
     if (!dashed) dls_nearest_offer(&n, "help");
     n.wanted = name;
+    if (dashed && !n.best)
+        return report_error("option '%s' stands before a command, expected 'delassus COMMAND [operands] "
+                            "[options]' ('delassus help' lists all)",
+                            name);
     return report_unknown(dashed ? "no option" : "no command", &n, general ? "delassus --" : "delassus ",
                           "delassus help");
 }

@@ -1,4 +1,5 @@
 /* A scene from its first step to its last. */
+#define _GNU_SOURCE /* F_OFD_SETLK */
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/memory.h"
@@ -7,6 +8,7 @@
 #include <delassus/run.h>
 
 #include <errno.h>
+#include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -24,6 +26,7 @@ typedef struct runner {
     const char **settings;
     dls_results_def about;
     double next_checkpoint; /* wall time */
+    int lock;               /* descriptor of the results, -1 for none */
 } runner;
 
 /* ---- what it is ---- */
@@ -160,6 +163,22 @@ static dls_status resume(runner *x, dls_error *error) {
                                        &x->writer, error);
 }
 
+/* ---- one run at a time ---- */
+
+/* Marks the results as being written, where they are there and the system can; readers do not see the mark,
+ * and it goes with the process. A second run into the same file would take it from under the first one. */
+static dls_status lock_results(runner *x, dls_error *error) {
+#ifdef F_OFD_SETLK
+    struct flock mark = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = INT64_MAX - 1, .l_len = 1};
+    if (x->lock >= 0) close(x->lock);
+    x->lock = open(x->def->results, O_RDWR | O_CLOEXEC);
+    if (x->lock >= 0 && fcntl(x->lock, F_OFD_SETLK, &mark) && (errno == EAGAIN || errno == EACCES))
+        return dls_fail(error, DLS_ERROR_FILE, "%s: another run is writing it, expected another name",
+                        x->def->results);
+#endif
+    return DLS_OK;
+}
+
 /* ---- beginning ---- */
 
 /* The old checkpoint goes once the results that it belongs to are gone, not before. */
@@ -182,7 +201,9 @@ static dls_status begin(runner *x, dls_error *error) {
         if (length < 0 || (size_t)length >= sizeof x->checkpoint)
             return dls_fail(error, DLS_ERROR_ARGUMENT, "the name of the results file is too long");
         resumed = x->def->resume && access(x->checkpoint, F_OK) == 0;
-        status = resumed ? resume(x, error) : begin_anew(x, error);
+        status = lock_results(x, error);
+        if (!status) status = resumed ? resume(x, error) : begin_anew(x, error);
+        if (!status) status = lock_results(x, error); /* they may be another file by now */
     }
     if (!status && x->def->begin) x->def->begin(x->simulation, resumed, x->def->user);
     return status;
@@ -256,6 +277,7 @@ static void finish(runner *x, dls_status *status, bool finished, dls_error *erro
     dls_error ignored;
     dls_status closed = dls_results_close(x->writer, finished ? &summary : NULL, *status ? &ignored : error);
     if (!*status) *status = closed;
+    if (x->lock >= 0) close(x->lock);
     dls_simulation_destroy(x->simulation);
     dls_free(x->settings);
 }
@@ -268,6 +290,7 @@ dls_status dls_run_scene(dls_scene *scene, const dls_run_def *def, dls_run_end *
     runner *x = DLS_NEW_ZERO(runner, 1);
     if (!x) return dls_fail_memory(error);
     x->scene = scene;
+    x->lock = -1;
     x->def = def;
     x->options = dls_scene_run_options(scene);
     dls_status status = begin(x, error);

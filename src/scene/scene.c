@@ -427,12 +427,37 @@ dls_status dls_scene_read_stored(const char *text, size_t size, const char *name
                       settings, scene, error);
 }
 
+/* What is no text is said to be what it is, not malformed YAML. */
+static dls_status check_text(const char *path, const char *text, size_t size, dls_error *error) {
+    static const char hdf5[] = "\x89HDF\r\n\x1a\n";
+    if (size >= sizeof hdf5 - 1 && !memcmp(text, hdf5, sizeof hdf5 - 1))
+        return dls_fail(
+            error, DLS_ERROR_FILE,
+            "%.300s: an HDF5 file, the results of a run or a contact problem, expected a scene: a "
+            "text file",
+            path);
+    if (memchr(text, 0, size < 4096 ? size : 4096))
+        return dls_fail(error, DLS_ERROR_FILE, "%.300s: a binary file, expected a scene: a text file", path);
+    return DLS_OK;
+}
+
+/* A file that is not there, but is with the ending that scenes have. */
+static dls_status fail_open(const char *path, dls_error *error) {
+    int why = errno;
+    char named[4096];
+    struct stat facts;
+    snprintf(named, sizeof named, "%s.yaml", path);
+    bool meant = why == ENOENT && !stat(named, &facts);
+    return dls_fail(error, DLS_ERROR_FILE, "%.300s: cannot be read: %s%s%.100s%s", path, strerror(why),
+                    meant ? ", did you mean '" : "", meant ? named : "", meant ? "'?" : "");
+}
+
 static dls_status load(const char *path, char **text, size_t *size, dls_error *error) {
     struct stat facts;
     FILE *file = fopen(path, "rb");
     *text = NULL;
     *size = 0;
-    if (!file) return dls_fail(error, DLS_ERROR_FILE, "%.300s: cannot be read: %s", path, strerror(errno));
+    if (!file) return fail_open(path, error);
     dls_status status = DLS_OK;
     if (!fstat(fileno(file), &facts) && S_ISDIR(facts.st_mode))
         status = dls_fail(error, DLS_ERROR_FILE, "%.300s: a folder, expected a scene", path);
@@ -456,7 +481,7 @@ static dls_status load(const char *path, char **text, size_t *size, dls_error *e
         room *= 2;
     }
     fclose(file);
-    return status;
+    return status ? status : check_text(path, *text, *size, error);
 }
 
 dls_status dls_scene_read(const char *path, int setting_count, const char *const *settings, dls_scene **scene,

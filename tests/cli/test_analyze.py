@@ -165,7 +165,7 @@ def test_a_planar_run_with_a_spatial_measure():
 
 def test_other_refusals():
     refuses("analyze", "absent.h5", words=["absent.h5", "cannot be read"])
-    refuses("analyze", "plane.yaml", words=["plane.yaml", "no results file"])
+    refuses("analyze", "plane.yaml", words=["plane.yaml: a scene", "expected the results"])
     refuses("analyze", plane(), "reposse", words=["no measure 'reposse'", "did you mean 'repose'?"])
     refuses("analyze", plane(), "repose", "--axis", "y", words=["repose along y", "upright"])
     refuses("analyze", plane(), "--axis", "w", words=["no axis 'w'"])

@@ -189,7 +189,7 @@ def test_vtk_in_the_plane():
     assert abs(high[0] - 0.1) < 1e-6 and abs(low[0] + 0.1) < 1e-3 and low[2] == high[2] == 0
 
 
-# ---- XDMF: Debian's VTK has no reader of it, so the XML is followed by hand and the HDF5 read with h5dump ----
+# ---- XDMF: the XML followed by hand and the HDF5 read with h5dump; test_paraview.py has readers that are not ours ----
 
 def read_slab(item):
     """The numbers of a HyperSlab DataItem."""
@@ -312,10 +312,10 @@ def test_bad_calls():
     refuses("export", path, "--csv", "csv", "--frame", 2, words=["--fclib"])
     refuses("export", path, "--fclib", "x.hdf5", "--frame", 2, "--step", 4, words=["expected one"])
     refuses("export", path, "--fclib", "x.hdf5", "--frame", FRAMES, words=["no frame 6", "0 to 5"])
-    refuses("export", path, "--fclib", "x.hdf5", "--step", 3, words=["no frame of step 3", "from step 0 to 10"])
+    refuses("export", path, "--fclib", "x.hdf5", "--step", 3, words=["no frame of step 3", "from step 0 to 10; the nearest is 2"])
     refuses("export", path, "--fclib", "x.hdf5", "--frame", 0, words=["has no contacts"])
     refuses("export", path, "--fclib", "no/such/x.hdf5", words=["no/such/x.hdf5", "No such file"])
-    refuses("export", "space.yaml", "--csv", "csv", words=["space.yaml: no results file"])
+    refuses("export", "space.yaml", "--csv", "csv", words=["space.yaml: a scene, expected the results"])
     refuses("export", "missing.h5", "--vtk", "vtk", words=["missing.h5: cannot be read", "No such file"])
     refuses("export", path, "--csv", "space.yaml", words=["space.yaml", "cannot be written to"])
     refuses("export", path, "--vtk", "limited", words=["cannot be written: File too large"], limit=1000)

@@ -185,6 +185,33 @@ def test_interrupted():
     same_data("stopped.h5", "whole.h5")
 
 
+def test_one_run_at_a_time():
+    whole_drum()
+    child = start("drum.yaml", "-o", "busy.h5", "-q", "--until", "100")
+    until_file("busy.h5", child)
+    for more in ([], ["--resume"]):
+        refuses("run", "drum.yaml", "-o", "busy.h5", "-q", *more, words=["busy.h5: another run is writing it"])
+    run("picture", "busy.h5", "-o", "busy")  # others may read
+    child.send_signal(signal.SIGINT)
+    child.communicate(timeout=60)
+    run("run", "drum.yaml", "-o", "busy.h5", "-q", "--until", "0.01")  # the mark goes with the process
+
+
+def test_other_kinds_of_files_are_known():
+    run("run", "drum.yaml", "-o", "kinds.h5", "-q", "--until", "0.3")
+    run("export", "kinds.h5", "--fclib", "kinds.hdf5")
+    for command in (["run"], ["check"]):
+        for path in ("kinds.h5", "kinds.hdf5"):
+            refuses(*command, path, words=[f"{path}: an HDF5 file", "expected a scene"])
+        refuses(*command, "kinds.h5.checkpoint", words=["a binary file, expected a scene"])
+        refuses(*command, "drum", words=["No such file", "did you mean 'drum.yaml'?"])
+    for command, more in ((["picture"], []), (["analyze"], []), (["export"], ["--csv", "kinds"])):
+        refuses(*command, "drum.yaml", *more, words=["drum.yaml: a scene", "'delassus run drum.yaml'"])
+        refuses(*command, "kinds.hdf5", *more, words=["kinds.hdf5: a contact problem", "expected the results"])
+        refuses(*command, "kinds", *more, words=["No such file", "did you mean 'kinds.h5'?"])
+    refuses("export", "kinds.h5", "--fclib", "x", "--step", "100000", words=["no frame of step 100000", "; the nearest is"])
+
+
 def test_extended():
     whole_drum()
     run("run", "drum.yaml", "-o", "longer.h5", "--until", "0.31", "-q")
@@ -282,7 +309,9 @@ def test_solver_and_settings():
     refuses("run", "drum.yaml", "--set", "time.stpe=1", words=["stpe", "step"])
     refuses("run", "drum.yaml", "--tol", "-1", words=["--tol"])
     refuses("run", "drum.yaml", "--tol", "0", words=["--tol"])
-    refuses("run", "drum.yaml", "--until", "soon", words=["--until"])
+    refuses("run", "drum.yaml", "--until", "soon", words=["--until 'soon', expected a number from 0 up"])
+    refuses("run", "drum.yaml", "--set", "time.step", "1e-3", words=["--set without '=', expected KEY=VALUE as one word"])
+    refuses("--until", "1", "run", "drum.yaml", words=["'--until' stands before a command"])
     refuses("run", "drum.yaml", "--threads", "0", words=["--threads"])
     refuses("run", "drum.yaml", "--set", "time.step=0", words=["step"])
     assert run_json("run", "drum.yaml", "-o", "options.h5", "--until", "0")["steps"] == 0

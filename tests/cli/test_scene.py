@@ -71,6 +71,7 @@ def test_new_keeps_what_is_there():
 
 def test_new_refuses():
     refuses("new", "drumm", words=["no template 'drumm'", "did you mean 'drum'"])
+    refuses("new", "drum.yaml", words=["no template 'drum.yaml', did you mean 'drum'?"])
     refuses("new", "drum", "-o", "absent/x.yaml", words=["absent/x.yaml", "cannot write"])
     pathlib.Path("small").mkdir()
     refuses("new", "drum", "-o", "small/x.yaml", limit=100, words=["small/x.yaml"])
@@ -163,7 +164,7 @@ def test_files_that_are_no_scenes():
     refuses("check", "absent.yaml", words=["absent.yaml: cannot be read"])
     refuses("check", "folder", words=["folder: a folder"])
     pathlib.Path("bytes.yaml").write_bytes(bytes(range(256)))
-    refuses("check", "bytes.yaml", words=["bytes.yaml:1: malformed YAML"])
+    refuses("check", "bytes.yaml", words=["bytes.yaml: a binary file, expected a scene"])
     pathlib.Path("empty.yaml").write_bytes(b"")
     refuses("check", "empty.yaml", words=["empty.yaml:1: nothing"])
 
