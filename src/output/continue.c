@@ -49,6 +49,7 @@ static dls_status copy_all(dls_results_writer *w, const dls_results *old, int64_
         states += old->frames[frames].state_count;
         contacts += old->frames[frames].contact_count;
         if (!dls_writer_note_frame(w, &old->frames[frames])) return dls_fail_memory(error);
+        if (!dls_writer_number_points(w, &old->frames[frames])) return dls_writer_fail(w, error);
     }
     for (int table = DLS_TABLE_STATES; table < DLS_TABLE_SUMMARY && !status; table++) {
         int64_t count = table == DLS_TABLE_STEPS                              ? kept

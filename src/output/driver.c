@@ -14,6 +14,7 @@ typedef struct driver_file {
     H5FD_t base; /* HDF5's part comes first */
     dls_output_device *device;
     haddr_t allocated; /* end of what HDF5 has given out */
+    off_t told;        /* the farthest end that the superblock spoke of, 0 where it was not written */
 } driver_file;
 
 static void (*watch)(void *user);
@@ -26,6 +27,14 @@ void dls_driver_watch(void (*before_write)(void *user), void *user) {
 
 /* ---- what HDF5 calls ---- */
 
+/* HDF5 is not told: it crashes where a file that it cannot write has to be closed. Callers look at is_dead.
+ */
+static herr_t fail_write(dls_output_device *device) {
+    device->write_number = errno;
+    device->is_dead = true;
+    return 0;
+}
+
 static H5FD_t *open_file(const char *name, unsigned flags, hid_t access, haddr_t limit) {
     (void)name, (void)flags, (void)limit;
     dls_output_device *const *device = H5Pget_driver_info(access);
@@ -36,8 +45,12 @@ static H5FD_t *open_file(const char *name, unsigned flags, hid_t access, haddr_t
 }
 
 static herr_t close_file(H5FD_t *base) {
+    driver_file *file = (driver_file *)base;
+    herr_t status = 0;
+    if (file->told && !file->device->is_dead && ftruncate(file->device->descriptor, file->told))
+        status = fail_write(file->device);
     dls_free(base);
-    return 0;
+    return status;
 }
 
 static herr_t query(const H5FD_t *base, unsigned long *features) {
@@ -90,14 +103,6 @@ static herr_t read_bytes(H5FD_t *base, H5FD_mem_t type, hid_t transfer, haddr_t 
     return 0;
 }
 
-/* HDF5 is not told: it crashes where a file that it cannot write has to be closed. Callers look at is_dead.
- */
-static herr_t fail_write(dls_output_device *device) {
-    device->write_number = errno;
-    device->is_dead = true;
-    return 0;
-}
-
 static herr_t write_fully(dls_output_device *device, haddr_t address, size_t size, const void *buffer) {
     const char *rest = buffer;
     while (size > 0) {
@@ -116,7 +121,13 @@ static herr_t write_fully(dls_output_device *device, haddr_t address, size_t siz
  * third is the file's end (byte 28), the root, and a checksum over it all. */
 enum { SUPERBLOCK = 48, MARKS = 11, END = 28, SUM = 44 };
 
-static herr_t write_superblock(dls_output_device *device, const void *buffer) {
+/* Readers ask for the file's length first and read the superblock then, in whatever time: the file is longer
+ * than all that is told by what a writer gets done meanwhile. What is ahead takes no room, and goes when all
+ * is over. */
+enum { AHEAD = 1 << 20 };
+
+static herr_t write_superblock(driver_file *file, const void *buffer) {
+    dls_output_device *device = file->device;
     uint8_t block[SUPERBLOCK];
     struct stat about;
     memcpy(block, buffer, sizeof block);
@@ -125,7 +136,10 @@ static herr_t write_superblock(dls_output_device *device, const void *buffer) {
     for (int k = 0; k < 4; k++) block[SUM + k] = (uint8_t)(sum >> 8 * k);
     off_t end = (off_t)check_number(block + END, 8);
     if (fstat(device->descriptor, &about)) return fail_write(device);
-    if (about.st_size < end && ftruncate(device->descriptor, end)) return fail_write(device);
+    if (about.st_size < end + AHEAD && ftruncate(device->descriptor, end + 2 * AHEAD) &&
+        about.st_size < end && ftruncate(device->descriptor, end))
+        return fail_write(device);
+    if (file->told < end) file->told = end;
     return write_fully(device, 0, sizeof block, block);
 }
 
@@ -138,7 +152,7 @@ static herr_t write_bytes(H5FD_t *base, H5FD_mem_t type, hid_t transfer, haddr_t
     if (address > 0 || size < SUPERBLOCK) return write_fully(device, address, size, buffer);
     /* what the superblock speaks of goes before it */
     write_fully(device, SUPERBLOCK, size - SUPERBLOCK, (const char *)buffer + SUPERBLOCK);
-    return device->is_dead ? 0 : write_superblock(device, buffer);
+    return device->is_dead ? 0 : write_superblock((driver_file *)base, buffer);
 }
 
 /* Only ever longer: readers may still look at what lies behind. */

@@ -121,6 +121,9 @@ typedef struct text_row {
 typedef struct point_row {
     double x[3];
 } point_row;
+typedef struct index_row {
+    int32_t point;
+} index_row;
 typedef struct triangle_row {
     int32_t point[3];
 } triangle_row;
@@ -161,6 +164,7 @@ const dls_table_layout dls_table_layouts[DLS_TABLES] = {
     [DLS_TABLE_FRAMES] = COMPOUND("frames", true, 64, dls_frame_row, frame_cells),
     [DLS_TABLE_STEPS] = COMPOUND("steps", true, 256, dls_step_report, step_cells),
     [DLS_TABLE_SUMMARY] = COMPOUND("summary", false, 1, dls_run_summary, summary_cells),
+    [DLS_TABLE_INDEX] = PLAIN("index", DLS_CELL_INT32, int32_t, 1, index_row, point, "1"),
 };
 
 /* Two columns read a pair of members as an array. */

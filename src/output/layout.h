@@ -31,6 +31,8 @@ typedef enum dls_table_name {
     DLS_TABLE_FRAMES = DLS_TABLE_CONTACTS_END,
     DLS_TABLE_STEPS,
     DLS_TABLE_SUMMARY,
+    /* 0, 1, 2, …: the numbers of a frame's points, for the XDMF alone; no reader of ours looks at it */
+    DLS_TABLE_INDEX,
     DLS_TABLES
 } dls_table_name;
 
@@ -46,7 +48,7 @@ typedef struct dls_frame_row {
 
 typedef struct dls_state_row {
     int32_t body;
-    float radius; /* of the ball about the mass centre that holds the body, 0 for none */
+    float radius; /* for pictures: of the ball about the mass centre that holds the body, 0 for obstacles */
     dls_body_state state;
     dls_pose contact_pose;
 } dls_state_row;

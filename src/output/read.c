@@ -123,7 +123,7 @@ static bool is_possible(const dls_results *r, const dls_table *table) {
 
 /* In the opposite order of writing: what an index speaks of is there when it is opened after the index. */
 static dls_status open_tables(dls_results *r, dls_error *error) {
-    for (int k = DLS_TABLES - 1; k >= 0; k--) {
+    for (int k = DLS_TABLE_SUMMARY; k >= 0; k--) {
         const char *what = NULL, *where = dls_table_layouts[k].path;
         if (!dls_table_open(&r->tables[k], &dls_table_layouts[k], r->file, &what))
             return fail_damaged(r, where, what, error);

@@ -44,6 +44,8 @@ void dls_writer_abandon(dls_results_writer *writer, dls_aside *aside);
 dls_status dls_writer_fail(dls_results_writer *writer, dls_error *error);
 /* Notes a frame for the XDMF; false when memory is out. */
 bool dls_writer_note_frame(dls_results_writer *writer, const dls_frame_row *frame);
+/* Makes the index as long as the frame has points; false where HDF5 refuses. */
+bool dls_writer_number_points(dls_results_writer *writer, const dls_frame_row *frame);
 /* Hands what was written to the system. */
 dls_status dls_writer_flush(dls_results_writer *writer, dls_error *error);
 

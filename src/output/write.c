@@ -44,7 +44,7 @@ static bool write_facts(const dls_results_writer *w, const dls_results_def *def)
 static int64_t chunk_rows(const dls_results_writer *w, int table) {
     int64_t rows = dls_table_layouts[table].chunk, wanted = dls_world_body_count(w->world);
     if (table >= DLS_TABLE_MATERIAL_NAMES && table < DLS_TABLE_STATES) return rows;
-    if (table >= DLS_TABLE_FRAMES) return rows;
+    if (table >= DLS_TABLE_FRAMES && table != DLS_TABLE_INDEX) return rows;
     while (rows < wanted && rows < 16384) rows *= 2;
     return rows;
 }
@@ -208,10 +208,16 @@ static bool is_present(const dls_body_entry *entry, double t) {
            (entry->presence == DLS_WAITING && !entry->leaving && entry->birth <= t);
 }
 
+/* For pictures of balls: the ball about a container would hide all that is in it. */
+static float shown_radius(const dls_world *world, int id) {
+    const dls_body *body = dls_world_body(world, id);
+    const dls_shape *shape = body->shape_count == 1 ? dls_world_shapes(world, id) : NULL;
+    bool is_round = shape && (shape->kind == DLS_SPHERE || shape->kind == DLS_DISC);
+    return isfinite(body->radius) && (body->motion == DLS_DYNAMIC || is_round) ? (float)body->radius : 0.0F;
+}
+
 static dls_state_row state_row(const dls_results_writer *w, const dls_simulation *simulation, int id) {
-    dls_state_row row = {.body = id};
-    double radius = dls_world_body(w->world, id)->radius;
-    row.radius = isfinite(radius) ? (float)radius : 0.0F;
+    dls_state_row row = {.body = id, .radius = shown_radius(w->world, id)};
     dls_body_state_get(w->world, id, &row.state, NULL);
     if (w->def.contacts) dls_simulation_contact_pose(simulation, id, &row.contact_pose, NULL);
     return row;
@@ -268,6 +274,18 @@ bool dls_writer_note_frame(dls_results_writer *w, const dls_frame_row *frame) {
     return true;
 }
 
+bool dls_writer_number_points(dls_results_writer *w, const dls_frame_row *frame) {
+    dls_table *index = &w->tables[DLS_TABLE_INDEX];
+    int64_t wanted = frame->state_count > frame->contact_count ? frame->state_count : frame->contact_count;
+    int32_t *numbers = (int32_t *)w->column;
+    while (index->rows < wanted) {
+        int64_t left = wanted - index->rows, batch = left < DLS_BATCH ? left : DLS_BATCH;
+        for (int64_t k = 0; k < batch; k++) numbers[k] = (int32_t)(index->rows + k);
+        if (!dls_table_append(index, batch, numbers)) return false;
+    }
+    return true;
+}
+
 dls_status dls_writer_flush(dls_results_writer *w, dls_error *error) {
     bool done = H5Fflush(w->file, H5F_SCOPE_LOCAL) >= 0;
     return done && !w->device.is_dead ? DLS_OK : dls_writer_fail(w, error);
@@ -319,7 +337,7 @@ static dls_status add_frame(dls_results_writer *w, const dls_simulation *simulat
     if (status) return status;
     if (!append_states(w, simulation, &frame.state_count) ||
         !append_contacts(w, simulation, &frame.contact_count) || !append_pending(w) ||
-        !dls_table_append(&w->tables[DLS_TABLE_FRAMES], 1, &frame))
+        !dls_writer_number_points(w, &frame) || !dls_table_append(&w->tables[DLS_TABLE_FRAMES], 1, &frame))
         return dls_writer_fail(w, error);
     status = dls_writer_flush(w, error);
     if (!status && !dls_writer_note_frame(w, &frame)) status = dls_fail_memory(error);

@@ -21,28 +21,47 @@ static const char *number_type(dls_cell_type type) {
 
 static int number_size(dls_cell_type type) { return type == DLS_CELL_DOUBLE ? 8 : 4; }
 
-/* Rows start … start + count − 1 of a table. */
+/* A number for the rows and, where a row has several columns, one for them. */
+static void put_extent(dls_text *out, int64_t rows, int width, int columns) {
+    dls_text_print(out, "%" PRId64, rows);
+    if (width > 1) dls_text_print(out, " %d", columns);
+}
+
+static void put_place(dls_text *out, const char *file, const dls_table_layout *layout) {
+    dls_text_print_xml(out, file);
+    dls_text_print(out, ":/%s", layout->path);
+}
+
+/* Rows start … start + count − 1 of a table, told twice. Readers of XDMF 2 know a slab by its Type, which is
+ * the word of XDMF 1, and look at the two items inside; those of XDMF 3 take it for an array whose place is
+ * the text before them (start:stride:count:extent behind the bar), because ParaView's cannot open a slab by
+ * ItemType. */
 static void put_rows(dls_text *out, const char *file, const dls_results_writer *w, int table, int64_t start,
                      int count) {
     const dls_table_layout *layout = &dls_table_layouts[table];
     const dls_cell *cell = &layout->cells[0];
-    int64_t total = w->tables[table].rows;
     const char *type = number_type(cell->type);
     int size = number_size(cell->type), width = cell->width;
-    if (width > 1)
-        dls_text_print(out,
-                       "<DataItem ItemType=\"HyperSlab\" Dimensions=\"%d %d\"><DataItem Dimensions=\"3 2\" "
-                       "Format=\"XML\">%" PRId64 " 0 1 1 %d %d</DataItem><DataItem Dimensions=\"%" PRId64
-                       " %d\" NumberType=\"%s\" Precision=\"%d\" Format=\"HDF\">",
-                       count, width, start, count, width, total, width, type, size);
-    else
-        dls_text_print(out,
-                       "<DataItem ItemType=\"HyperSlab\" Dimensions=\"%d\"><DataItem Dimensions=\"3 1\" "
-                       "Format=\"XML\">%" PRId64 " 1 %d</DataItem><DataItem Dimensions=\"%" PRId64
-                       "\" NumberType=\"%s\" Precision=\"%d\" Format=\"HDF\">",
-                       count, start, count, total, type, size);
-    dls_text_print_xml(out, file);
-    dls_text_print(out, ":/%s</DataItem></DataItem>", layout->path);
+    int64_t rows[] = {start, 1, count, w->tables[table].rows};
+    int columns[] = {0, 1, width, width};
+    dls_text_print(out, "<DataItem Type=\"HyperSlab\" Dimensions=\"");
+    put_extent(out, count, width, width);
+    dls_text_print(out, "\" NumberType=\"%s\" Precision=\"%d\" Format=\"HDF\">", type, size);
+    put_place(out, file, layout);
+    for (int k = 0; k < 4; k++) {
+        dls_text_print(out, k ? ":" : "|");
+        put_extent(out, rows[k], width, columns[k]);
+    }
+    dls_text_print(out, "<DataItem Dimensions=\"3 %d\" Format=\"XML\">", width > 1 ? 2 : 1);
+    for (int k = 0; k < 3; k++) {
+        if (k) dls_text_print(out, " ");
+        put_extent(out, rows[k], width, columns[k]);
+    }
+    dls_text_print(out, "</DataItem><DataItem Dimensions=\"");
+    put_extent(out, rows[3], width, width);
+    dls_text_print(out, "\" NumberType=\"%s\" Precision=\"%d\" Format=\"HDF\">", type, size);
+    put_place(out, file, layout);
+    dls_text_print(out, "</DataItem></DataItem>");
 }
 
 /* Readers stumble over grids of nothing: one point at the origin with zeros stands for none. */
@@ -54,7 +73,7 @@ static void put_nothing(dls_text *out, int table) {
                                       : "",
                    number_type(cell->type), number_size(cell->type));
     for (int k = 0; k < cell->width; k++)
-        dls_text_print(out, k ? " %d" : "%d", cell->type == DLS_CELL_INT32 ? -1 : 0);
+        dls_text_print(out, k ? " %d" : "%d", table == DLS_TABLE_STATES ? -1 : 0);
     dls_text_print(out, "</DataItem>");
 }
 
@@ -70,8 +89,10 @@ static void put_grid(dls_text *out, const char *file, const dls_results_writer *
                      int points, const xdmf_array *arrays, int array_count, int64_t start, int count) {
     dls_text_print(out,
                    "<Grid Name=\"%s\" GridType=\"Uniform\"><Topology TopologyType=\"Polyvertex\" "
-                   "NumberOfElements=\"%d\" NodesPerElement=\"1\"/>\n<Geometry GeometryType=\"XYZ\">",
+                   "NumberOfElements=\"%d\" NodesPerElement=\"1\">",
                    name, count ? count : 1);
+    put_array(out, file, w, DLS_TABLE_INDEX, 0, count);
+    dls_text_print(out, "</Topology>\n<Geometry GeometryType=\"XYZ\">");
     put_array(out, file, w, points, start, count);
     dls_text_print(out, "</Geometry>\n");
     for (int k = 0; k < array_count; k++) {
