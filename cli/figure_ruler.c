@@ -158,6 +158,9 @@ void figure_ruler_set_range(figure_ruler *ruler, const figure *f, bool horizonta
         span_to_decades(&s, clear);
     else
         span_pad(&s, fmax(bars, share * size), clear, bars > 0 || axis->scale == FIGURE_LOG);
+    /* an axis that begins next to zero begins at zero: times after the first step, say */
+    if (horizontal && axis->scale == FIGURE_LINEAR && !s.fixed_low && s.low > 0 && s.low < 0.05 * size)
+        s.low = 0;
     ruler->scale = axis->scale;
     ruler->horizontal = horizontal;
     ruler->low = s.low;

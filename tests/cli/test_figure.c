@@ -581,6 +581,12 @@ static void markers_keep_off_the_frame(void **state) {
     const figure f = {.series = &line, .series_count = 1};
     figure_ruler_set_range(&ruler, &f, true);
     assert_true(ruler.low == 0 && ruler.high == 99);
+    line.x = many + 1, line.count = 99;
+    figure_ruler_set_range(&ruler, &f, true);
+    assert_true(ruler.low == 0 && ruler.high == 99); /* 1 is next to zero, 20 is not */
+    line.x = many + 20, line.count = 80;
+    figure_ruler_set_range(&ruler, &f, true);
+    assert_true(ruler.low == 20 && ruler.high == 99);
 }
 
 #define IN_A_FOLDER(test) cmocka_unit_test_setup_teardown(test, enter_folder, leave_folder)
