@@ -3,7 +3,9 @@
  *     z − |z_t| n = P (W P x + b),    x ∈ L,   z ∈ L,   x ∘ z = 0        (L the second-order cone)
  *
  * and its central path is followed with x ∘ z = σ e → 0. Linearised, with Θ = V² the Nesterov–Todd scaling
- * and G⁻¹ = I + n (z_t/|z_t|)ᵀ:   (G⁻¹ P W + Θ P⁻¹) δr = V d + G⁻¹ (z − |z_t| n − P u),   δz = V d − Θ δx. */
+ * and G⁻¹ = I + n (z_t/|z_t|)ᵀ:   (G⁻¹ P W + Θ P⁻¹) δr = V d + G⁻¹ (z − |z_t| n − P u),   δz = V d − Θ δx.
+ * Where the path is lost W + α takes the place of W, a proximal step from the iterate: it bends no solution,
+ * and gets past folds of the path (the problem is not convex) and along impulses that W does not see. */
 #include "solve/ipm.h"
 #include "base/error.h"
 #include "base/memory.h"
@@ -15,8 +17,9 @@
 
 static const double TO_BOUNDARY = 0.99, SHORT = 0.1, TINY = 0.05;
 static const double AFTER_ALPHA = 1e-3; /* of the polish at the end of the path */
+static const double FIRST_ALPHA = 1e-4, LARGEST_ALPHA = 1e2, LEAST_ALPHA = 1e-9, LONG = 0.5;
 
-enum { MAX_ITERATIONS = 60, MAX_TINY = 4, MAX_IDLE = 8 };
+enum { MAX_ITERATIONS = 100, MAX_TINY = 8, MAX_IDLE = 8 };
 
 typedef struct ipm {
     const dls_scaled *scaled;
@@ -24,6 +27,7 @@ typedef struct ipm {
     dls_system *system;
     dls_monitor *monitor;
     int threads, contacts;
+    double alpha;  /* proximal parameter of the next step */
     double *x, *z; /* the pair in Lorentz coordinates; bilateral rows: x = r */
     double *u, *r, *judged, *state;
     double *dx, *dz; /* the direction */
@@ -194,10 +198,17 @@ static double gap_ahead(const ipm *s, double t) {
     return s->contacts ? sum / s->contacts : 0;
 }
 
+static void adapt_alpha(ipm *s, bool lost, double t) {
+    if (lost)
+        s->alpha = fmin(fmax(10 * s->alpha, FIRST_ALPHA), LARGEST_ALPHA);
+    else if (t > LONG)
+        s->alpha = s->alpha < LEAST_ALPHA ? 0 : 0.3 * s->alpha;
+}
+
 /* One predictor–corrector step; returns its length, or −1 where the system cannot be solved. */
 static double take_step(ipm *s) {
     const dls_problem *p = s->problem;
-    if (!linearize(s) || !dls_system_factor(s->system, s->A, s->B, 0, s->left_out)) return -1;
+    if (!linearize(s) || !dls_system_factor(s->system, s->A, s->B, s->alpha, s->left_out)) return -1;
     double gap = gap_ahead(s, 0);
     set_target(s, 0, false);
     if (!solve_direction(s)) return -1;
@@ -205,12 +216,14 @@ static double take_step(ipm *s) {
     set_target(s, fmin(1, fmax(1e-6, ratio * ratio * ratio)) * gap, true);
     if (!solve_direction(s)) return -1;
     double t = step_length(s);
-    if (t < SHORT) { /* the path is lost: centre without progress */
+    bool lost = t < SHORT;
+    if (lost) { /* centre without progress */
         set_target(s, gap, false);
         if (!solve_direction(s)) return -1;
         t = step_length(s);
     }
     t = fmin(t, 1);
+    adapt_alpha(s, lost, t);
     for (int i = 0; i < p->row_count; i++) {
         s->x[i] += t * s->dx[i];
         s->z[i] += t * s->dz[i];
@@ -218,8 +231,9 @@ static double take_step(ipm *s) {
     return t;
 }
 
+/* The residual may rest for many steps while the gap falls on: both have to stop before it is a stall. */
 static dls_outcome run(ipm *s, double tolerance, int limit, int *iterations) {
-    double least = INFINITY;
+    double least = INFINITY, least_gap = INFINITY;
     int tiny = 0, idle = 0;
     start(s);
     follow(s);
@@ -234,8 +248,10 @@ static dls_outcome run(ipm *s, double tolerance, int limit, int *iterations) {
         if (value <= tolerance) return DLS_CONVERGED;
         if (dls_monitor_out_of_time(s->monitor)) return DLS_TIME_LIMIT;
         tiny = t < TINY ? tiny + 1 : 0;
-        idle = value < 0.9 * least ? 0 : idle + 1;
+        double gap = gap_ahead(s, 0);
+        idle = value < 0.9 * least || gap < 0.9 * least_gap ? 0 : idle + 1;
         least = fmin(least, value);
+        least_gap = fmin(least_gap, gap);
         if (tiny == MAX_TINY || idle == MAX_IDLE) return DLS_STALLED;
     }
     return limit > MAX_ITERATIONS ? DLS_STALLED : DLS_ITERATION_LIMIT;
