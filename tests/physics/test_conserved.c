@@ -159,6 +159,40 @@ static void test_across_the_boundary(void **state) {
     for (int k = 0; k < 6; k++) assert_near(across[k], inside[k], 1e-11);
 }
 
+/* A ball that grazes a driven, spinning one: what the drive puts in is the same across the boundary as
+ * within. */
+static dls_energy graze_driven(double shift, double side) {
+    stage s = periodic_stage(3, 0, 0.5, (double[3]){2, 0, 0});
+    dls_shape_def ball = stage_ball(3, 0.2);
+    dls_body_def def = dls_default_body_def();
+    dls_error error;
+    double x = shift + side * 0.25;
+    def.shape_count = 1, def.shapes = &ball;
+    def.motion = DLS_DRIVEN;
+    def.pose.x[0] = x >= 2 ? x - 2 : x;
+    assert_int_equal(dls_function_constant(-6, &def.drive[5].velocity, &error), DLS_OK);
+    stage_add(&s, &def);
+    x = shift - side * 0.25;
+    stage_add_shape(&s, DLS_DYNAMIC, &ball, (double[3]){x >= 2 ? x - 2 : x, 0.05, 0},
+                    (double[3]){side, 0.2, 0}, NULL);
+    dls_simulation_options o = with_step(1e-3);
+    stage_start(&s, &o, 1e-12);
+    stage_run(&s, 300);
+    dls_energy energy = s.last.energy;
+    stage_close(&s);
+    return energy;
+}
+
+static void test_drive_across_the_boundary(void **state) {
+    (void)state;
+    for (double side = -1; side <= 1; side += 2) {
+        dls_energy inside = graze_driven(1, side), across = graze_driven(1.95, side);
+        assert_true(fabs(inside.work) > 1e-2 * inside.kinetic);
+        assert_near(across.work, inside.work, 1e-11);
+        assert_near(across.unaccounted, inside.unaccounted, 1e-11);
+    }
+}
+
 /* A ball rolls on a floor that is periodic for many rounds; it reads where it would be without a box. */
 static void test_many_rounds(void **state) {
     (void)state;
@@ -282,6 +316,7 @@ int main(void) {
         cmocka_unit_test(test_momentum),
         cmocka_unit_test(test_hammer),
         cmocka_unit_test(test_across_the_boundary),
+        cmocka_unit_test(test_drive_across_the_boundary),
         cmocka_unit_test(test_many_rounds),
         cmocka_unit_test(test_own_image),
         cmocka_unit_test(test_coming_and_going),

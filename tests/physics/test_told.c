@@ -295,6 +295,31 @@ static void test_cohesion(void **state) {
     hang(0, false);
 }
 
+/* A ceiling that rises takes along what hangs from it: the drive lifts the weight, m g v t. */
+static void test_cohesion_lifts(void **state) {
+    (void)state;
+    stage s = stage_open(2, G, 0.5, 0, 0);
+    dls_error error;
+    dls_shape_def disc = stage_ball(2, 0.1), ceiling = dls_default_shape_def(DLS_HALF_PLANE);
+    dls_body_def def = body_of(&disc), top = body_of(&ceiling);
+    def.mass = 2;
+    def.pose.x[1] = -0.1, def.v[1] = 0.3;
+    top.motion = DLS_DRIVEN;
+    top.pose.q[0] = 0, top.pose.q[3] = 1;
+    top.drive[1].velocity = expression("0.3");
+    dls_pair_def pair = {.mu = 0.5, .cohesion = 3 * 2 * G};
+    assert_int_equal(dls_world_set_pair(s.world, 0, 0, &pair, &error), DLS_OK);
+    stage_add(&s, &top);
+    dls_body_id id = stage_add(&s, &def);
+    dls_simulation_options o = with_step(1e-3);
+    stage_start(&s, &o, 1e-9);
+    stage_run(&s, 1000);
+    assert_near(stage_state(&s, id).x[1], 0.2, 1e-8);
+    assert_near(s.last.energy.work, 2 * G * 0.3, 1e-7);
+    assert_near(s.last.energy.unaccounted, 0, 1e-8);
+    stage_close(&s);
+}
+
 /* A disc that attraction holds below a slope rolls down it by ⅓ g sin α t², and the gap, whose rounding goes
  * either way, never lets go of it. */
 static void roll_below(double slope) {
@@ -337,6 +362,7 @@ int main(void) {
         cmocka_unit_test(test_partly_locked_rotation),
         cmocka_unit_test(test_applied),
         cmocka_unit_test(test_cohesion),
+        cmocka_unit_test(test_cohesion_lifts),
         cmocka_unit_test(test_cohesion_holds_what_rolls),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
