@@ -68,6 +68,7 @@ void dls_node_append(dls_node *parent, dls_node *child) {
 
 const char *dls_node_noun(const dls_node *node) {
     static const char *const nouns[] = {"a text", "a list", "a map of keys"};
+    if (node->kind == DLS_NODE_SCALAR && !*node->text) return "empty";
     return nouns[node->kind];
 }
 
@@ -92,6 +93,8 @@ typedef struct parse {
     dls_arena *arena;
     const dls_source *source;
     dls_error *error;
+    const char *text;
+    size_t size;
     yaml_parser_t yaml;
     dls_node *stack[DLS_NODE_DEPTH];
     int depth;
@@ -104,13 +107,22 @@ static dls_status refuse(const parse *p, size_t line, const char *message) {
     return fail_at(p->source, (int)line + 1, p->error, message);
 }
 
+static bool is_indented_by_tab(const parse *p, size_t line) {
+    size_t at = 0;
+    for (; at < p->size && line > 0; at++) line -= p->text[at] == '\n';
+    while (at < p->size && p->text[at] == ' ') at++;
+    return at < p->size && p->text[at] == '\t';
+}
+
 /* What libyaml says, with the line it says it of. */
 static dls_status refuse_syntax(const parse *p) {
     const yaml_parser_t *yaml = &p->yaml;
     if (yaml->error == YAML_MEMORY_ERROR) return dls_fail_memory(p->error);
     char message[300];
-    snprintf(message, sizeof message, "malformed YAML: %s%s%s", yaml->problem ? yaml->problem : "unreadable",
-             yaml->context ? " " : "", yaml->context ? yaml->context : "");
+    const char *problem = yaml->problem ? yaml->problem : "unreadable";
+    bool tab = strstr(problem, "cannot start any token") && is_indented_by_tab(p, yaml->problem_mark.line);
+    snprintf(message, sizeof message, "malformed YAML: %s%s%s", tab ? "a tab, expected blanks" : problem,
+             yaml->context && !tab ? " " : "", yaml->context && !tab ? yaml->context : "");
     return refuse(p, yaml->problem_mark.line, message);
 }
 
@@ -219,7 +231,7 @@ static dls_status take_events(parse *p) {
 
 dls_status dls_node_parse(dls_arena *arena, const dls_source *source, const char *text, size_t size,
                           dls_node **root, dls_error *error) {
-    parse p = {.arena = arena, .source = source, .error = error};
+    parse p = {.arena = arena, .source = source, .error = error, .text = text, .size = size};
     *root = NULL;
     if (size > DLS_SCENE_BYTES)
         return dls_fail(error, DLS_ERROR_INPUT, "%.200s: %.1f MB, expected at most %d MB", source->name,

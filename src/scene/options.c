@@ -153,8 +153,9 @@ static dls_status refuse_key(dls_reader *reader, const dls_node *child, const dl
 
 static dls_status expect_map(dls_reader *reader, const dls_node *map) {
     if (map->kind == DLS_NODE_MAP) return DLS_OK;
-    return dls_node_fail(map, reader->error, "%s is %s, expected a map of keys", map->key,
-                         dls_node_noun(map));
+    bool quoted = map->kind == DLS_NODE_SCALAR && *map->text;
+    return dls_node_fail(map, reader->error, "%s is %s%.60s%s, expected a map of keys", map->key,
+                         quoted ? "'" : "", quoted ? map->text : dls_node_noun(map), quoted ? "'" : "");
 }
 
 dls_status dls_read_option_group(dls_reader *reader, const dls_node *map, dls_scene_options *options) {

@@ -45,6 +45,40 @@ static bool plain_number(const char *text, double *value) {
     return end != text && !*end;
 }
 
+/* The first name of an expression that is none of the variables, looked at where it could not be read. */
+static bool find_unknown_name(const dls_reader *reader, const char *text, char *name, size_t size) {
+    static const char known[] =
+        " pi e deg t sin cos tan asin acos atan atan2 sinh cosh tanh exp ln log10 sqrt "
+        "abs sign min max rint ";
+    for (const char *at = text; *at;) {
+        size_t length = 0;
+        while (isalnum((unsigned char)at[length]) || at[length] == '_' || at[length] == '.') length++;
+        bool is_name = length > 0 && (isalpha((unsigned char)*at) || *at == '_') && length + 3 < size;
+        if (is_name) {
+            bool found = false;
+            snprintf(name, size, " %.*s ", (int)length, at);
+            found = strstr(known, name) != NULL;
+            snprintf(name, size, "%.*s", (int)length, at);
+            for (int i = 0; i < reader->name_count && !found; i++) found = !strcmp(reader->names[i], name);
+            if (!found) return true;
+        }
+        at += length ? length : 1;
+    }
+    return false;
+}
+
+static dls_status refuse_expression(dls_reader *reader, const dls_node *node, const char *what,
+                                    const char *expected, const char *message) {
+    char name[64], hint[100];
+    if (!find_unknown_name(reader, node->text, name, sizeof name))
+        return dls_node_fail(node, reader->error, "%s is '%.60s', expected %s: %.200s", what, node->text,
+                             expected, message);
+    dls_nearest nearest = dls_nearest_begin(name);
+    for (int i = 0; i < reader->name_count; i++) dls_nearest_offer(&nearest, reader->names[i]);
+    return dls_node_fail(node, reader->error, "%s is '%.60s', expected %s: no variable '%s'%s", what,
+                         node->text, expected, name, dls_nearest_hint(&nearest, hint, sizeof hint));
+}
+
 dls_status dls_read_number(dls_reader *reader, const dls_node *node, const char *what, const char *expected,
                            double *value) {
     if (node->kind != DLS_NODE_SCALAR)
@@ -62,9 +96,7 @@ dls_status dls_read_number(dls_reader *reader, const dls_node *node, const char 
         dls_status status = dls_function_expression(text, reader->name_count, reader->names, reader->values,
                                                     &function, &inner);
         if (status == DLS_ERROR_MEMORY) return dls_fail_memory(reader->error);
-        if (status)
-            return dls_node_fail(node, reader->error, "%s is '%.60s', expected %s: %.200s", what, text,
-                                 expected, inner.message);
+        if (status) return refuse_expression(reader, node, what, expected, inner.message);
         *value = dls_function_value(function, 0);
         dls_function_destroy(function);
     }
@@ -99,6 +131,9 @@ dls_status dls_read_numbers(dls_reader *reader, const dls_node *node, const char
 dls_status dls_read_vector(dls_reader *reader, const dls_node *node, const char *what, double *value) {
     double numbers[3] = {0};
     bool planar = reader->dimension == 2;
+    if (node->kind == DLS_NODE_SCALAR && *node->text)
+        return dls_node_fail(node, reader->error, "%s is '%.60s', expected %s", what, node->text,
+                             planar ? "[x, y]" : "[x, y, z]");
     if (node->kind != DLS_NODE_LIST || node->count > 3 || node->count < reader->dimension)
         return dls_node_fail(node, reader->error, "%s is %s of %d, expected %s", what,
                              node->kind == DLS_NODE_LIST ? "a list" : dls_node_noun(node),
@@ -179,9 +214,7 @@ dls_status dls_read_function(dls_reader *reader, const dls_node *node, const cha
     dls_status status = dls_function_expression(node->text, reader->name_count, reader->names, reader->values,
                                                 function, &inner);
     if (status == DLS_ERROR_MEMORY) return dls_fail_memory(reader->error);
-    if (status)
-        return dls_node_fail(node, reader->error, "%s is '%.60s', expected %s: %.200s", what, node->text,
-                             expected, inner.message);
+    if (status) return refuse_expression(reader, node, what, expected, inner.message);
     double start = dls_function_value(*function, 0);
     if (isfinite(start)) return DLS_OK;
     dls_function_destroy(*function);

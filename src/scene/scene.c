@@ -43,7 +43,7 @@ static void scene_defaults(void *target) {
 #define AT(member) offsetof(scene_text, member)
 
 static const dls_row scene_rows[] = {
-    {"delassus", DLS_ROW_COUNT, AT(version), "", "version of the format: 1", NULL, NULL, true, 0},
+    {"delassus", DLS_ROW_COUNT, AT(version), "", "version of the format", NULL, "1", true, 0},
     {"title", DLS_ROW_TEXT, AT(title), "", "one line about the scene", "none", NULL, false, 0},
     {"dimension", DLS_ROW_COUNT, AT(dimension), "", "2: the plane x, y; 3: space", NULL, "2 or 3", false, 0},
     {"gravity", DLS_ROW_NODE, AT(gravity), "m/s²", "acceleration of all bodies",

@@ -225,7 +225,7 @@ static void test_yaml_that_is_refused(void **unused) {
 
 static void test_keys_and_types_that_are_refused(void **unused) {
     (void)unused;
-    refuses("dimension: 2\n", "a scene has no 'delassus', expected a whole number from 1 up");
+    refuses("dimension: 2\n", "a scene has no 'delassus', expected 1");
     refuses("delassus: 2\n", "format version 2, expected 1");
     refuses("delassus: 1\ndimension: 4\n", "dimension is 4, expected 2 or 3");
     refuses("delassus: 1\nbodeis: []\n",
