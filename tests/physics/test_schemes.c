@@ -243,6 +243,40 @@ static void test_energy_is_accounted_for(void **state) {
     account(DLS_THETA, 0.6, 1e-11);
 }
 
+/* ---- certificates ---- */
+
+/* The first step of a column of balls, by three sweeps. */
+static dls_step_report three_sweeps(double tolerance) {
+    stage s = stage_open(3, G, 0.3, 0, 0);
+    dls_error error;
+    dls_shape_def ball = stage_ball(3, 0.1);
+    stage_add_floor(&s, 0);
+    for (int k = 0; k < 8; k++)
+        stage_add_shape(&s, DLS_DYNAMIC, &ball, (double[3]){0, 0, 0.1 + 0.2 * k}, NULL, NULL);
+    dls_simulation_options o = scheme_of(DLS_MOREAU_JEAN, 0.5, 1e-3);
+    stage_start(&s, &o, 0);
+    dls_nlgs_options sweeps = dls_default_nlgs_options();
+    sweeps.stop.tolerance = tolerance, sweeps.stop.max_iterations = 3;
+    assert_int_equal(dls_simulation_set_solver(s.simulation, dls_solver_find("nlgs"), &sweeps, &error),
+                     DLS_OK);
+    stage_run(&s, 1);
+    dls_step_report report = s.last;
+    assert_int_equal(dls_simulation_summary(s.simulation).certified, report.certified);
+    stage_close(&s);
+    return report;
+}
+
+/* Certified is what has a residual within the tolerance, be it missed by little, and nothing else. */
+static void test_certified(void **state) {
+    (void)state;
+    dls_step_report far = three_sweeps(1e-14);
+    assert_true(far.residual > 1e-6 && !far.certified);
+    assert_int_equal(far.outcome, DLS_ITERATION_LIMIT);
+    dls_step_report missed = three_sweeps(far.residual / 1.01), met = three_sweeps(far.residual * 1.01);
+    assert_true(missed.residual == far.residual && !missed.certified);
+    assert_true(met.residual <= far.residual * 1.01 && met.certified);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_order),
@@ -252,6 +286,7 @@ int main(void) {
         cmocka_unit_test(test_entering_closed),
         cmocka_unit_test(test_spin_exchange),
         cmocka_unit_test(test_energy_is_accounted_for),
+        cmocka_unit_test(test_certified),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
