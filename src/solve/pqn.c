@@ -3,7 +3,8 @@
  *     (X W + Y + δ) Δ = C by GMRES, stopped early,    r ← proj_K(r − t Δ)
  *
  * W appears only in products. The paper has t = 1 and a fixed δ; the default here searches t along the merit
- * |C| (not smoothed) and lets δ follow success and failure, as in pseudo-transient continuation. */
+ * |C| (not smoothed) and lets δ follow success and failure, as in pseudo-transient continuation, until that
+ * stalls; then the paper's steps take over. */
 #include "solve/pqn.h"
 #include "base/error.h"
 #include "base/memory.h"
@@ -171,12 +172,12 @@ static int64_t products_left(const dls_pqn *s) { return s->options->max_products
 
 /* The paper takes the full step; the default halves it until the merit falls below its recent worst. */
 static bool search(dls_pqn *s) {
-    bool paper = s->options->globalization == DLS_PQN_PAPER;
+    bool free = s->free || s->options->globalization == DLS_PQN_PAPER;
     double worst = worst_of(s->history);
     for (int k = 0; k <= HALVINGS && products_left(s) > 0; k++) {
         try_length(s, ldexp(1, -k));
         double value = merit(s);
-        if (paper || value <= (1 - LEAST_DECREASE * s->length) * worst) {
+        if (free || value <= (1 - LEAST_DECREASE * s->length) * worst) {
             s->history[s->iterations % DLS_PQN_MEMORY] = value;
             return true;
         }
@@ -198,7 +199,7 @@ static void newton_step(dls_pqn *s) {
     dls_gmres_solve(&s->gmres, apply, precondition, s, s->C, o->gmres_tolerance, most, s->step);
     bool accepted = search(s);
     s->iterations++;
-    if (o->globalization == DLS_PQN_LINE_SEARCH) {
+    if (o->globalization == DLS_PQN_LINE_SEARCH && !s->free) {
         double factor = !accepted ? 8 : s->length == 1 ? 0.5 : 2;
         s->delta = fmin(LARGEST_DELTA, fmax(LEAST_DELTA, factor * s->delta));
     }
@@ -248,7 +249,7 @@ static void set_parameters(dls_pqn *s) {
     const double factors[] = {1, least, mean, largest};
     s->rho = o->rho > 0 ? o->rho : 1 / mean;
     s->omega = o->omega * sqrt(b2 / (p->block_count ? p->block_count : 1));
-    s->delta = o->delta * (o->shift == DLS_SHIFT_ABSOLUTE ? 1 : s->rho * factors[o->shift]);
+    s->first_delta = s->delta = o->delta * (o->shift == DLS_SHIFT_ABSOLUTE ? 1 : s->rho * factors[o->shift]);
 }
 
 bool dls_pqn_prepare(dls_pqn *s, const dls_problem *p, const dls_pqn_options *o, dls_monitor *monitor,
@@ -276,6 +277,15 @@ double dls_pqn_start(dls_pqn *s, const double *r) {
     swap(&s->r, &s->trial);
     swap(&s->u, &s->trial_u);
     return dls_monitor_measure_pair(s->monitor, s->r, s->u, s->iterations);
+}
+
+/* The merit has minima that are no solutions: there the search refuses every step, and δ grows without end.
+ * Full steps from the best iterate with the first δ, as the paper takes them, lead out of many. */
+static dls_outcome leave_minimum(dls_pqn *s, int until) {
+    s->free = true;
+    s->delta = s->first_delta;
+    dls_pqn_start(s, s->monitor->best);
+    return dls_pqn_advance(s, until, STALL_STEPS);
 }
 
 /* Where Newton failed, sweeps go on from the best iterate. */
@@ -306,6 +316,8 @@ static dls_status solve(const dls_problem *p, const void *options, double *r, do
     int most = o->newton_iterations < o->stop.max_iterations ? o->newton_iterations : o->stop.max_iterations;
     double value = dls_pqn_start(&s, r);
     info->outcome = value <= o->stop.tolerance ? DLS_CONVERGED : dls_pqn_advance(&s, most, STALL_STEPS);
+    if (info->outcome == DLS_STALLED && o->globalization == DLS_PQN_LINE_SEARCH)
+        info->outcome = leave_minimum(&s, most);
     info->iterations = s.iterations;
     info->products = s.products;
     dls_status status = DLS_OK;

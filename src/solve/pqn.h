@@ -14,7 +14,9 @@ typedef struct dls_pqn {
     dls_gmres gmres;
     int threads, iterations;
     int64_t products;
+    bool free;                        /* full steps with a fixed δ, whatever the merit says */
     double rho, omega, delta, length; /* length: t of the last step */
+    double first_delta;
     double *r, *u, *C, *step, *trial, *trial_u, *state, *z;
     double *X, *Y, *inverse;        /* blocks; inverse: of X W_cc + Y + δ */
     double history[DLS_PQN_MEMORY]; /* of the merit: a step need only beat the worst of the last few */

@@ -367,6 +367,24 @@ static void pqn_falls_back(void **state) {
     dls_problem_destroy(p);
 }
 
+/* Packings whose merit has minima that are no solutions: line search alone ends there, at residuals of 1.2e-3
+ * and 4.4e-4. */
+static void pqn_leaves_minima_of_its_merit(void **state) {
+    (void)state;
+    for (int size = 2000; size <= 3000; size += 1000) {
+        dls_generate_def def = {DLS_GENERATE_PACKING, size, 0.3, 3, true};
+        dls_problem *p;
+        assert_int_equal(dls_problem_generate(&def, &p, NULL), DLS_OK);
+        double *r = doubles(dls_problem_row_count(p));
+        variant v = variant_from("pqn+fallback=false+tolerance=1e-4");
+        dls_solve_info info = variant_solve(&v, p, r, NULL);
+        assert_int_equal(info.outcome, DLS_CONVERGED);
+        assert_int_equal(info.fallbacks, 0);
+        free(r);
+        dls_problem_destroy(p);
+    }
+}
+
 /* ---- threads ---- */
 
 static void check_bits(const dls_problem *p, const char *text, int max_iterations) {
@@ -408,6 +426,11 @@ static void same_bits_for_any_threads(void **state) {
             check_bits(large, runs[k].text, runs[k].iterations);
         dls_problem_destroy(large);
     }
+    dls_problem *packing =
+        generated(DLS_GENERATE_PACKING, 1600, 0.4, true); /* kernels of contacts in space */
+    check_bits(packing, "apgd", 30);
+    check_bits(packing, "pqn+fallback=false", 6);
+    dls_problem_destroy(packing);
     dls_random g = {1710};
     multibody_shape shape = multibody_draw(&g);
     dls_problem *heap = multibody_problem(&g, &shape);
@@ -468,6 +491,7 @@ int main(void) {
         cmocka_unit_test(increments_are_refused),
         cmocka_unit_test(auto_reports_its_stages),
         cmocka_unit_test(pqn_falls_back),
+        cmocka_unit_test(pqn_leaves_minima_of_its_merit),
         cmocka_unit_test(same_bits_for_any_threads),
         cmocka_unit_test(no_allocation_inside_the_iteration),
     };
