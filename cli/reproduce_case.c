@@ -70,6 +70,12 @@ double case_largest(const case_history *history, int column, double t0, double t
     return figures_of(history, column, t0, t1).largest;
 }
 
+bool case_affords_next(const case_history *before, const case_history *last, double most_seconds) {
+    double all = (double)INFINITY, took = case_sum(last, CASE_SECONDS, 0, all);
+    double growth = before ? took / case_sum(before, CASE_SECONDS, 0, all) : 1;
+    return last->finished && (most_seconds == 0 || took * fmax(growth, 1) <= most_seconds);
+}
+
 /* ---- tables ----------------------------------------------------------------------------------------------
  */
 

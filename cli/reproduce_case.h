@@ -63,6 +63,10 @@ dls_body_state *case_settle(const case_def *def, int *count);
 /* Processor time of this program so far, s: unlike wall time it does not feel what else runs. */
 double case_processor_time(void);
 
+/* Whether the next of sizes that grow by one factor would end within most_seconds (0: any time), after what
+ * the last one and, if it was there, the one before it took. */
+bool case_affords_next(const case_history *before, const case_history *last, double most_seconds);
+
 double case_value(const case_history *history, int step, int column);
 /* Over the rows with t0 < t ≤ t1. */
 double case_sum(const case_history *history, int column, double t0, double t1);

@@ -110,10 +110,10 @@ bool crowd_run(experiment_run *run, const crowd_def *def, double most_seconds, c
             if (gave_up[m]) continue;
             char name[EXPERIMENT_NAME];
             snprintf(name, sizeof name, "%s-%d", abide_key(m), balls);
-            good = run_one(run, def, m, balls, until, m >= ABIDE_OURS ? 0 : most_seconds, name, &start,
-                           &c->of[m][size]);
+            const double most = m >= ABIDE_OURS ? 0 : most_seconds;
+            good = run_one(run, def, m, balls, until, most, name, &start, &c->of[m][size]);
             c->has[m][size] = good;
-            gave_up[m] = good && !c->of[m][size].finished;
+            gave_up[m] = good && !case_affords_next(size ? &c->of[m][size - 1] : NULL, &c->of[m][size], most);
         }
         free(start.states);
     }

@@ -35,8 +35,8 @@ typedef struct crowd {
     case_history of[ABIDE_EVERY][CROWD_SIZES]; /* by method and size */
 } crowd;
 
-/* All methods and sizes; a method that did not finish a size within most_seconds is not asked for larger
- * ones. False after one line on stderr or an interrupt. */
+/* All methods and sizes; a method that did not finish a size within most_seconds, or by its growth so far
+ * will not finish the next, is not asked for larger ones. False after one line on stderr or an interrupt. */
 bool crowd_run(experiment_run *run, const crowd_def *def, double most_seconds, crowd *c);
 void crowd_free(crowd *c);
 /* The default solver alone, for as long as the scene has it, whatever the size of the run. */

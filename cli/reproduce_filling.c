@@ -99,6 +99,10 @@ static int write_size(const filling_runs *runs, filling_method method,
     return count;
 }
 
+double filling_limit(const experiment_run *run, filling_method method) {
+    return run->size == SIZE_FULL && method != FILLING_DEFAULT ? 20 * 60 : 0;
+}
+
 bool filling_run(experiment_run *run, filling_runs *runs, filling_method method) {
     char name[EXPERIMENT_NAME], text[SIZE_SETTINGS][SETTING_LENGTH];
     const char *settings[SETTINGS];
@@ -115,7 +119,7 @@ bool filling_run(experiment_run *run, filling_runs *runs, filling_method method)
                           .scene = runs->scene,
                           .setting_count = count,
                           .settings = settings,
-                          .most_seconds = run->size == SIZE_FULL && method != FILLING_DEFAULT ? 20 * 60 : 0,
+                          .most_seconds = filling_limit(run, method),
                           .column_count = FILLING_COLUMNS,
                           .columns = columns,
                           .measure = measure};

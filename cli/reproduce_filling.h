@@ -40,6 +40,8 @@ typedef struct filling_runs {
     case_history history[FILLING_METHODS];
 } filling_runs;
 
+/* Of processor time that a method has for one run, s; 0: as long as it takes. */
+double filling_limit(const experiment_run *run, filling_method method);
 filling_runs filling_begin(const char *scene, filling_size size, bool slab, int seed);
 /* At the paper's size a method of the paper has twenty minutes; one that needs more is not finished. False
  * after one line on stderr or an interrupt. */

@@ -137,12 +137,16 @@ static bool write_files(experiment_run *run, const scaling *s) {
 /* ---- the experiment ------------------------------------------------------------------------------------ */
 
 static bool run_methods(experiment_run *run, const filling_size *sizes, scaling *s) {
+    bool gave_up[FILLING_METHODS] = {false};
     for (int i = 0; i < s->sizes; i++) {
         s->runs[i] = filling_begin("001-3.4", sizes[i], false, 1);
         for (filling_method m = 0; m < FILLING_METHODS; m++) {
-            if (s->finished[m] < i) continue;
+            if (gave_up[m]) continue;
             if (!filling_run(run, &s->runs[i], m)) return false;
-            s->finished[m] += s->runs[i].history[m].finished;
+            const case_history *last = &s->runs[i].history[m];
+            s->finished[m] += last->finished;
+            gave_up[m] =
+                !case_affords_next(i ? &s->runs[i - 1].history[m] : NULL, last, filling_limit(run, m));
         }
     }
     return true;
