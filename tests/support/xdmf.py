@@ -1,5 +1,6 @@
 """The XDMF of a results file in the hands of readers that are not ours: libXdmf (XDMF 3) through its C interface, and
-the three readers of ParaView through pvpython. Both give a list of frames:
+the three readers of ParaView through pvpython. For each path both give a list of what readers made of it, each of
+which is a list of frames:
 
     {"time": t, "grids": {name: {"points": [[x, y, z], …], "cells": [[point], …], "arrays": {name: [[…], …]}}}}
 """
@@ -74,7 +75,7 @@ def read_grid(library, grid):
 
 def read_by_library(*paths):
     library = Library()
-    return [read_file(library, path) for path in paths]
+    return [[read_file(library, path)] for path in paths]
 
 
 def read_file(library, path):
@@ -122,10 +123,10 @@ def frames(make, path):
     for time in reader.TimestepValues:
         reader.UpdatePipeline(time)
         yield {"time": time, "grids": grids(servermanager.Fetch(reader))}
-with open(sys.argv[2], "w") as file:
-    json.dump([list(frames(getattr(paraview, sys.argv[1]), path)) for path in sys.argv[3:]], file)
+readers = [paraview.XDMFReader, paraview.Xdmf3ReaderS, paraview.Xdmf3ReaderT]
+with open(sys.argv[1], "w") as file:
+    json.dump([[list(frames(make, path)) for make in readers] for path in sys.argv[2:]], file)
 """
-PARAVIEW_READERS = ("XDMFReader", "Xdmf3ReaderS", "Xdmf3ReaderT")
 
 
 def pvpython():
@@ -135,10 +136,10 @@ def pvpython():
     return program
 
 
-def read_by_paraview(reader, *paths):
-    done = subprocess.run([pvpython(), "-c", PARAVIEW_SCRIPT, reader, "frames.json", *map(os.path.abspath, paths)],
+def read_by_paraview(*paths):
+    done = subprocess.run([pvpython(), "-c", PARAVIEW_SCRIPT, "frames.json", *map(os.path.abspath, paths)],
                           capture_output=True, text=True)
     said = done.stdout + done.stderr
-    assert done.returncode == 0 and not said.strip(), f"{reader} of {paths}: exit {done.returncode}\n{said}"
+    assert done.returncode == 0 and not said.strip(), f"{paths}: exit {done.returncode}\n{said}"
     with open("frames.json") as file:
         return json.load(file)
