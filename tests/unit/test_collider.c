@@ -242,6 +242,36 @@ static void test_persistence(void **state) {
     dls_world_destroy(w);
 }
 
+/* A ball between another one and its image: each of the two contacts keeps what it had, also where it is
+ * alone. */
+static void test_persistence_of_images(void **state) {
+    (void)state;
+    for (int side = -1; side <= 1; side += 2) {
+        dls_world *w = empty_world(1, 2);
+        dls_shape_def shape = dls_default_shape_def(DLS_SPHERE);
+        shape.radius = 0.5;
+        dls_body_def body = dls_default_body_def();
+        body.shapes = &shape;
+        body.shape_count = 1;
+        for (int k = 0; k < 2; k++) {
+            body.pose.x[0] = 0.5 + k;
+            add(w, &body);
+        }
+        settle(w, 0);
+        dls_collider *c = dls_collider_create();
+        update(c, w, 1);
+        assert_int_equal(dls_collider_count(c), 2);
+        for (int k = 0; k < 2; k++)
+            dls_collider_contacts(c)[k].impulse[0] = 10 + dls_collider_contacts(c)[k].image[0];
+        w->states[1].x[0] += 0.1 * side; /* away from the one, into the other */
+        update(c, w, 1);
+        assert_int_equal(dls_collider_count(c), 1);
+        assert_true(dls_collider_contacts(c)->impulse[0] == 10 + dls_collider_contacts(c)->image[0]);
+        dls_collider_destroy(c);
+        dls_world_destroy(w);
+    }
+}
+
 /* A stand-in that remembers: three points of which two have one name. It counts its calls, and sees its
  * points of last time as it made them. */
 static void counting_row(const dls_placed *a, const dls_placed *b, double margin, dls_pair_memory *memory,
@@ -478,10 +508,15 @@ static void test_try_again(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_all_pairs),       cmocka_unit_test(test_persistence),
-        cmocka_unit_test(test_memory_of_pairs), cmocka_unit_test(test_threads),
-        cmocka_unit_test(test_round_trip),      cmocka_unit_test(test_hostile_bytes),
-        cmocka_unit_test(test_allocations),     cmocka_unit_test(test_try_again),
+        cmocka_unit_test(test_all_pairs),
+        cmocka_unit_test(test_persistence),
+        cmocka_unit_test(test_persistence_of_images),
+        cmocka_unit_test(test_memory_of_pairs),
+        cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_round_trip),
+        cmocka_unit_test(test_hostile_bytes),
+        cmocka_unit_test(test_allocations),
+        cmocka_unit_test(test_try_again),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
