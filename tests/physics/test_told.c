@@ -172,6 +172,28 @@ static void test_servo_lifts(void **state) {
     lift(1.1, 0.1 * G * 0.05);
 }
 
+/* With nothing to press on it goes as fast as force and gain say, and no faster than it may. */
+static void test_servo_alone(void **state) {
+    (void)state;
+    const double force[] = {-20, 100, -400}, speed[] = {-0.2, 0.25, -0.25};
+    for (int k = 0; k < 3; k++) {
+        stage s = stage_open(3, G, 0.5, 0, 0);
+        dls_shape_def slab = box_of(1, 1, 0.1);
+        dls_body_def def = body_of(&slab);
+        char text[32];
+        snprintf(text, sizeof text, "%g", force[k]);
+        def.motion = DLS_DRIVEN;
+        def.drive[1] = (dls_drive){.force = expression(text), .gain = 0.01, .max_speed = 0.25};
+        dls_body_id id = stage_add(&s, &def);
+        dls_simulation_options o = with_step(1e-2);
+        stage_start(&s, &o, 0);
+        stage_run(&s, 100);
+        assert_near(stage_state(&s, id).v[1], speed[k], 1e-15);
+        assert_near(stage_state(&s, id).x[1], speed[k] * (1 - o.step / 2), 1e-12); /* it starts from rest */
+        stage_close(&s);
+    }
+}
+
 /* ---- locks ---- */
 
 static void test_locks(void **state) {
@@ -210,7 +232,24 @@ static void test_locks(void **state) {
     stage_close(&s);
 }
 
-/* One rotation locked, two free, no torque: the energy is kept to first order only. */
+/* J ω of a box, whose principal axes are its own. */
+static void spin_of(const dls_body_mass *mass, const dls_body_state *b, double *spin) {
+    const double *q = b->q;
+    const double R[3][3] = {{1 - 2 * (q[2] * q[2] + q[3] * q[3]), 2 * (q[1] * q[2] - q[0] * q[3]),
+                             2 * (q[1] * q[3] + q[0] * q[2])},
+                            {2 * (q[1] * q[2] + q[0] * q[3]), 1 - 2 * (q[1] * q[1] + q[3] * q[3]),
+                             2 * (q[2] * q[3] - q[0] * q[1])},
+                            {2 * (q[1] * q[3] - q[0] * q[2]), 2 * (q[2] * q[3] + q[0] * q[1]),
+                             1 - 2 * (q[1] * q[1] + q[2] * q[2])}};
+    memset(spin, 0, 3 * sizeof *spin);
+    for (int k = 0; k < 3; k++) {
+        double w = R[0][k] * b->w[0] + R[1][k] * b->w[1] + R[2][k] * b->w[2];
+        for (int i = 0; i < 3; i++) spin[i] += R[i][k] * mass->inertia[4 * k] * w;
+    }
+}
+
+/* One rotation locked, two free, no torque but that of the lock: the energy, and the angular momentum about
+ * the free axes, are kept to first order. */
 static double spin_locked(int locked, double h) {
     stage s = stage_open(3, 0, 0, 0, 0);
     dls_shape_def box = box_of(0.4, 0.2, 0.1);
@@ -220,7 +259,14 @@ static double spin_locked(int locked, double h) {
     dls_body_id id = stage_add(&s, &def);
     dls_simulation_options o = with_step(h);
     stage_start(&s, &o, 0);
+    dls_body_mass mass = stage_mass(&s, id);
+    dls_body_state first = stage_state(&s, id), last;
     stage_run(&s, (int)(5 / h));
+    last = stage_state(&s, id);
+    double before[3], after[3];
+    spin_of(&mass, &first, before);
+    spin_of(&mass, &last, after);
+    for (int k = 1; k < 3; k++) assert_near(after[(locked + k) % 3] / before[(locked + k) % 3], 1, 20 * h);
     double energy = s.last.energy.kinetic, base = s.last.energy.kinetic - s.last.energy.unaccounted;
     assert_true(stage_state(&s, id).w[locked] == 0);
     stage_close(&s);
@@ -259,6 +305,32 @@ static void test_applied(void **state) {
     assert_near(now.w[2], 0.2 / inertia, 1e-9);
     assert_near(s.last.energy.work, 9 + 0.5 * 0.04 / inertia, 1e-9);
     assert_near(s.last.energy.unaccounted, 0, 1e-10);
+    stage_close(&s);
+}
+
+/* A step that fails leaves all as it was, and the one after it, too. */
+static void test_failed_step(void **state) {
+    (void)state;
+    stage s = stage_open(3, G, 0, 0, 0);
+    dls_shape_def ball = stage_ball(3, 0.1);
+    dls_body_def def = body_of(&ball);
+    def.v[1] = 0.5, def.w[0] = 3;
+    def.force[0] = expression("t < 0.01 ? 1 : 0/0");
+    dls_body_id id = stage_add(&s, &def);
+    dls_simulation_options o = with_step(1e-3);
+    stage_start(&s, &o, 0);
+    stage_run(&s, 10);
+    dls_body_state before = stage_state(&s, id);
+    for (int k = 0; k < 2; k++) {
+        dls_step_report report;
+        dls_error error;
+        assert_int_equal(dls_simulation_step(s.simulation, &report, &error), DLS_ERROR_NUMERIC);
+        assert_non_null(strstr(error.message, "force of the translation along x"));
+        dls_body_state now = stage_state(&s, id);
+        assert_memory_equal(&now, &before, sizeof now);
+        assert_int_equal(dls_simulation_steps(s.simulation), 10);
+        assert_near(dls_simulation_time(s.simulation), 0.01, 1e-15);
+    }
     stage_close(&s);
 }
 
@@ -358,9 +430,11 @@ int main(void) {
         cmocka_unit_test(test_turntable),
         cmocka_unit_test(test_servo),
         cmocka_unit_test(test_servo_lifts),
+        cmocka_unit_test(test_servo_alone),
         cmocka_unit_test(test_locks),
         cmocka_unit_test(test_partly_locked_rotation),
         cmocka_unit_test(test_applied),
+        cmocka_unit_test(test_failed_step),
         cmocka_unit_test(test_cohesion),
         cmocka_unit_test(test_cohesion_lifts),
         cmocka_unit_test(test_cohesion_holds_what_rolls),
