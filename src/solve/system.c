@@ -17,6 +17,7 @@ void openblas_set_num_threads(int) __attribute__((weak));
 
 /* One flop of KLU costs about so many of LAPACK's. */
 static const double SPARSE_COST = 12;
+static const double LEAST_RGROWTH = 1e-3; /* of pivots that are used again; KLU's own threshold for pivots */
 /* What else one iteration around a factorisation costs, in flops of a sweep (measured on the shared
  * problems): assembly and indices per entry, linearisation, ordering and solves per row; LAPACK's flops are
  * cheaper. */
@@ -170,6 +171,15 @@ static uint64_t pattern_hash(const dls_system *s) {
     return add_to_hash(hash, s->start[s->size], s->index);
 }
 
+/* The last pivots once more: neither memory nor, where other pivots would bring it, fill. KLU judges whether
+ * they still serve: entries that grow by 1/rgrowth lose as much of the accuracy. */
+static bool factor_again(dls_system *s) {
+    return s->numeric && klu_refactor(s->start, s->index, s->value, s->symbolic, s->numeric, &s->common) &&
+           s->common.status == KLU_OK &&
+           klu_rgrowth(s->start, s->index, s->value, s->symbolic, s->numeric, &s->common) &&
+           s->common.rgrowth > LEAST_RGROWTH;
+}
+
 static bool factor_sparse(dls_system *s) {
     uint64_t hash = pattern_hash(s);
     if (!s->symbolic || s->symbolic_size != s->size || s->symbolic_hash != hash) {
@@ -179,9 +189,11 @@ static bool factor_sparse(dls_system *s) {
         s->symbolic_hash = hash;
         if (!s->symbolic) return false;
     }
+    if (factor_again(s)) return true;
     if (s->numeric) klu_free_numeric(&s->numeric, &s->common);
     s->numeric = klu_factor(s->start, s->index, s->value, s->symbolic, &s->common);
-    return s->numeric && s->common.status == KLU_OK;
+    if (s->numeric && s->common.status != KLU_OK) klu_free_numeric(&s->numeric, &s->common);
+    return s->numeric;
 }
 
 /* Left alone, OpenBLAS shares a factorisation among all cores: other bits on other machines, and at these

@@ -8,6 +8,9 @@
 #include "support/scale.h"
 #include "support/test.h"
 
+#include <SuiteSparse_config.h>
+#include <dlfcn.h>
+
 int openblas_get_num_threads(void) __attribute__((weak));
 void openblas_set_num_threads(int) __attribute__((weak));
 
@@ -159,6 +162,31 @@ static void patterns_change(void **state) {
     case_free(&x);
 }
 
+/* Blocks near I, then blocks whose diagonals nearly vanish: pivots of the former must not serve the latter,
+ * though the pattern is the same. */
+static void pivots_that_no_longer_serve(void **state) {
+    (void)state;
+    dls_random g = {89};
+    sample_shape shape = {.blocks = 60, .bodies = 60, .dof = 6, .dimension = 3, .coupling = 0.4};
+    system_case x = case_create(&g, &shape);
+    dls_system *system;
+    assert_int_equal(dls_system_create(x.problem, INFINITY, &system, NULL), DLS_OK);
+    for (int round = 0; round < 12; round++) {
+        case_draw(&g, &x, 0);
+        double tiny = pow(10, -2 * round); /* 1 … 1e-22 */
+        for (int c = 0; round % 2 && c < shape.blocks; c++)
+            for (int i = 0; i < 3; i++)
+                for (int j = 0; j < 3; j++) {
+                    x.A[9 * c + i + 3 * j] = j == (i + 1) % 3 ? 1 + dls_random_unit(&g) : i == j ? tiny : 0;
+                    x.B[9 * c + i + 3 * j] = 0;
+                }
+        assert_true(dls_system_factor(system, x.A, x.B, x.alpha, x.left_out));
+        check_solution(&x, system);
+    }
+    dls_system_destroy(system);
+    case_free(&x);
+}
+
 /* Zero rows, a zero block, and numbers that are none: refused by the factorisation or by the solve. */
 static void singular_systems(void **state) {
     (void)state;
@@ -280,6 +308,62 @@ static void no_allocation_after_creation(void **state) {
     }
 }
 
+/* KLU has an allocator of its own, which counts here. */
+static int asked_by_klu;
+
+static void *klu_malloc(size_t bytes) {
+    asked_by_klu++;
+    return malloc(bytes);
+}
+
+static void *klu_calloc(size_t count, size_t bytes) {
+    asked_by_klu++;
+    return calloc(count, bytes);
+}
+
+static void *klu_realloc(void *block, size_t bytes) {
+    asked_by_klu++;
+    return realloc(block, bytes);
+}
+
+/* NULL where this version keeps its functions to itself. */
+static struct SuiteSparse_config_struct *klu_functions(void) {
+#if SUITESPARSE_MAIN_VERSION < 6
+    return dlsym(dlopen(NULL, RTLD_LAZY), "SuiteSparse_config");
+#else
+    return NULL;
+#endif
+}
+
+/* While the pattern stays and the pivots serve, neither does KLU take memory. */
+static void no_allocation_while_pivots_serve(void **state) {
+    (void)state;
+    struct SuiteSparse_config_struct *functions = klu_functions();
+    if (!functions) {
+        print_message("this KLU's allocator cannot be watched\n");
+        skip();
+    }
+    struct SuiteSparse_config_struct before = *functions;
+    dls_random g = {90};
+    sample_shape shape = {.blocks = 60, .bodies = 60, .dof = 6, .dimension = 3, .coupling = 0.4};
+    system_case x = case_create(&g, &shape);
+    dls_system *system;
+    functions->malloc_func = klu_malloc;
+    functions->calloc_func = klu_calloc;
+    functions->realloc_func = klu_realloc;
+    assert_int_equal(dls_system_create(x.problem, INFINITY, &system, NULL), DLS_OK);
+    for (int round = 0; round < 6; round++) {
+        case_draw(&g, &x, 0);
+        asked_by_klu = 0;
+        assert_true(dls_system_factor(system, x.A, x.B, x.alpha, x.left_out));
+        assert_true(round ? asked_by_klu == 0 : asked_by_klu > 0);
+        check_solution(&x, system);
+    }
+    dls_system_destroy(system);
+    case_free(&x);
+    *functions = before;
+}
+
 /* Threads of the BLAS, where it has any, change no bit, and are as they were afterwards. */
 static void threads_of_the_blas_do_not_matter(void **state) {
     (void)state;
@@ -314,11 +398,13 @@ int main(void) {
         cmocka_unit_test(random_systems),
         cmocka_unit_test(sparse_systems_cost_less),
         cmocka_unit_test(patterns_change),
+        cmocka_unit_test(pivots_that_no_longer_serve),
         cmocka_unit_test(singular_systems),
         cmocka_unit_test(empty_systems),
         cmocka_unit_test(dear_systems_take_no_memory),
         cmocka_unit_test(least_cost_needs_no_matrix),
         cmocka_unit_test(no_allocation_after_creation),
+        cmocka_unit_test(no_allocation_while_pivots_serve),
         cmocka_unit_test(threads_of_the_blas_do_not_matter),
     };
     return cmocka_run_group_tests_name("system", tests, NULL, NULL);
