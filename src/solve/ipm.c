@@ -19,7 +19,7 @@ static const double TO_BOUNDARY = 0.99, SHORT = 0.1, TINY = 0.05;
 static const double AFTER_ALPHA = 1e-3; /* of the polish at the end of the path */
 static const double FIRST_ALPHA = 1e-4, LARGEST_ALPHA = 1e2, LEAST_ALPHA = 1e-9, LONG = 0.5;
 
-enum { MAX_ITERATIONS = 100, MAX_TINY = 8, MAX_IDLE = 8 };
+enum { MAX_ITERATIONS = 100, MAX_TINY = 8, MAX_IDLE = 20 };
 
 typedef struct ipm {
     const dls_scaled *scaled;
