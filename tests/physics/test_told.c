@@ -63,6 +63,24 @@ static void test_driven_position(void **state) {
     stage_close(&s);
 }
 
+/* An angle is met however many steps lead there: their roundings do not add up. */
+static void test_driven_angle(void **state) {
+    (void)state;
+    stage s = stage_open(3, 0, 0, 0, 0);
+    dls_shape_def box = box_of(1, 1, 0.2);
+    dls_body_def def = body_of(&box);
+    def.motion = DLS_DRIVEN;
+    def.drive[5].position = expression("0.3*t");
+    dls_body_id id = stage_add(&s, &def);
+    dls_simulation_options o = with_step(1e-3);
+    stage_start(&s, &o, 0);
+    stage_run(&s, 20000);
+    dls_body_state now = stage_state(&s, id);
+    assert_near(now.q[0], cos(3), 1e-15);
+    assert_near(now.q[3], sin(3), 1e-15);
+    stage_close(&s);
+}
+
 /* A velocity moves a body by its integral, here that of the middle of each step, in every scheme. */
 static void test_driven_velocity(void **state) {
     (void)state;
@@ -426,6 +444,7 @@ static void test_cohesion_holds_what_rolls(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_driven_position),
+        cmocka_unit_test(test_driven_angle),
         cmocka_unit_test(test_driven_velocity),
         cmocka_unit_test(test_turntable),
         cmocka_unit_test(test_servo),
