@@ -6,6 +6,8 @@
 #include "problem/bodies.h"
 #include "problem/round_rows.h"
 
+enum { AHEAD = 16 }; /* entries of bodies */
+
 static const double at_rest[ROUND_STATE] = {0};
 
 static size_t state_size(const dls_problem *p) { return (size_t)p->body_count * ROUND_STATE; }
@@ -19,19 +21,23 @@ static inline void velocity_of(const dls_problem *p, int c, const double *state,
     round_gather(&p->bodies.round[c], state_of(state, body[0]), state_of(state, body[1]), u);
 }
 
-/* Bodies gather from their contacts in ascending order, so that the sums do not depend on threads. */
+/* Bodies gather from their contacts in ascending order, so that the sums do not depend on threads. Contacts
+ * of a body lie apart in memory: without asking ahead every one of them would be waited for. */
 static double start_range(void *self, int first, int end) {
     const dls_product_work *work = self;
-    const dls_problem *p = work->problem;
-    const dls_body_rows *B = &p->bodies;
+    const dls_body_rows *B = &work->problem->bodies;
+    int64_t last = B->start[end] - 1;
     for (int body = first; body < end; body++) {
         double *state = work->state + (int64_t)ROUND_STATE * body;
         for (int k = 0; k < ROUND_STATE; k++) state[k] = 0;
         for (int64_t e = B->start[body]; e < B->start[body + 1]; e++) {
-            int c = B->entry[e] / 2;
+            int c = B->entry[e] / 2, ahead = B->entry[e + AHEAD < last ? e + AHEAD : last] / 2;
             const dls_round_row *row = &B->round[c];
             bool second = B->entry[e] % 2;
             round_push push;
+            __builtin_prefetch(B->round[ahead].n);
+            __builtin_prefetch(B->round[ahead].t2);
+            __builtin_prefetch(work->r + 3 * (int64_t)ahead);
             round_push_of(row, work->r + 3 * (int64_t)c, &push);
             round_scatter(&push, second ? row->a_b : -row->a_a, second ? row->beta_b : -row->beta_a, state);
         }
