@@ -16,6 +16,7 @@ enum {
     CHECK_EVERY = 50,
     CHECK_NEAR = 10,
     AIM_SWEEPS = 16,
+    FEW_AIM_SWEEPS = 256,
     ANDERSON_PATIENCE = 100,
     LARGE = 4096,
     LARGE_BODIES = 256
@@ -146,11 +147,14 @@ static bool stalled(dls_nlgs *x, int sweep, const double *g) {
     return !change_ways(x, g);
 }
 
-/* Within the tolerance: is the aim reached as well, or was enough done for it? */
+/* Within the tolerance: is the aim reached as well, or was enough done for it? Slender stacks of few contacts
+ * need hundreds of sweeps once, and then few: left short of the aim they sway as far as the tolerance lets
+ * them, and creep. */
 static bool good_enough(dls_nlgs *x, bool late) {
     const dls_stop_options *stop = &x->options->stop;
     if (x->sweeps < stop->min_iterations) return false;
-    if (x->aim_until == 0) x->aim_until = x->sweeps + AIM_SWEEPS;
+    if (x->aim_until == 0)
+        x->aim_until = x->sweeps + (x->problem->block_count < LARGE_BODIES ? FEW_AIM_SWEEPS : AIM_SWEEPS);
     return late || x->monitor->value <= x->aim || x->sweeps >= x->aim_until ||
            x->sweeps >= stop->max_iterations;
 }
