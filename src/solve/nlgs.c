@@ -16,7 +16,7 @@ enum {
     CHECK_EVERY = 50,
     CHECK_NEAR = 10,
     AIM_SWEEPS = 16,
-    FEW_AIM_SWEEPS = 1024,
+    FEW_AIM_SWEEPS = 64,
     ANDERSON_PATIENCE = 100,
     LARGE = 4096,
     LARGE_BODIES = 256
@@ -147,9 +147,8 @@ static bool stalled(dls_nlgs *x, int sweep, const double *g) {
     return !change_ways(x, g);
 }
 
-/* Within the tolerance: is the aim reached as well, or was enough done for it? Slender stacks of few contacts
- * are worth it: short of the aim they sway as far as the tolerance lets them, and every step costs as much.
- */
+/* Within the tolerance: is the aim reached as well, or was enough done for it? Towers of few contacts are
+ * worth more: short of the aim they sway as far as the tolerance lets them, and every step costs as much. */
 static bool good_enough(dls_nlgs *x, bool late) {
     const dls_stop_options *stop = &x->options->stop;
     if (x->sweeps < stop->min_iterations) return false;
