@@ -20,6 +20,7 @@
 static const double FACTORISATIONS = 25; /* what the interior point and its polish usually take */
 static const double LAW_FLOPS = 250;     /* one visit of the exact law */
 static const double IPM_ACCURACY = 1e-6; /* further than this Newton is cheaper */
+static const double IPM_FLOPS = 6e10;    /* beyond FACTORISATIONS no more than this is spent on its path */
 static const double NEAR = 2e-7;         /* from here Newton is tried first */
 static const double FIRST_ALPHA = 1e-2, AFTER_IPM_ALPHA = 1e-3, NEAR_ALPHA = 1e-4;
 
@@ -192,13 +193,18 @@ static dls_outcome newton_stage(chain *x, double alpha, int budget) {
     return outcome;
 }
 
+/* Long paths are worth it where steps are cheap. */
+static int ipm_budget(const chain *x) {
+    return left(x, (int)fmin(100, fmax(FACTORISATIONS, IPM_FLOPS / dls_system_cost(x->system))));
+}
+
 static dls_status ipm_stage(chain *x, dls_outcome *outcome, dls_error *error) {
     int iterations = 0;
     stage_begin(x, 0);
     dls_workspace_mark mark = dls_workspace_get_mark(x->workspace);
     double better = 0.5 * x->monitor.best_value; /* what is no better would not be polished */
     double target = fmax(x->options->stop.tolerance, fmin(better, IPM_ACCURACY));
-    if (!dls_ipm_run(&x->scaled, x->system, &x->monitor, target, left(x, 100), x->workspace, &iterations,
+    if (!dls_ipm_run(&x->scaled, x->system, &x->monitor, target, ipm_budget(x), x->workspace, &iterations,
                      outcome))
         return dls_fail_memory(error);
     dls_workspace_release(x->workspace, mark);

@@ -4,6 +4,7 @@
 #include "support/permute.h"
 #include "support/sample.h"
 #include "support/scale.h"
+#include "support/scene.h"
 #include "support/test.h"
 #include "support/variant.h"
 
@@ -260,6 +261,52 @@ static void random_heaps(void **state) {
     assert_true(solved_heaps("pqn", 0, count) >= 3 * count / 4);
 }
 
+/* A pile whose masses differ by up to ten thousand: every body lies on the ground and on up to four below it,
+ * in any number of points. All of it may be lifted, so that a solution exists. */
+static dls_problem *uneven_pile(uint64_t seed, int bodies, int contacts, double mu) {
+    dls_random g = {seed};
+    scene *s = scene_create(bodies, contacts);
+    double(*place)[3] = calloc((size_t)bodies, sizeof *place);
+    for (int k = 0; k < bodies; k++) {
+        double mass = pow(10, dls_random_between(&g, 0, 4)), velocity[3] = {0, 0, -1};
+        for (int i = 0; i < 3; i++) velocity[i] += 0.3 * dls_random_normal(&g);
+        for (int i = 0; i < 2; i++) place[k][i] = dls_random_between(&g, -1, 1);
+        place[k][2] = 3.0 * k / bodies;
+        scene_body(s, place[k], mass, 0.1 * mass, velocity);
+    }
+    for (int c = 0; c < contacts; c++) {
+        int self = (int)dls_random_below(&g, (uint64_t)bodies), low = self < 4 ? self : 4;
+        int other = dls_random_below(&g, 10) < 3 || low == 0
+                        ? -1
+                        : self - 1 - (int)dls_random_below(&g, (uint64_t)low);
+        double point[3], normal[3] = {0.6 * dls_random_normal(&g), 0.6 * dls_random_normal(&g), 1};
+        double size = sqrt(normal[0] * normal[0] + normal[1] * normal[1] + 1);
+        for (int i = 0; i < 3; i++)
+            normal[i] /= size, point[i] = place[self][i] + 0.3 * dls_random_normal(&g);
+        scene_contact(s, other, self, point, normal, mu);
+    }
+    dls_problem *problem = scene_problem(s, false);
+    free(place);
+    scene_free(s);
+    return problem;
+}
+
+/* The path to their solutions folds: without proximal steps the interior point loses four of ten. */
+static void uneven_piles(void **state) {
+    (void)state;
+    int count = scaled(10, 3), solved = 0;
+    for (int k = 0; k < count; k++) {
+        dls_problem *p = uneven_pile((uint64_t)k, 20, 120, 0.6);
+        double *r = doubles(dls_problem_row_count(p));
+        variant v = variant_from("ipm+polish=0+tolerance=1e-6");
+        solved += variant_solve(&v, p, r, NULL).outcome == DLS_CONVERGED;
+        variant_reach("auto", p, 1e-8, r, NULL);
+        free(r);
+        dls_problem_destroy(p);
+    }
+    assert_true(solved >= count - 1);
+}
+
 /* Heaps, the fourteen of ten thousand, in which Newton was caught until its starts were shaken. */
 static void heaps_that_need_shaking(void **state) {
     (void)state;
@@ -274,7 +321,7 @@ int main(void) {
         cmocka_unit_test(very_rough_problems),       cmocka_unit_test(interior_point_alone),
         cmocka_unit_test(solvers_agree_in_velocity), cmocka_unit_test(order_of_contacts_does_not_matter),
         cmocka_unit_test(units_do_not_matter),       cmocka_unit_test(random_heaps),
-        cmocka_unit_test(heaps_that_need_shaking),
+        cmocka_unit_test(heaps_that_need_shaking),   cmocka_unit_test(uneven_piles),
     };
     return cmocka_run_group_tests_name("global", tests, NULL, NULL);
 }
