@@ -95,3 +95,18 @@ dls_body_mass stage_mass(const stage *s, dls_body_id id) {
     check(dls_body_mass_get(s->world, id, &mass, &error), &error);
     return mass;
 }
+
+void stage_spin(const dls_body_mass *mass, const dls_body_state *b, double *spin) {
+    const double *q = b->q;
+    const double R[3][3] = {{1 - 2 * (q[2] * q[2] + q[3] * q[3]), 2 * (q[1] * q[2] - q[0] * q[3]),
+                             2 * (q[1] * q[3] + q[0] * q[2])},
+                            {2 * (q[1] * q[2] + q[0] * q[3]), 1 - 2 * (q[1] * q[1] + q[3] * q[3]),
+                             2 * (q[2] * q[3] - q[0] * q[1])},
+                            {2 * (q[1] * q[3] - q[0] * q[2]), 2 * (q[2] * q[3] + q[0] * q[1]),
+                             1 - 2 * (q[1] * q[1] + q[2] * q[2])}};
+    memset(spin, 0, 3 * sizeof *spin);
+    for (int k = 0; k < 3; k++) {
+        double w = R[0][k] * b->w[0] + R[1][k] * b->w[1] + R[2][k] * b->w[2];
+        for (int i = 0; i < 3; i++) spin[i] += R[i][k] * mass->inertia[4 * k] * w;
+    }
+}

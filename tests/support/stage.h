@@ -29,5 +29,7 @@ void stage_start(stage *s, const dls_simulation_options *options, double toleran
 void stage_run(stage *s, int steps);
 dls_body_state stage_state(const stage *s, dls_body_id id);
 dls_body_mass stage_mass(const stage *s, dls_body_id id);
+/* J ω of a body whose principal axes are its own. */
+void stage_spin(const dls_body_mass *mass, const dls_body_state *b, double *spin);
 
 #endif
