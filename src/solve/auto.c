@@ -193,8 +193,9 @@ static dls_outcome newton_stage(chain *x, double alpha, int budget) {
     return outcome;
 }
 
-/* Long paths are worth it where steps are cheap. */
+/* Long paths are worth it where steps are cheap; a time step that is hard is not worth more than others. */
 static int ipm_budget(const chain *x) {
+    if (is_step(x->problem)) return left(x, (int)FACTORISATIONS);
     return left(x, (int)fmin(100, fmax(FACTORISATIONS, IPM_FLOPS / dls_system_cost(x->system))));
 }
 
@@ -365,6 +366,10 @@ static dls_status run(chain *x, dls_outcome *outcome, dls_error *error) {
     if (!factoring) return gradient_stage(x, outcome, error);
     if (x->monitor.best_value < NEAR) { /* nearer than the interior point aims */
         *outcome = newton_stage(x, NEAR_ALPHA, NEWTON_BUDGET);
+        if (ended(x, *outcome)) return DLS_OK;
+    }
+    if (x->many) { /* near enough, after so many sweeps, and far cheaper */
+        *outcome = newton_stage(x, AFTER_IPM_ALPHA, NEWTON_BUDGET);
         if (ended(x, *outcome)) return DLS_OK;
     }
     status = ipm_stage(x, outcome, error);
