@@ -79,8 +79,9 @@ typedef struct dls_contact {
     int uid_a, uid_b;         /* of the bodies */
     int16_t local_a, local_b; /* shapes' places in their bodies */
     int16_t image[3];
-    bool closed; /* gap ≤ 0 in the step before */
-    int pair;    /* of materials, a place in the world's table */
+    bool closed;   /* gap ≤ 0 in the step before */
+    uint8_t spare; /* 0: no byte of a contact is by chance */
+    int pair;      /* of materials, a place in the world's table */
     dls_contact_point at;
     double impulse[3];    /* of the last solve, on B, world axes, N s: the warm start */
     double extra_impulse; /* of a fourth row */
