@@ -17,15 +17,24 @@
 
 enum { ROUND_STATE = 8 };
 
-/* The fourth numbers of n, t₁, t₂ meet the zeros of the states. */
-static inline void round_gather(const dls_round_row *c, const double *a, const double *b, double *u) {
+/* u − b as three vectors whose numbers are still to be summed. The fourth numbers of n, t₁, t₂ meet the zeros
+ * of the states. */
+static inline void round_along(const dls_round_row *c, const double *a, const double *b, dls_v4 *along_n,
+                               dls_v4 *along_t1, dls_v4 *along_t2) {
     dls_v4 V = c->a_b * DLS_V4_LOAD(b) - c->a_a * DLS_V4_LOAD(a);
     dls_v4 turn = c->beta_b * DLS_V4_LOAD(b + 4) - c->beta_a * DLS_V4_LOAD(a + 4);
     dls_v4 n = DLS_V4_LOAD(c->n), t1 = DLS_V4_LOAD(c->t1), t2 = DLS_V4_LOAD(c->t2);
-    dls_v4 along_n = n * V, along_t1 = t1 * V + t2 * turn, along_t2 = t2 * V - t1 * turn;
-    u[0] += along_n[0] + along_n[1] + along_n[2];
-    u[1] += along_t1[0] + along_t1[1] + along_t1[2];
-    u[2] += along_t2[0] + along_t2[1] + along_t2[2];
+    *along_n = n * V;
+    *along_t1 = t1 * V + t2 * turn;
+    *along_t2 = t2 * V - t1 * turn;
+}
+
+static inline void round_gather(const dls_round_row *c, const double *a, const double *b, double *u) {
+    dls_v4 n, t1, t2;
+    round_along(c, a, b, &n, &t1, &t2);
+    u[0] += n[0] + n[1] + n[2];
+    u[1] += t1[0] + t1[1] + t1[2];
+    u[2] += t2[0] + t2[1] + t2[2];
 }
 
 typedef struct round_push {

@@ -8,8 +8,8 @@
 #include "base/simd.h"
 #include "base/small.h"
 #include "problem/body_rows.h"
-#include "problem/round_rows.h"
 #include "solve/law.h"
+#include "solve/sweep_parts.h"
 
 #include <math.h>
 
@@ -18,8 +18,7 @@ enum {
     AUTO_COLOUR_BLOCKS = 4096,
     CHUNKS_WANTED = 256,
     LONGEST_CHUNK = 1024,
-    RESTING_BLOCKS = 256,
-    LONGEST_REST = 15
+    RESTING_BLOCKS = 256
 };
 
 /* ---- bilateral blocks: u_c = 0, so r_c = −W_cc⁻¹ v ---- */
@@ -53,21 +52,6 @@ static inline double *law_data(const dls_sweep *s, int c) {
     return s->data + (s->data_start ? s->data_start[c] : (int64_t)c * s->data_stride);
 }
 
-/* r_c ← r_c + ω (x − r_c) for the law's answer x; leaves the step in x, and tells whether it is one. */
-static inline bool enter(dls_sweep *s, int d, double scale, double *x, double *rc, dls_sweep_change *change) {
-    double sum = 0;
-    for (int i = 0; i < d; i++) {
-        x[i] = s->relaxation * (x[i] - rc[i]);
-        rc[i] += x[i];
-        sum += x[i] * x[i];
-    }
-    double normal = fabs(x[0]), tangent = sum - x[0] * x[0];
-    change->velocity2 += scale * scale * sum;
-    change->normal = normal > change->normal ? normal : change->normal;
-    change->tangent = tangent > change->tangent ? tangent : change->tangent;
-    return sum > 0;
-}
-
 /* Block c with v in hand; leaves its step in x, and tells whether it is one. */
 static inline bool visit_local(dls_sweep *s, int c, int d, const double *v, double *r, double *x,
                                dls_sweep_change *change) {
@@ -80,7 +64,7 @@ static inline bool visit_local(dls_sweep *s, int c, int d, const double *v, doub
         change->unsolved += s->law->solve(&s->local, d, W, p->mu[c], data, v, x) == DLS_UNSOLVED;
     else
         solve_bilateral(d, W, data, v, x);
-    return enter(s, d, p->scale[c], x, rc, change);
+    return dls_sweep_enter(s, d, p->scale[c], x, rc, change);
 }
 
 static inline void visit(dls_sweep *s, int c, double *r, dls_sweep_change *change) {
@@ -134,13 +118,6 @@ static inline void scatter_bodies(int d, int dof, const double *G, const int *bo
     }
 }
 
-/* A contact that was found open and stays so is left out of the next 1, 3, 7, 15 sweeps: most of those that a
- * simulation watches never close, and the measure asks all of them. */
-static inline void let_rest(dls_sweep *s, int c) {
-    s->pause[c] = s->pause[c] < LONGEST_REST ? (uint8_t)(2 * s->pause[c] + 1) : (uint8_t)LONGEST_REST;
-    s->rest[c] = s->pause[c];
-}
-
 static inline void visit_bodies(dls_sweep *s, int c, int d, int dof, double *r, dls_sweep_change *change) {
     const dls_problem *p = s->problem;
     const double *G = p->bodies.G + 2 * (int64_t)c * d * dof;
@@ -153,7 +130,7 @@ static inline void visit_bodies(dls_sweep *s, int c, int d, int dof, double *r, 
         scatter_bodies(d, dof, G, body, x, s->state);
         if (s->rest) s->pause[c] = 0;
     } else if (s->rest && r[(int64_t)c * d] == 0) {
-        let_rest(s, c);
+        dls_sweep_let_rest(s, c);
     }
 }
 
@@ -163,42 +140,6 @@ static inline void visit_bodies2(dls_sweep *s, int c, double *r, dls_sweep_chang
 
 static inline void visit_bodies3(dls_sweep *s, int c, double *r, dls_sweep_change *change) {
     visit_bodies(s, c, 3, 6, r, change);
-}
-
-/* r_c ← r_c + ω (x − r_c), as enter; a sum is enough where nobody asks for the largest step. */
-static inline bool enter_round(dls_sweep *s, double scale, double *x, double *rc, dls_sweep_change *change) {
-    if (s->increments) return enter(s, 3, scale, x, rc, change);
-    double sum = 0;
-    for (int k = 0; k < 3; k++) {
-        x[k] = s->relaxation * (x[k] - rc[k]);
-        rc[k] += x[k];
-        sum += x[k] * x[k];
-    }
-    change->velocity2 += scale * scale * sum;
-    return sum > 0;
-}
-
-/* Balls under the exact law: its closed form, and nothing else to prepare. */
-static inline void visit_round(dls_sweep *s, int c, double *r, dls_sweep_change *change) {
-    static const double at_rest[ROUND_STATE] = {0};
-    const dls_problem *p = s->problem;
-    const dls_round_row *row = &p->bodies.round[c];
-    const int *body = p->bodies.body + 2 * (int64_t)c;
-    double *rc = r + 3 * (int64_t)c, *a = s->state + (int64_t)ROUND_STATE * body[0];
-    double *b = s->state + (int64_t)ROUND_STATE * body[1];
-    double u[3], x[3];
-    for (int k = 0; k < 3; k++) u[k] = p->b[3 * (int64_t)c + k], x[k] = rc[k];
-    round_gather(row, body[0] >= 0 ? a : at_rest, body[1] >= 0 ? b : at_rest, u);
-    round_solve(row, u, x);
-    if (!enter_round(s, p->scale[c], x, rc, change)) {
-        if (s->rest && rc[0] == 0) let_rest(s, c);
-        return;
-    }
-    if (s->rest) s->pause[c] = 0;
-    round_push push;
-    round_push_of(row, x, &push);
-    if (body[0] >= 0) round_scatter(&push, -row->a_a, -row->beta_a, a);
-    if (body[1] >= 0) round_scatter(&push, row->a_b, row->beta_b, b);
 }
 
 static dls_visit_kind kind_of_visit(const dls_problem *p, const dls_law *law) {
@@ -230,7 +171,7 @@ visit_each(dls_sweep *s, int first, int end, double *r, bool backward, visit_fun
 static dls_sweep_change visit_range(dls_sweep *s, int first, int end, double *r, bool backward) {
     switch (s->visits) {
     case DLS_VISIT_ROUND:
-        return visit_each(s, first, end, r, backward, visit_round);
+        return dls_sweep_round(s, first, end, r, backward);
     case DLS_VISIT_STORED3:
         return visit_each(s, first, end, r, backward, visit_stored3);
     case DLS_VISIT_STORED2:

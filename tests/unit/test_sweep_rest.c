@@ -221,6 +221,34 @@ static void test_row_wakes_one_by_one(void **state) {
     dls_workspace_destroy(space);
 }
 
+/* ---- balls, four at a time ---- */
+
+/* The largest steps are found one contact after the other: what four at a time find is the same to rounding,
+ * contacts of one body, of static ones and at rest among them. */
+static void test_four_are_as_one_by_one(void **state) {
+    (void)state;
+    heap h = make_heap(BALLS, 21);
+    for (int c = 0; c < CONTACTS; c += 9) {
+        dls_round_row *row = &h.problem->bodies.round[c];
+        h.problem->bodies.body[2 * c + c % 2] = -1;
+        *(c % 2 ? &row->a_b : &row->a_a) = *(c % 2 ? &row->beta_b : &row->beta_a) = 0;
+    }
+    double r[3 * CONTACTS], alone_r[3 * CONTACTS];
+    dls_sweep s = begin_sweep(&h, DLS_MOMENTUM, r), alone = begin_sweep(&h, DLS_MOMENTUM, alone_r);
+    alone.increments = true;
+    for (int sweep = 0; sweep < 40; sweep++) {
+        dls_sweep_change change = dls_sweep_run(&s, r, sweep % 3 == 2);
+        dls_sweep_change alone_change = dls_sweep_run(&alone, alone_r, sweep % 3 == 2);
+        assert_true(distance(3 * CONTACTS, r, alone_r) < 1e-12);
+        assert_true(fabs(change.velocity2 - alone_change.velocity2) <= 1e-10 * alone_change.velocity2);
+        assert_memory_equal(s.rest, alone.rest, 2 * CONTACTS);
+    }
+    int loaded = 0;
+    for (int c = 0; c < CONTACTS; c++) loaded += r[3 * c] > 0;
+    assert_true(loaded > CONTACTS / 8 && loaded < CONTACTS);
+    dls_workspace_destroy(h.space);
+}
+
 /* ---- the same bits ---- */
 
 static void test_threads(void **state) {
@@ -244,6 +272,7 @@ int main(void) {
         cmocka_unit_test(test_late_contacts_close),
         cmocka_unit_test(test_rests_have_an_end),
         cmocka_unit_test(test_row_wakes_one_by_one),
+        cmocka_unit_test(test_four_are_as_one_by_one),
         cmocka_unit_test(test_threads),
     };
     cmocka_set_message_output(CM_OUTPUT_TAP);
