@@ -20,7 +20,7 @@
 static const double FACTORISATIONS = 25; /* what the interior point and its polish usually take */
 static const double LAW_FLOPS = 250;     /* one visit of the exact law */
 static const double IPM_ACCURACY = 1e-6; /* further than this Newton is cheaper */
-static const double IPM_FLOPS = 6e10;    /* beyond FACTORISATIONS no more than this is spent on its path */
+static const double IPM_FLOPS = 2e11;    /* beyond FACTORISATIONS no more than this is spent on its path */
 static const double NEAR = 2e-7;         /* from here Newton is tried first */
 static const double FIRST_ALPHA = 1e-2, AFTER_IPM_ALPHA = 1e-3, NEAR_ALPHA = 1e-4;
 

@@ -5,7 +5,8 @@
  * and its central path is followed with x ∘ z = σ e → 0. Linearised, with Θ = V² the Nesterov–Todd scaling
  * and G⁻¹ = I + n (z_t/|z_t|)ᵀ:   (G⁻¹ P W + Θ P⁻¹) δr = V d + G⁻¹ (z − |z_t| n − P u),   δz = V d − Θ δx.
  * Where the path is lost W + α takes the place of W, a proximal step from the iterate: it bends no solution,
- * and gets past folds of the path (the problem is not convex) and along impulses that W does not see. */
+ * and gets past folds of the path (the problem is not convex) and along impulses that W does not see. Where
+ * it is lost early, x · z has run ahead of the equation of motion: the path begins again, and x · z waits. */
 #include "solve/ipm.h"
 #include "base/error.h"
 #include "base/memory.h"
@@ -14,12 +15,17 @@
 #include "solve/newton.h"
 
 #include <math.h>
+#include <string.h>
 
 static const double TO_BOUNDARY = 0.99, SHORT = 0.1, TINY = 0.05;
 static const double AFTER_ALPHA = 1e-3; /* of the polish at the end of the path */
+/* x · z waits while its share of the first is less than so many times the share of the error. */
+static const double IN_STEP = 3;
+/* Shares of the first x · z: a path that is lost between them begins again. */
+static const double EARLY = 1e-6, UNDER_WAY = 0.5;
 static const double FIRST_ALPHA = 1e-4, LARGEST_ALPHA = 1e2, LEAST_ALPHA = 1e-9, LONG = 0.5;
 
-enum { MAX_ITERATIONS = 100, MAX_TINY = 8, MAX_IDLE = 20 };
+enum { MAX_ITERATIONS = 100, MAX_TINY = 8, MAX_IDLE = 20, MAX_LOST = 2 };
 
 typedef struct ipm {
     const dls_scaled *scaled;
@@ -27,8 +33,11 @@ typedef struct ipm {
     dls_system *system;
     dls_monitor *monitor;
     int threads, contacts;
-    double alpha;  /* proximal parameter of the next step */
-    double *x, *z; /* the pair in Lorentz coordinates; bilateral rows: x = r */
+    double alpha;                  /* proximal parameter of the next step */
+    double waiting;                /* IN_STEP, or 0 while x · z falls as fast as it can */
+    int lost_early;                /* steps that lost the path under way */
+    double first_gap, first_error; /* of x · z and of the equation of motion */
+    double *x, *z;                 /* the pair in Lorentz coordinates; bilateral rows: x = r */
     double *u, *r, *judged, *state;
     double *dx, *dz; /* the direction */
     double *target;  /* V d of each block */
@@ -67,6 +76,9 @@ static void start(ipm *s) {
     }
     double size = sqrt(sum / (p->block_count ? p->block_count : 1));
     if (!(size > 0)) size = 1;
+    memset(s->x, 0, sizeof(double) * (size_t)p->row_count);
+    memset(s->z, 0, sizeof(double) * (size_t)p->row_count);
+    s->alpha = s->contacts = 0;
     for (int c = 0; c < p->block_count; c++) {
         s->contacts += p->kind[c] == DLS_CONTACT;
         if (p->kind[c] == DLS_CONTACT) s->x[p->row[c]] = s->z[p->row[c]] = size;
@@ -119,17 +131,27 @@ static bool linearize(ipm *s) {
     return true;
 }
 
-/* G⁻¹ (z − |z_t| n − P u): how far the pair is from the equation of motion. */
-static void infeasibility(const ipm *s, int c, double *y) {
+/* z − |z_t| n − P u: how far the pair is from the equation of motion; returns |z_t|. */
+static double motion_error(const ipm *s, int c, double *y) {
     const dls_problem *p = s->problem;
     int m = cone_size(p, c);
     const double *z = s->z + p->row[c], *u = s->u + p->row[c];
     double slip = small_norm(m - 1, z + 1);
     y[0] = z[0] - slip - normal_scale(p, c) * u[0];
-    for (int i = 1; i < m; i++) {
-        y[i] = z[i] - u[i];
-        if (slip > 0) y[0] += z[i] / slip * y[i];
+    for (int i = 1; i < m; i++) y[i] = z[i] - u[i];
+    return slip;
+}
+
+static double motion_error_norm(const ipm *s) {
+    const dls_problem *p = s->problem;
+    double sum = 0;
+    for (int c = 0; c < p->block_count; c++) {
+        double y[4];
+        if (p->kind[c] != DLS_CONTACT) continue;
+        motion_error(s, c, y);
+        sum += small_dot(cone_size(p, c), y, y);
     }
+    return sqrt(sum);
 }
 
 /* Solves for the direction (dx, dz) that belongs to the target V d. */
@@ -140,7 +162,8 @@ static bool solve_direction(ipm *s) {
         double y[4];
         for (int i = row; i < p->row[c + 1]; i++) s->dx[i] = p->kind[c] == DLS_CONTACT ? 0 : -s->u[i];
         if (p->kind[c] != DLS_CONTACT) continue;
-        infeasibility(s, c, y);
+        double slip = motion_error(s, c, y);
+        for (int i = 1; i < m && slip > 0; i++) y[0] += s->z[row + i] / slip * y[i]; /* G⁻¹ */
         for (int i = 0; i < m; i++) s->dx[row + i] = s->target[row + i] + y[i];
     }
     if (!dls_system_solve(s->system, s->dx)) return false;
@@ -205,6 +228,13 @@ static void adapt_alpha(ipm *s, bool lost, double t) {
         s->alpha = s->alpha < LEAST_ALPHA ? 0 : 0.3 * s->alpha;
 }
 
+/* Mean x · z that the next step aims at, where the predictor would leave the share ratio of it. */
+static double gap_aimed_at(const ipm *s, double gap, double ratio) {
+    double aim = fmin(1, fmax(1e-6, ratio * ratio * ratio)) * gap;
+    if (s->waiting == 0 || s->first_error == 0) return aim;
+    return fmax(aim, fmin(gap, s->waiting * s->first_gap * motion_error_norm(s) / s->first_error));
+}
+
 /* One predictor–corrector step; returns its length, or −1 where the system cannot be solved. */
 static double take_step(ipm *s) {
     const dls_problem *p = s->problem;
@@ -213,10 +243,11 @@ static double take_step(ipm *s) {
     set_target(s, 0, false);
     if (!solve_direction(s)) return -1;
     double ratio = gap > 0 ? gap_ahead(s, fmin(1, step_length(s))) / gap : 0;
-    set_target(s, fmin(1, fmax(1e-6, ratio * ratio * ratio)) * gap, true);
+    set_target(s, gap_aimed_at(s, gap, ratio), true);
     if (!solve_direction(s)) return -1;
     double t = step_length(s);
     bool lost = t < SHORT;
+    s->lost_early += lost && gap > EARLY * s->first_gap && gap < UNDER_WAY * s->first_gap;
     if (lost) { /* centre without progress */
         set_target(s, gap, false);
         if (!solve_direction(s)) return -1;
@@ -231,13 +262,21 @@ static double take_step(ipm *s) {
     return t;
 }
 
+static void begin(ipm *s, double waiting) {
+    start(s);
+    follow(s);
+    s->waiting = waiting;
+    s->lost_early = 0;
+    s->first_gap = gap_ahead(s, 0);
+    s->first_error = motion_error_norm(s);
+}
+
 /* The residual may rest for many steps while the gap falls on: both have to stop before it is a stall. */
 static dls_outcome run(ipm *s, double tolerance, int limit, int *iterations) {
     double least = INFINITY, least_gap = INFINITY;
     int tiny = 0, idle = 0;
-    start(s);
-    follow(s);
-    for (int k = 0; k < MAX_ITERATIONS && k < limit; k++) {
+    begin(s, 0);
+    for (int k = 0, most = MAX_ITERATIONS; k < most && k < limit; k++) {
         double t = take_step(s);
         if (!(t >= 0)) return DLS_STALLED;
         follow(s);
@@ -252,6 +291,12 @@ static dls_outcome run(ipm *s, double tolerance, int limit, int *iterations) {
         idle = value < 0.9 * least || gap < 0.9 * least_gap ? 0 : idle + 1;
         least = fmin(least, value);
         least_gap = fmin(least_gap, gap);
+        if (s->lost_early == MAX_LOST && s->waiting == 0) {
+            begin(s, IN_STEP);
+            most = k + MAX_ITERATIONS;
+            least = least_gap = INFINITY;
+            tiny = idle = 0;
+        }
         if (tiny == MAX_TINY || idle == MAX_IDLE) return DLS_STALLED;
     }
     return limit > MAX_ITERATIONS ? DLS_STALLED : DLS_ITERATION_LIMIT;

@@ -119,6 +119,28 @@ static void interior_point_alone(void **state) {
     }
 }
 
+/* Packings on whose path complementarity runs ahead of the motion: the interior point has to begin again. The
+ * same five lead away from the path where it does not. */
+static void interior_point_begins_again(void **state) {
+    (void)state;
+    static const struct {
+        int size;
+        double mu;
+        uint64_t seed;
+    } packings[] = {{400, 0.6, 3}, {400, 0.6, 4}, {600, 0.5, 1}, {600, 0.5, 3}, {600, 0.5, 4}};
+    for (size_t k = 0; k < sizeof packings / sizeof *packings; k++) {
+        dls_generate_def def = {DLS_GENERATE_PACKING, packings[k].size, packings[k].mu, packings[k].seed,
+                                false};
+        dls_problem *p;
+        dls_error error;
+        assert_int_equal(dls_problem_generate(&def, &p, &error), DLS_OK);
+        double *r = doubles(dls_problem_row_count(p));
+        variant_reach("ipm+polish=0", p, 1e-7, r, NULL);
+        free(r);
+        dls_problem_destroy(p);
+    }
+}
+
 /* ---- agreement ---- */
 
 static void check_agreement(const dls_problem *p) {
@@ -317,11 +339,17 @@ static void heaps_that_need_shaking(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(generated_problems),        cmocka_unit_test(mixed_problems),
-        cmocka_unit_test(very_rough_problems),       cmocka_unit_test(interior_point_alone),
-        cmocka_unit_test(solvers_agree_in_velocity), cmocka_unit_test(order_of_contacts_does_not_matter),
-        cmocka_unit_test(units_do_not_matter),       cmocka_unit_test(random_heaps),
-        cmocka_unit_test(heaps_that_need_shaking),   cmocka_unit_test(uneven_piles),
+        cmocka_unit_test(generated_problems),
+        cmocka_unit_test(mixed_problems),
+        cmocka_unit_test(very_rough_problems),
+        cmocka_unit_test(interior_point_alone),
+        cmocka_unit_test(interior_point_begins_again),
+        cmocka_unit_test(solvers_agree_in_velocity),
+        cmocka_unit_test(order_of_contacts_does_not_matter),
+        cmocka_unit_test(units_do_not_matter),
+        cmocka_unit_test(random_heaps),
+        cmocka_unit_test(heaps_that_need_shaking),
+        cmocka_unit_test(uneven_piles),
     };
     return cmocka_run_group_tests_name("global", tests, NULL, NULL);
 }
