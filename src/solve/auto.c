@@ -215,6 +215,12 @@ static dls_status ipm_stage(chain *x, dls_outcome *outcome, dls_error *error) {
     return DLS_OK;
 }
 
+static dls_status polished_ipm_stage(chain *x, dls_outcome *outcome, dls_error *error) {
+    dls_status status = ipm_stage(x, outcome, error);
+    if (!status && !ended(x, *outcome)) *outcome = newton_stage(x, AFTER_IPM_ALPHA, NEWTON_BUDGET);
+    return status;
+}
+
 /* Slow, patient sweeps from the best iterate, to shake Newton out of where it is caught. */
 static dls_outcome patient_stage(chain *x) {
     int before = x->nlgs.sweeps;
@@ -364,24 +370,19 @@ static dls_status run(chain *x, dls_outcome *outcome, dls_error *error) {
     if (!factoring) status = worth_factoring(x, &factoring, error);
     if (status) return status;
     if (!factoring) return gradient_stage(x, outcome, error);
-    if (x->monitor.best_value < NEAR) { /* nearer than the interior point aims */
-        *outcome = newton_stage(x, NEAR_ALPHA, NEWTON_BUDGET);
-        if (ended(x, *outcome)) return DLS_OK;
-    }
-    if (x->many) { /* near enough, after so many sweeps, and far cheaper */
+    bool near = x->monitor.best_value < NEAR; /* nearer than the interior point aims: it comes last */
+    if (near) *outcome = newton_stage(x, NEAR_ALPHA, NEWTON_BUDGET);
+    if (!ended(x, *outcome) && x->many) /* near enough, after so many sweeps, and far cheaper */
         *outcome = newton_stage(x, AFTER_IPM_ALPHA, NEWTON_BUDGET);
-        if (ended(x, *outcome)) return DLS_OK;
-    }
-    status = ipm_stage(x, outcome, error);
+    if (!ended(x, *outcome) && !near) status = polished_ipm_stage(x, outcome, error);
     if (status || ended(x, *outcome)) return status;
-    *outcome = newton_stage(x, AFTER_IPM_ALPHA, NEWTON_BUDGET);
-    if (ended(x, *outcome)) return DLS_OK;
     *outcome = newton_stage(x, FIRST_ALPHA, LAST_NEWTON_BUDGET);
     if (ended(x, *outcome)) return DLS_OK;
     *outcome = patient_stage(x);
     if (ended(x, *outcome)) return DLS_OK;
     *outcome = newton_stage(x, FIRST_ALPHA, LAST_NEWTON_BUDGET);
-    if (ended(x, *outcome)) return DLS_OK;
+    if (!ended(x, *outcome) && near) status = polished_ipm_stage(x, outcome, error);
+    if (status || ended(x, *outcome)) return status;
     if (!is_step(x->problem)) status = shaken_stage(x, outcome, error);
     if (!ended(x, *outcome)) *outcome = DLS_STALLED;
     return status;
