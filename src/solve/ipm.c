@@ -25,7 +25,7 @@ static const double IN_STEP = 3;
 static const double EARLY = 1e-6, UNDER_WAY = 0.5;
 static const double FIRST_ALPHA = 1e-4, LARGEST_ALPHA = 1e2, LEAST_ALPHA = 1e-9, LONG = 0.5;
 
-enum { MAX_ITERATIONS = 100, MAX_TINY = 8, MAX_IDLE = 20, MAX_LOST = 2 };
+enum { MAX_ITERATIONS = 100, MAX_TINY = 8, MAX_IDLE = 20, MAX_LOST = 2, LEAST_AGAIN = 25 };
 
 typedef struct ipm {
     const dls_scaled *scaled;
@@ -291,7 +291,7 @@ static dls_outcome run(ipm *s, double tolerance, int limit, int *iterations) {
         idle = value < 0.9 * least || gap < 0.9 * least_gap ? 0 : idle + 1;
         least = fmin(least, value);
         least_gap = fmin(least_gap, gap);
-        if (s->lost_early == MAX_LOST && s->waiting == 0) {
+        if (s->lost_early == MAX_LOST && s->waiting == 0 && limit - k > LEAST_AGAIN) {
             begin(s, IN_STEP);
             most = k + MAX_ITERATIONS;
             least = least_gap = INFINITY;
