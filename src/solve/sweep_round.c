@@ -5,7 +5,7 @@
 #include "problem/round_rows.h"
 #include "solve/sweep_parts.h"
 
-enum { STREAMS = 4 };
+enum { STREAMS = 4, CACHED_CONTACTS = 100000 };
 
 typedef int32_t ints8 __attribute__((vector_size(32)));
 typedef int64_t longs4 __attribute__((vector_size(32)));
@@ -212,12 +212,13 @@ static inline bool share_a_body(const dls_problem *p, const int c[STREAMS]) {
     return (any[0] | any[1] | any[2] | any[3]) != 0;
 }
 
-/* Equal parts of the places, each walked in the direction of the sweep. */
-static void cut_streams(int first, int end, bool backward, stream x[STREAMS]) {
-    int count = end - first;
+/* Equal parts of the places, each walked in the direction of the sweep. Rows that come from memory stream
+ * best one after the other. */
+static void cut_streams(const dls_sweep *s, int first, int end, bool backward, stream x[STREAMS]) {
+    int64_t count = end - first, parts = s->problem->block_count > CACHED_CONTACTS ? 1 : STREAMS;
     for (int k = 0; k < STREAMS; k++) {
-        int from = first + (int)((int64_t)count * k / STREAMS),
-            to = first + (int)((int64_t)count * (k + 1) / STREAMS);
+        int from = k < parts ? first + (int)(count * k / parts) : end;
+        int to = k < parts ? first + (int)(count * (k + 1) / parts) : end;
         x[k] = backward ? (stream){to - 1, from - 1, -1} : (stream){from, to, 1};
     }
 }
@@ -225,7 +226,7 @@ static void cut_streams(int first, int end, bool backward, stream x[STREAMS]) {
 dls_sweep_change dls_sweep_round(dls_sweep *s, int first, int end, double *r, bool backward) {
     dls_sweep_change change = {0, 0, 0, 0};
     stream streams[STREAMS];
-    cut_streams(first, end, backward, streams);
+    cut_streams(s, first, end, backward, streams);
     for (bool more = true; more;) {
         int c[STREAMS];
         for (int k = 0; k < STREAMS; k++) {
