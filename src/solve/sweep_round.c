@@ -37,7 +37,8 @@ static inline bool enter_round(dls_sweep *s, double scale, double *x, double *rc
     return sum > 0;
 }
 
-static inline void visit_one(dls_sweep *s, int c, double *r, dls_sweep_change *change) {
+static inline __attribute__((always_inline)) void visit_one(dls_sweep *s, int c, double *r,
+                                                            dls_sweep_change *change) {
     const dls_problem *p = s->problem;
     const dls_round_row *row = &p->bodies.round[c];
     const int *body = p->bodies.body + 2 * (int64_t)c;
