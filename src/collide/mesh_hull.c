@@ -9,9 +9,10 @@
 
 #include <math.h>
 
-static const double tie = 1e-3;      /* of size: directions that close count as equally good */
-static const double attained = 1e-7; /* of size: contacts that near to the best gap show the distance */
-static const double level = 1e-6;    /* of size: corners of a triangle at one height, places that are one */
+static const double tie = 1e-3;        /* of size: directions that close count as equally good */
+static const double attained = 1e-7;   /* of size: contacts that near to the best gap show the distance */
+static const double level = 1e-6;      /* of size: corners of a triangle at one height, places that are one */
+static const double along_side = 1e-2; /* sin² of two edges below which they run side by side */
 
 /* One triangle as a hull with a front and a back. */
 typedef struct facet {
@@ -31,9 +32,12 @@ typedef struct mesh_touch {
     int last_count, start;
     dls_manifold *manifold;
     int element;
-    bool flip; /* the reference face is the triangle's */
-    double normal[3];
-    bool count_only; /* contacts are counted, not added */
+    const dls_clip *clip;                /* at hand */
+    double normal[3];                    /* of its reference face, from the body to the mesh, world */
+    double best;                         /* the widest gap over all directions that are allowed */
+    int edge[2];                         /* of the body and the triangle, on which they touch; −1: none */
+    double edge_start[9], edge_along[9]; /* of the triangle, in the body's frame */
+    bool count_only;                     /* contacts are counted, not added */
     int counted;
 } mesh_touch;
 
@@ -126,40 +130,51 @@ static bool scan_faces(const mesh_touch *t, dls_hull_axis *axis) {
     return true;
 }
 
-/* Edges of the body against edge k, whose direction is e and start is s in the body's frame. */
-static void scan_edge(const mesh_touch *t, int k, const double *e, const double *s, dls_hull_axis *axis) {
-    const dls_hull *hull = t->pair.hull[0];
-    for (int i = 0; i < hull->edge_count; i++) {
-        const double *n1 = hull->face_normal + 3 * hull->edge_face[i][0],
-                     *n2 = hull->face_normal + 3 * hull->edge_face[i][1];
-        if (!(vec_dot(n1, e) * vec_dot(n2, e) < 0)) continue;
-        const double *from = hull->vertex + 3 * hull->edge_vertex[i][0];
-        double u[3], n[3], d[3];
-        vec_sub(u, hull->vertex + 3 * hull->edge_vertex[i][1], from);
-        vec_cross(n, u, e);
-        double n2n = vec_dot(n, n);
-        if (!(n2n > 1e-12 * vec_dot(u, u) * vec_dot(e, e))) continue;
-        vec_scale(n, (vec_dot(n, n1) + vec_dot(n, n2) > 0 ? 1 : -1) / sqrt(n2n), n);
-        vec_sub(d, s, from);
-        double gap = vec_dot(n, d), out[3];
-        if (!(gap > axis->gap)) continue;
-        mat_apply_transposed(out, t->pair.R, n);
-        vec_scale(out, -1, out);
-        if (!dls_mesh_is_minimum(t->mesh, t->element, DLS_TRIANGLE_EDGE + k, out)) continue;
-        *axis = (dls_hull_axis){.gap = gap, .n = {n[0], n[1], n[2]}, .first = i, .second = k};
+/* Starts and directions of the triangle's edges in the body's frame. */
+static void place_edges(mesh_touch *t) {
+    for (int k = 0; k < 3; k++) {
+        double *s = t->edge_start + 3 * k, *e = t->edge_along + 3 * k;
+        vec_sub(e, t->facet.vertex + 3 * ((k + 1) % 3), t->facet.vertex + 3 * k);
+        mat_apply(e, t->pair.R, e);
+        mat_apply(s, t->pair.R, t->facet.vertex + 3 * k);
+        vec_add(s, s, t->pair.x);
     }
+}
+
+/* Edge i of the body on edge k of the triangle; gap = −INFINITY where they cannot touch, or have no wider
+ * gap than least. */
+static void edge_axis(const mesh_touch *t, int i, int k, double least, dls_hull_axis *axis) {
+    const dls_hull *hull = t->pair.hull[0];
+    const double *n1 = hull->face_normal + 3 * hull->edge_face[i][0],
+                 *n2 = hull->face_normal + 3 * hull->edge_face[i][1];
+    const double *from = hull->vertex + 3 * hull->edge_vertex[i][0], *s = t->edge_start + 3 * k,
+                 *e = t->edge_along + 3 * k;
+    double u[3], n[3], d[3], out[3];
+    axis->gap = -INFINITY;
+    if (!(vec_dot(n1, e) * vec_dot(n2, e) < 0)) return;
+    vec_sub(u, hull->vertex + 3 * hull->edge_vertex[i][1], from);
+    vec_cross(n, u, e);
+    double n2n = vec_dot(n, n), sine2 = n2n / (vec_dot(u, u) * vec_dot(e, e));
+    if (!(sine2 > 1e-12)) return;
+    vec_scale(n, (vec_dot(n, n1) + vec_dot(n, n2) > 0 ? 1 : -1) / sqrt(n2n), n);
+    vec_sub(d, s, from);
+    double gap = vec_dot(n, d);
+    if (!(gap > least)) return;
+    mat_apply_transposed(out, t->pair.R, n);
+    vec_scale(out, -1, out);
+    if (!dls_mesh_is_minimum(t->mesh, t->element, DLS_TRIANGLE_EDGE + k, out)) return;
+    *axis = (dls_hull_axis){.gap = gap, .n = {n[0], n[1], n[2]}, .first = i, .second = k, .sine2 = sine2};
 }
 
 static bool scan_edges(const mesh_touch *t, dls_hull_axis *axis) {
     axis->gap = -INFINITY;
     for (int k = 0; k < 3; k++) {
         if (!dls_mesh_edge_is_sharp(t->mesh, t->element, k)) continue;
-        double e[3], s[3];
-        vec_sub(e, t->facet.vertex + 3 * ((k + 1) % 3), t->facet.vertex + 3 * k);
-        mat_apply(e, t->pair.R, e);
-        mat_apply(s, t->pair.R, t->facet.vertex + 3 * k);
-        vec_add(s, s, t->pair.x);
-        scan_edge(t, k, e, s, axis);
+        for (int i = 0; i < t->pair.hull[0]->edge_count; i++) {
+            dls_hull_axis other;
+            edge_axis(t, i, k, axis->gap, &other);
+            if (other.gap > axis->gap) *axis = other;
+        }
     }
     return !(axis->gap > t->margin);
 }
@@ -174,16 +189,24 @@ static uint64_t make_id(int kind, int element, int feature) {
 }
 
 /* Two triangles that share what touches give one contact. */
-static void add(mesh_touch *t, const double *a, const double *b, double gap, uint64_t id) {
+static void add(mesh_touch *t, const double *a, const double *b, const double *normal, double gap,
+                uint64_t id) {
     t->counted++;
     if (t->count_only || gap > t->margin) return;
     for (int k = t->start; k < t->manifold->count; k++) {
         const dls_contact_point *c = &t->manifold->point[k];
-        if (vec_distance(c->point_a, a) <= 4 * level * t->pair.size &&
-            vec_dot(c->normal, t->normal) > 1 - 1e-6)
+        if (vec_distance(c->point_a, a) <= 4 * level * t->pair.size && vec_dot(c->normal, normal) > 1 - 1e-6)
             return;
     }
-    dls_manifold_add(t->manifold, a, b, t->normal, gap, id);
+    dls_manifold_add(t->manifold, a, b, normal, gap, id);
+}
+
+/* On flat ground what touches a feature rests on the faces around, which have it already. */
+static bool sharp(const mesh_touch *t, int feature) {
+    if (feature == DLS_TRIANGLE_FACE) return false;
+    if (feature >= DLS_TRIANGLE_EDGE)
+        return dls_mesh_edge_is_sharp(t->mesh, t->element, feature - DLS_TRIANGLE_EDGE);
+    return dls_mesh_vertex_is_sharp(t->mesh, t->mesh->element[3 * t->element + feature]);
 }
 
 /* The triangle is the reference: the body's vertices count, and what stands out of the triangle. */
@@ -195,21 +218,53 @@ static bool stands_out(const mesh_touch *t, const dls_clip_point *p) {
            dls_mesh_is_minimum(t->mesh, t->element, p->i, t->facet.normal);
 }
 
-/* The triangle is cut by a face of the body: points on it count where the direction is in their cone. */
+/* The triangle is cut by a face of the body: points on it count where the direction is in their cone, and
+ * vertices that stand out wherever they do: it takes but a small turn to lay the face on them. */
 static bool in_cone(const mesh_touch *t, const dls_clip_point *p) {
     double out[3];
     mat_apply_transposed(out, t->pair.frame_R[1], t->normal);
     vec_scale(out, -1, out);
     if (p->kind == DLS_CLIP_CORNER) return vec_dot(out, t->facet.normal) > 1 - 1e-9;
+    if (p->kind == DLS_CLIP_VERTEX && sharp(t, p->i)) return true;
     int feature = p->kind == DLS_CLIP_EDGE ? DLS_TRIANGLE_EDGE + p->i : p->i;
     return dls_mesh_is_minimum(t->mesh, t->element, feature, out);
 }
 
+/* The edges of body and triangle that cross in a corner of the common area. */
+static void crossing_edges(const mesh_touch *t, const dls_clip_point *p, int *edge) {
+    const dls_hull *hull = t->pair.hull[0];
+    bool flip = t->clip->reference == 1;
+    int face = flip ? t->clip->incident : t->clip->face;
+    edge[0] = hull->face_edge[hull->face_start[face] + (flip ? p->i : p->j)];
+    edge[1] = flip ? p->j : p->i;
+}
+
+/* An edge that leaves a face over its side and sinks behind it touches that side as edge on edge, with a
+ * normal of its own. False where the face's normal serves: the edge rises or runs along the side. */
+static bool add_crossing(mesh_touch *t, const dls_clip_point *p) {
+    double on_a[3], on_b[3], normal[3];
+    int edge[2];
+    dls_hull_axis axis;
+    crossing_edges(t, p, edge);
+    if (!dls_mesh_edge_is_sharp(t->mesh, t->element, edge[1])) return false;
+    edge_axis(t, edge[0], edge[1], t->best - tie * t->pair.size, &axis);
+    if (!(axis.gap >= t->best - tie * t->pair.size) || !(axis.sine2 > along_side) || axis.gap > t->margin ||
+        !dls_hull_edge_points(&t->pair, edge[0], edge[1], level * t->pair.size, on_a, on_b))
+        return false;
+    dls_hull_pair_point(&t->pair, on_a, on_a);
+    dls_hull_pair_point(&t->pair, on_b, on_b);
+    dls_hull_pair_direction(&t->pair, axis.n, normal);
+    add(t, on_a, on_b, normal, axis.gap, p->id);
+    return true;
+}
+
 static void add_clipped(void *user, const dls_clip_point *p) {
     mesh_touch *t = user;
-    if (!(t->flip ? stands_out(t, p) : in_cone(t, p))) return;
-    add(t, t->flip ? p->on_incident : p->on_reference, t->flip ? p->on_reference : p->on_incident, p->gap,
-        p->id);
+    bool flip = t->clip->reference == 1;
+    if (!(flip ? stands_out(t, p) : in_cone(t, p))) return;
+    if (p->kind == DLS_CLIP_EDGE && add_crossing(t, p)) return;
+    add(t, flip ? p->on_incident : p->on_reference, flip ? p->on_reference : p->on_incident, t->normal,
+        p->gap, p->id);
 }
 
 /* The body's face that lay on this triangle in the step before, −1 for none. */
@@ -220,41 +275,78 @@ static int old_incident(const mesh_touch *t) {
     return -1;
 }
 
-static double clip_faces(mesh_touch *t, int side, const dls_hull_axis *axis) {
-    int face = side ? 0 : axis->first,
-        incident = side ? dls_hull_incident(&t->pair, 1, 0, old_incident(t)) : 0;
-    t->flip = side == 1;
-    dls_hull_pair_direction(&t->pair, axis->n, t->normal);
+/* Hands the corners of a face of the body and the triangle to emit, which is the reference where side is 1;
+ * the least gap among them. */
+static double clip_faces(mesh_touch *t, int side, int face, const double *n,
+                         void (*emit)(void *user, const dls_clip_point *point)) {
     dls_clip clip = {.reference = side,
-                     .face = face,
-                     .incident = incident,
-                     .id = make_id(side, t->element, side ? incident : face),
+                     .face = side ? 0 : face,
+                     .incident = side ? face : 0,
+                     .id = make_id(side, t->element, face),
                      .last = t->last,
                      .last_count = t->last_count,
-                     .emit = add_clipped,
+                     .emit = emit,
                      .user = t};
+    t->clip = &clip;
+    dls_hull_pair_direction(&t->pair, n, t->normal);
     return dls_hull_clip(&t->pair, &clip);
 }
 
+static double clip_front(mesh_touch *t, const dls_hull_axis *front) {
+    return clip_faces(t, 1, dls_hull_incident(&t->pair, 1, 0, old_incident(t)), front->n, add_clipped);
+}
+
+/* ---- what may touch before the next step ----
+ * Where edges or corners are nearest, a face just behind them is not held by that contact alone: a turn
+ * within the step would drop a vertex through it. */
+
+/* Nothing that lies deeper than what touches: of that the best direction knows the shorter way out. */
+static void add_vertex(void *user, const dls_clip_point *p) {
+    const mesh_touch *t = user;
+    if (p->kind == DLS_CLIP_VERTEX && p->gap >= t->best) add_clipped(user, p);
+}
+
+static void add_over(void *user, const dls_clip_point *p) {
+    const mesh_touch *t = user;
+    int edge[2];
+    add_vertex(user, p);
+    if (p->kind != DLS_CLIP_EDGE || p->gap < t->best) return;
+    crossing_edges(t, p, edge);
+    if (edge[0] != t->edge[0] || edge[1] != t->edge[1]) add_clipped(user, p);
+}
+
+/* Vertices of a face of the body over the triangle. */
+static void add_over_front(mesh_touch *t, const dls_hull_axis *front, int face) {
+    clip_faces(t, 1, face, front->n, add_vertex);
+}
+
+/* The better of the triangle and the body's best face with the vertices and edges over it, then its vertices
+ * over the face that it meets. */
+static void add_behind(mesh_touch *t, const dls_hull_axis *front, const dls_hull_axis *faces) {
+    double n[3];
+    if (front->gap > faces->gap) {
+        int face = dls_hull_incident(&t->pair, 1, 0, -1);
+        clip_faces(t, 1, face, front->n, add_over);
+        dls_hull_face_gap(&t->pair, 0, face, n);
+        clip_faces(t, 0, face, n, add_vertex);
+    } else {
+        clip_faces(t, 0, faces->first, faces->n, add_over);
+        add_over_front(t, front, faces->first);
+    }
+}
+
 static double touch_edges(mesh_touch *t, const dls_hull_axis *axis) {
-    double on_a[3], on_b[3], a[3], b[3];
+    double on_a[3], on_b[3], a[3], b[3], normal[3];
     if (!dls_hull_edge_points(&t->pair, axis->first, axis->second, level * t->pair.size, on_a, on_b))
         return INFINITY;
     dls_hull_pair_point(&t->pair, on_a, a);
     dls_hull_pair_point(&t->pair, on_b, b);
-    dls_hull_pair_direction(&t->pair, axis->n, t->normal);
-    add(t, a, b, axis->gap,
+    dls_hull_pair_direction(&t->pair, axis->n, normal);
+    add(t, a, b, normal, axis->gap,
         dls_clip_id(make_id(DLS_TOUCH_EDGES, t->element, axis->first), DLS_CLIP_LONE, axis->second,
                     axis->first >> 12));
+    t->edge[0] = axis->first, t->edge[1] = axis->second;
     return axis->gap;
-}
-
-/* On flat ground what touches a feature rests on the faces around, which have it already. */
-static bool sharp(const mesh_touch *t, int feature) {
-    if (feature == DLS_TRIANGLE_FACE) return false;
-    if (feature >= DLS_TRIANGLE_EDGE)
-        return dls_mesh_edge_is_sharp(t->mesh, t->element, feature - DLS_TRIANGLE_EDGE);
-    return dls_mesh_vertex_is_sharp(t->mesh, t->mesh->element[3 * t->element + feature]);
 }
 
 /* Apart, and no face or edge shows the distance: the closest points, where the neighbours allow them. */
@@ -262,16 +354,16 @@ static void add_closest(mesh_touch *t, const double *start, int before) {
     dls_hull_closest c;
     dls_hull_find_closest(&t->pair, start, &c);
     if (c.distance > t->margin) return;
-    double local[3];
+    double local[3], normal[3];
     mat_apply_transposed(local, t->pair.R, c.n);
     if (!sharp(t, lowest_feature(t, local)) || !allowed(t, c.n)) return;
     t->manifold->count = before;
-    dls_hull_pair_direction(&t->pair, c.n, t->normal);
+    dls_hull_pair_direction(&t->pair, c.n, normal);
     for (int k = 0; k < c.count; k++) {
         double a[3], b[3];
         dls_hull_pair_point(&t->pair, c.on_a[k], a);
         dls_hull_pair_point(&t->pair, c.on_b[k], b);
-        add(t, a, b, c.distance,
+        add(t, a, b, normal, c.distance,
             dls_clip_id(make_id(DLS_TOUCH_CLOSEST, t->element, c.vertex_a[0]), k,
                         4 * c.vertex_b[0] + c.vertex_b[1], c.vertex_a[1]));
     }
@@ -279,17 +371,25 @@ static void add_closest(mesh_touch *t, const double *start, int before) {
 
 static void touch_triangle(mesh_touch *t, const dls_hull_axis *front) {
     dls_hull_axis faces, edges;
+    place_edges(t);
     if (!scan_faces(t, &faces) || !scan_edges(t, &edges)) return;
     double best = fmax(front->gap, fmax(faces.gap, edges.gap)), size = t->pair.size, least;
     double slack = (old_incident(t) >= 0 ? 2 : 1) * tie * size;
     int before = t->manifold->count;
-    if (front->gap >= best - slack)
-        least = clip_faces(t, 1, front);
-    else if (faces.gap >= best - tie * size)
-        least = clip_faces(t, 0, &faces);
-    else
-        least = touch_edges(t, &edges);
+    t->best = best;
+    t->edge[0] = t->edge[1] = -1;
+    if (front->gap >= best - slack) {
+        least = clip_front(t, front);
+        if (best > 0 && least > best + attained * size) add_closest(t, front->n, before);
+        return;
+    }
+    bool on_face = faces.gap >= best - tie * size;
+    least = on_face ? clip_faces(t, 0, faces.first, faces.n, add_clipped) : touch_edges(t, &edges);
     if (best > 0 && least > best + attained * size) add_closest(t, front->n, before);
+    if (on_face)
+        add_over_front(t, front, faces.first);
+    else
+        add_behind(t, front, &faces);
 }
 
 /* ---- overlaps that another one explains ---- */
@@ -308,17 +408,19 @@ static double way_out(const mesh_touch *t, const dls_contact_point *c) {
     return least;
 }
 
-/* Whether moving the body out along a shorter way than that of c frees it from c's triangle as well. */
+/* Whether the way out of another contact, or the room that it has left, is wider and holds for c's triangle
+ * as well. */
 static bool explained(mesh_touch *t, const dls_contact_point *c) {
     double own = way_out(t, c);
     for (int k = t->start; k < t->manifold->count; k++) {
         const dls_contact_point *other = &t->manifold->point[k];
-        if (!(other->gap < 0) || vec_dot(other->normal, c->normal) > 1 - 1e-6) continue;
+        if (vec_dot(other->normal, c->normal) > 1 - 1e-6) continue;
         double out = way_out(t, other), n[3];
         if (!(out > own)) continue;
         facet_set(t, element_of(c));
         mat_apply_transposed(n, t->pair.frame_R[0], other->normal);
-        if (dls_hull_pair_gap(&t->pair, n) >= out - tie * t->pair.hull[0]->size) return true;
+        double slack = (out > 0 ? attained : tie) * t->pair.hull[0]->size;
+        if (dls_hull_pair_gap(&t->pair, n) >= out - slack) return true;
     }
     return false;
 }
@@ -394,7 +496,7 @@ static void walk_triangles(mesh_touch *t, const double *low, const double *high,
         if (pass == SEARCH ? front.gap <= *gap : vec_dot(way, t->facet.normal) < 0.99) continue;
         t->counted = 0;
         t->count_only = pass == SEARCH;
-        clip_faces(t, 1, &front);
+        clip_front(t, &front);
         if (t->counted == 0 || pass == DEEP) continue;
         *gap = front.gap;
         vec_copy(way, t->facet.normal);
@@ -418,6 +520,7 @@ void dls_collide_mesh_hull(const dls_placed *a, const dls_placed *b, double marg
     walk_triangles(&t, low, high, FRONT, NULL, NULL);
     drop_explained(&t);
     if (manifold->count > t.start) return;
+    t.best = INFINITY; /* the way out is along one normal: edges have none of their own */
     walk_triangles(&t, low, high, SEARCH, way, &gap);
     if (isfinite(gap)) walk_triangles(&t, low, high, DEEP, way, &gap);
 }

@@ -1,6 +1,7 @@
 /* Meshes: no ghost normals on flat ones, distances against brute force over all triangles, sides, deep ones.
  */
 #include "collide/mesh_query.h"
+#include "support/foresight.h"
 #include "support/pairs.h"
 #include "support/scale.h"
 
@@ -477,6 +478,14 @@ static void test_box_twin(void **state) {
     dls_hull_destroy(stone.hull);
 }
 
+static void test_box_foresight(void **state) {
+    (void)state;
+    dls_shape below = solid_shape(1, 1, 0.5), above = box_shape(1, 0.5, 0.5);
+    check_foresight(&below, &above, scaled(6000, 300));
+    dls_mesh_destroy(below.mesh);
+    dls_hull_destroy(above.hull);
+}
+
 /* Under noise a sphere on a vertex, on an edge, and a box over inner edges keep their names. */
 static void test_noise(void **state) {
     (void)state;
@@ -515,11 +524,17 @@ static void test_noise(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_closest_and_walk), cmocka_unit_test(test_sphere_flat),
-        cmocka_unit_test(test_sphere_hills),     cmocka_unit_test(test_sphere_sides),
-        cmocka_unit_test(test_capsule),          cmocka_unit_test(test_box_flat),
-        cmocka_unit_test(test_box_slide),        cmocka_unit_test(test_box_features),
-        cmocka_unit_test(test_box_twin),         cmocka_unit_test(test_noise),
+        cmocka_unit_test(test_closest_and_walk),
+        cmocka_unit_test(test_sphere_flat),
+        cmocka_unit_test(test_sphere_hills),
+        cmocka_unit_test(test_sphere_sides),
+        cmocka_unit_test(test_capsule),
+        cmocka_unit_test(test_box_flat),
+        cmocka_unit_test(test_box_slide),
+        cmocka_unit_test(test_box_features),
+        cmocka_unit_test(test_box_twin),
+        cmocka_unit_test(test_box_foresight),
+        cmocka_unit_test(test_noise),
     };
     cmocka_set_message_output(CM_OUTPUT_TAP);
     return cmocka_run_group_tests(tests, NULL, NULL);
