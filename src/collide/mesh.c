@@ -9,7 +9,7 @@ static const dls_pair_row rows[] = {
     {DLS_SPHERE, DLS_MESH, dls_collide_mesh_sphere, true, true,
      "closest points that are local minima over neighbouring triangles"},
     {DLS_CAPSULE, DLS_MESH, dls_collide_mesh_capsule, true, true,
-     "end balls as spheres; the axis against sharp edges and vertices"},
+     "end balls as spheres; the axis against sharp edges and vertices, and over borders"},
     {DLS_BOX, DLS_MESH, dls_collide_mesh_hull, false, true, HULL_METHOD},
     {DLS_POLYHEDRON, DLS_MESH, dls_collide_mesh_hull, false, true, HULL_METHOD},
 };

@@ -19,6 +19,7 @@ typedef struct round_query {
     dls_manifold *manifold;
     int start;     /* contacts of others before the own ones */
     uint64_t part; /* which part of the body: the upper bits of the identity */
+    int borders;   /* contacts of an axis with edges that it only passes over */
 } round_query;
 
 enum { PART_SHIFT = 40 };
@@ -135,7 +136,7 @@ void dls_collide_mesh_sphere(const dls_placed *a, const dls_placed *b, double ma
                              const dls_contact_point *last, int last_count, dls_manifold *manifold) {
     (void)memory;
     round_query r = {b->shape->mesh, b,        a->shape->radius, margin, last,
-                     last_count,     manifold, manifold->count,  0};
+                     last_count,     manifold, manifold->count,  0,      0};
     double p[3];
     to_mesh(b, a->x, p);
     ball_contacts(&r, p);
@@ -166,29 +167,58 @@ static bool inner_foot(const double *p0, const double *u, const double *q, doubl
     return true;
 }
 
-/* deep: the feature has passed the axis, and what is behind it is pushed out. */
-static void try_feature(const round_query *r, const double *p, const double *q, int element, int feature,
+/* Whether the feature is nearest there, within reach or not. deep: the feature has passed the axis, and what
+ * is behind it is pushed out. */
+static bool try_feature(const round_query *r, const double *p, const double *q, int element, int feature,
                         bool deep) {
     double d[3], out[3];
     vec_sub(d, p, q);
     double distance = vec_norm(d);
-    if (distance > (deep ? r->radius : r->radius + r->margin) || !(distance > 1e-9 * r->radius)) return;
+    if (!(distance > 1e-9 * r->radius)) return false;
     vec_scale(out, (deep ? -1 : 1) / distance, d);
-    if (dls_mesh_is_minimum(r->mesh, element, feature, out))
+    if (!dls_mesh_is_minimum(r->mesh, element, feature, out)) return false;
+    if (distance <= (deep ? r->radius : r->radius + r->margin))
         add(r, p, q, out, (deep ? -distance : distance) - r->radius,
             dls_mesh_feature(r->mesh, element, feature));
+    return true;
 }
 
-/* The axis between its ends against what stands out of a triangle, each feature from its first triangle. */
-static void axis_contacts(const round_query *r, const double *p0, const double *u, int element, bool deep) {
+/* The axis leaves the triangle over edge q0 + t v and rises on its way: its end is nearer, but a turn within
+ * the step may drop it on the edge. */
+static void border_contact(round_query *r, const double *p0, const double *u, int element, int k,
+                           const double *q0, const double *v) {
+    const double *n = r->mesh->normal + 3 * element;
+    double across[3], d[3], p[3], q[3];
+    int count = r->manifold->count;
+    vec_cross(across, v, n);
+    vec_sub(d, q0, p0);
+    double s = vec_dot(d, across) / vec_dot(u, across);
+    if (!(s > 0 && s < 1)) return;
+    vec_along(p, p0, s, u);
+    vec_sub(d, p, q0);
+    double height = vec_dot(n, d), t = vec_dot(d, v) / vec_dot(v, v);
+    if (!(t > 0 && t < 1) || !(height > 0) || height > r->radius + r->margin) return;
+    vec_along(q, p, -height, n);
+    add(r, p, q, n, height - r->radius, DLS_TRIANGLE_FEATURES * element + DLS_TRIANGLE_EDGE + k);
+    r->borders += r->manifold->count - count;
+}
+
+static void axis_on_edge(round_query *r, const double *p0, const double *u, int element, int k, bool deep) {
+    const double *q0 = dls_mesh_corner(r->mesh, element, k);
+    double v[3], p[3], q[3];
+    if (!dls_mesh_edge_is_sharp(r->mesh, element, k)) return;
+    vec_sub(v, dls_mesh_corner(r->mesh, element, (k + 1) % 3), q0);
+    if (inner_points(p0, u, q0, v, p, q) && try_feature(r, p, q, element, DLS_TRIANGLE_EDGE + k, deep))
+        return;
+    if (!deep) border_contact(r, p0, u, element, k, q0, v);
+}
+
+/* The axis between its ends against what stands out of a triangle; what two triangles share is added once. */
+static void axis_contacts(round_query *r, const double *p0, const double *u, int element, bool deep) {
     for (int k = 0; k < 3; k++) {
         const double *q0 = dls_mesh_corner(r->mesh, element, k);
-        double v[3], p[3], q[3];
-        int edge = DLS_TRIANGLE_EDGE + k;
-        vec_sub(v, dls_mesh_corner(r->mesh, element, (k + 1) % 3), q0);
-        if (dls_mesh_feature(r->mesh, element, edge) == DLS_TRIANGLE_FEATURES * element + edge &&
-            inner_points(p0, u, q0, v, p, q) && dls_mesh_edge_is_sharp(r->mesh, element, k))
-            try_feature(r, p, q, element, edge, deep);
+        double p[3];
+        axis_on_edge(r, p0, u, element, k, deep);
         if (dls_mesh_feature(r->mesh, element, k) == DLS_TRIANGLE_FEATURES * element + k &&
             inner_foot(p0, u, q0, p) && dls_mesh_vertex_is_sharp(r->mesh, r->mesh->element[3 * element + k]))
             try_feature(r, p, q0, element, k, deep);
@@ -212,7 +242,7 @@ static void pierced_contacts(const round_query *r, const double *p0, const doubl
     add(r, end, foot, n, depth - r->radius, DLS_TRIANGLE_FEATURES * element + DLS_TRIANGLE_FACE);
 }
 
-static void walk_axis(const round_query *r, const double *p0, const double *u, bool deep) {
+static void walk_axis(round_query *r, const double *p0, const double *u, bool deep) {
     double low[3], high[3], reach = r->radius + fmax(r->margin, 0);
     for (int i = 0; i < 3; i++) {
         low[i] = fmin(p0[i], p0[i] + u[i]) - reach;
@@ -231,7 +261,7 @@ void dls_collide_mesh_capsule(const dls_placed *a, const dls_placed *b, double m
                               dls_manifold *manifold) {
     (void)memory;
     round_query r = {b->shape->mesh, b,        a->shape->radius, margin, last,
-                     last_count,     manifold, manifold->count,  0};
+                     last_count,     manifold, manifold->count,  0,      0};
     double end[2][3], p[2][3], u[3];
     for (int k = 0; k < 2; k++) {
         vec_along(end[k], a->x, (k ? 0.5 : -0.5) * a->shape->length, a->R + 6);
@@ -243,5 +273,5 @@ void dls_collide_mesh_capsule(const dls_placed *a, const dls_placed *b, double m
     vec_sub(u, p[1], p[0]);
     if (!(vec_dot(u, u) > 0)) return;
     walk_axis(&r, p[0], u, false);
-    if (manifold->count == r.start) walk_axis(&r, p[0], u, true);
+    if (manifold->count - r.borders == r.start) walk_axis(&r, p[0], u, true);
 }

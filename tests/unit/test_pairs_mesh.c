@@ -310,6 +310,14 @@ static void test_capsule(void **state) {
     pair_step(&run, &stuck, &ground, 0.01); /* upright, one end 0.15 below */
     assert_int_equal(run.manifold.count, 1);
     assert_true(fabs(run.manifold.point[0].gap + 0.2) < 1e-9 && run.manifold.point[0].normal[2] < -1 + 1e-9);
+    dls_placed leaving = placed_at(&rod, 0.3, 0.1, 0.26), block = placed_at(&solid, 0, 0, 0);
+    turn(&leaving, 0, 1.5707963267948966 - 0.02, 0); /* its end rests, over the border it rises */
+    pair_step(&run, &leaving, &block, 0.02);
+    assert_int_equal(run.manifold.count, 2);
+    assert_true(fabs(run.manifold.point[0].gap - (0.01 - 0.25 * sin(0.02))) < 1e-9);
+    assert_true(fabs(run.manifold.point[1].gap - 0.01) < 1e-9);
+    assert_true(fabs(run.manifold.point[1].point_b[0] - 0.3) < 1e-9 &&
+                run.manifold.point[1].normal[2] < -1 + 1e-9);
     for (int n = 0; n < scaled(2000, 100); n++) {
         dls_placed a = placed_at(&rod, 0, 0, 0), b = placed_at(&solid, 0, 0, 0);
         for (int i = 0; i < 3; i++) a.x[i] = 0.35 * dls_random_normal(&g);
