@@ -44,12 +44,12 @@ static const option options[] = {
 
 /* ---- settings ---- */
 
-enum { MOST_TEXT = 1024 };
+enum { MOST_TEXT = 1024, OWN_SETTINGS = 5 };
 
 typedef struct setting_list {
     int count;
     const char **items;
-    char own[5][MOST_TEXT]; /* those that options stand for */
+    char own[OWN_SETTINGS][MOST_TEXT]; /* those that options stand for */
     int own_count;
 } setting_list;
 
@@ -95,10 +95,17 @@ static bool add_solver(setting_list *list, const char *text, double tolerance) {
     return add_setting(list, "solver={name: %s, tolerance: %.17g}", map, tolerance);
 }
 
+/* What the scene asks for. Settings of a solver are for the one that comes instead. */
 static bool scene_tolerance(const char *path, const run_values *v, double *tolerance) {
+    const char **items = report_allocate((size_t)v->settings.count + 1, sizeof *items);
+    int count = 0;
+    for (int i = 0; i < v->settings.count; i++)
+        if (strncmp(v->settings.items[i], "solver", 6) != 0) items[count++] = v->settings.items[i];
     dls_scene *scene;
     dls_error error;
-    if (dls_scene_read(path, v->settings.count, v->settings.items, &scene, &error)) {
+    dls_status status = dls_scene_read(path, count, items, &scene, &error);
+    free(items);
+    if (status) {
         report_error("%s", error.message);
         return false;
     }
@@ -107,14 +114,14 @@ static bool scene_tolerance(const char *path, const run_values *v, double *toler
     return true;
 }
 
+/* The solver comes first, so that --set can still change its options. */
 static bool gather_settings(const char *path, const run_values *v, setting_list *list) {
-    list->items = report_allocate((size_t)v->settings.count + 5, sizeof *list->items);
-    for (int i = 0; i < v->settings.count; i++) list->items[list->count++] = v->settings.items[i];
+    list->items = report_allocate((size_t)v->settings.count + OWN_SETTINGS, sizeof *list->items);
     double tolerance = v->tolerance;
     if (v->solver && tolerance < 0 && !scene_tolerance(path, v, &tolerance)) return false;
     if (v->solver && !add_solver(list, v->solver, tolerance)) return false;
-    if (!v->solver && v->tolerance >= 0 && !add_setting(list, "solver.tolerance=%.17g", v->tolerance))
-        return false;
+    for (int i = 0; i < v->settings.count; i++) list->items[list->count++] = v->settings.items[i];
+    if (v->tolerance >= 0 && !add_setting(list, "solver.tolerance=%.17g", v->tolerance)) return false;
     if (v->until >= 0 && !add_setting(list, "time.until=%.17g", v->until)) return false;
     if (v->threads > 0 && !add_setting(list, "run.threads=%d", v->threads)) return false;
     return !v->strict || add_setting(list, "run.strict=yes");

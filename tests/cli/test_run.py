@@ -168,6 +168,32 @@ def test_threads():
     same_data("threads1.h5", "threads4.h5")
 
 
+def test_more_contacts_than_the_cache_holds():
+    """Beyond 100,000 contacts sweeps go through balls in one stream, not in four."""
+    if float(os.environ.get("DLS_TEST_SCALE", 1)) < 1:
+        return
+    scene("many", DENSE.replace("counts: [10, 10, 10]", "counts: [35, 35, 35]").replace("until: 4e-3", "until: 1e-3")
+          .replace("size: [1, 1, 1]", "size: [4, 4, 4]").replace("position: [0, 0, 0.5]", "position: [1.5, 1.5, 2]"))
+    ends = [run_json("run", "many.yaml", "-o", "many.h5", "--threads", threads, "--solver", "nlgs:exact",
+                     "--set", f"solver.max_iterations={sweeps}", expect=1)
+            for threads, sweeps in ((1, 10), (2, 10), (2, 40))]
+    assert ends[0]["contacts"] > 100000, ends[0]
+    assert ends[0]["state"] == ends[1]["state"]
+    assert ends[2]["worst_residual"] < ends[0]["worst_residual"] < 1, ends
+
+
+def test_solver_and_its_options():
+    """--set changes the solver that --solver names, in either order; --tol has the last word."""
+    scene("dense", DENSE)
+    few = ("--set", "solver.max_iterations=3")
+    ends = [run_json("run", "dense.yaml", "-o", "few.h5", *arguments, expect=1)
+            for arguments in (("--solver", "nlgs:exact", *few), (*few, "--solver", "nlgs:exact"))]
+    assert [end["iterations"] for end in ends] == [12, 12], ends  # four steps
+    end = run_json("run", "dense.yaml", "-o", "few.h5", "--solver", "nlgs", "--set", "solver.tolerance=1e-9",
+                   "--tol", "1e-2")
+    assert end["tolerance"] == 1e-2, end
+
+
 def test_interrupted():
     whole_drum()
     for number in (signal.SIGINT, signal.SIGTERM):
