@@ -54,6 +54,7 @@ typedef struct session {
     const dls_problem *problem;
     double *r, *u;
     dls_solve_info info;
+    dls_contradiction contradiction;
     int repeats; /* finished */
     progress progress;
     output_file trace_file;
@@ -139,6 +140,15 @@ static bool solve_repeatedly(session *s, const double *start) {
     return !status;
 }
 
+static bool seek_contradiction(session *s) {
+    dls_error error;
+    dls_outcome outcome = s->info.outcome;
+    if (outcome == DLS_CONVERGED || outcome == DLS_CANCELLED) return true;
+    if (dls_find_contradiction(s->problem, NULL, &s->contradiction, &error) == DLS_OK) return true;
+    report_error("%s: %s", s->path, error.message);
+    return false;
+}
+
 /* ---- the report --------------------------------------------------------------------------------------- */
 
 static void stages_to_json(json *j, const dls_solve_info *info) {
@@ -153,6 +163,21 @@ static void stages_to_json(json *j, const dls_solve_info *info) {
         json_object_end(j);
     }
     json_array_end(j);
+}
+
+static void contradiction_to_json(json *j, const dls_contradiction *found) {
+    if (!found->found) return;
+    json_key(j, "contradiction");
+    json_object_begin(j);
+    json_member_real(j, "closing", found->closing);
+    json_member_real(j, "impulse", found->impulse);
+    json_member_integer(j, "block_count", found->block_count);
+    json_key(j, "blocks");
+    json_array_begin(j);
+    for (int i = 0; i < found->block_count && i < DLS_CONTRADICTION_BLOCKS; i++)
+        json_integer(j, found->blocks[i]);
+    json_array_end(j);
+    json_object_end(j);
 }
 
 static void settings_to_json(json *j, const solver_choice *choice) {
@@ -195,6 +220,7 @@ static void print_json(const session *s) {
     json_member_integer(&j, "unsolved", info->unsolved);
     json_member_integer(&j, "fallbacks", info->fallbacks);
     json_member_bool(&j, "relaxed", info->relaxed);
+    contradiction_to_json(&j, &s->contradiction);
     stages_to_json(&j, info);
     settings_to_json(&j, &s->choice);
     json_member_text(&j, "version", dls_version());
@@ -228,6 +254,19 @@ static void print_effort(const session *s) {
     }
 }
 
+/* Why no solver can do better. */
+static void print_contradiction(const dls_contradiction *found) {
+    if (!found->found) return;
+    printf("  no solution: block%s", plural(found->block_count));
+    for (int i = 0; i < found->block_count && i < DLS_CONTRADICTION_BLOCKS; i++)
+        printf("%s %d", i ? "," : "", found->blocks[i]);
+    if (found->block_count > DLS_CONTRADICTION_BLOCKS)
+        printf(" and %d more", found->block_count - DLS_CONTRADICTION_BLOCKS);
+    printf(" contradict each other: whatever the impulses, one of them\n"
+           "  closes or is off by at least %.4g m/s\n\n",
+           found->closing);
+}
+
 /* The measure that was compared with the tolerance. */
 static const char *stop_name(const solver_choice *choice) {
     dls_stop_measure measure = choice->options.stop.measure;
@@ -248,6 +287,7 @@ static void print_summary(const session *s) {
         printf("  relaxed: the convex cone problem, solved to %.3e of its own residual; as a contact "
                "problem:\n\n",
                info->stop_value);
+    print_contradiction(&s->contradiction);
     for (int i = 0; i < measure_row_count; i++)
         print_measure(&measure_rows[i], &info->measures, i < 2 ? COLOUR_STRONG : COLOUR_NONE);
     putchar('\n');
@@ -280,7 +320,7 @@ static int solve_and_report(session *s) {
     s->u = report_allocate(rows, sizeof *s->u);
     bool solved = solve_repeatedly(s, start);
     free(start);
-    if (!solved) return EXIT_BAD_INPUT;
+    if (!solved || !seek_contradiction(s)) return EXIT_BAD_INPUT;
     if (s->values->json)
         print_json(s);
     else

@@ -238,6 +238,25 @@ DLS_API dls_status dls_solve(const dls_problem *problem, const dls_solver *solve
                              double *r, double *u, dls_workspace *workspace, dls_solve_info *info,
                              dls_error *error);
 
+/* ---- problems without a solution ---------------------------------------------------------------------- */
+
+enum { DLS_CONTRADICTION_BLOCKS = 8 };
+
+/* Impulses along the normals of contacts, and any in bilateral rows, that move nothing and yet press on what
+ * closes: whatever r is, one of these blocks closes, or is off, by at least `closing`. */
+typedef struct dls_contradiction {
+    bool found;
+    double closing;  /* m/s */
+    double impulse;  /* N s: proven for all r with Σ|r| below it; in exact arithmetic there is no bound */
+    int block_count; /* that take part */
+    int blocks[DLS_CONTRADICTION_BLOCKS]; /* the first of them */
+} dls_contradiction;
+
+/* Looks for the proof where a solver did not converge; it costs some thousand sweeps at most. What is not
+ * found is not proven to be solvable: friction can leave a problem without a solution as well. */
+DLS_API dls_status dls_find_contradiction(const dls_problem *problem, dls_workspace *workspace,
+                                          dls_contradiction *found, dls_error *error);
+
 #ifdef __cplusplus
 }
 #endif

@@ -111,6 +111,31 @@ def test_trace_into_a_pipe():
     assert lines[0] == "iteration,seconds,residual,exact" and len(lines) > 2, lines
 
 
+SQUEEZED = """delassus: 1
+gravity: [0, 0, 0]
+bodies:
+  - {motion: driven, position: [-0.5, 0, 0], drive: {x: {velocity: 1}}, shape: {kind: box, size: [0.4, 1, 1]}}
+  - {motion: driven, position: [0.5, 0, 0], drive: {x: {velocity: -1}}, shape: {kind: box, size: [0.4, 1, 1]}}
+  - {name: ball, shape: {kind: sphere, radius: 0.31}}
+time: {step: 1e-3, until: 1e-3}
+"""
+
+
+def test_says_why_there_is_no_solution():
+    """Two walls close in on a ball at 1 m/s each: one of its contacts must close as fast."""
+    pathlib.Path("squeezed.yaml").write_text(SQUEEZED)
+    run("run", "squeezed.yaml", expect=1)
+    run("export", "squeezed.h5", "--fclib", "squeezed.hdf5", "--step", 1)
+    for solver in ("auto", "nlgs", "apgd"):
+        answer = run_json("solve", "squeezed.hdf5", "--solver", solver, expect=1)
+        assert answer["outcome"] == "stalled", answer
+        found = answer["contradiction"]
+        assert abs(found["closing"] - 1) < 1e-9 and found["blocks"] == [0, 1], found
+    told = run("solve", "squeezed.hdf5", expect=1).stdout
+    assert "no solution: blocks 0, 1 contradict each other" in told and "at least 1 m/s" in told, told
+    assert "contradiction" not in run_json("solve", problem(), "--solver", "nlgs", "--max-iter", 2, expect=1)
+
+
 def test_repeat_reports_the_least_time():
     once = run_json("solve", problem())
     many = run_json("solve", problem(), "--repeat", "20")

@@ -80,6 +80,38 @@ static void contradictions_are_certified(void **state) {
     }
 }
 
+/* In all of these u₁ + u₂ = −2 or u₁ − u₂ = ±2 whatever r is: one of the two is off by 1. */
+static void contradictions_are_proven(void **state) {
+    (void)state;
+    dls_problem *problems[] = {squeezed_body(0), squeezed_body(0.5), contradictory_rows(),
+                               driven_into_contact()};
+    for (int which = 0; which < 4; which++) {
+        dls_contradiction found;
+        assert_int_equal(dls_find_contradiction(problems[which], NULL, &found, NULL), DLS_OK);
+        assert_true(found.found && found.block_count == 2);
+        assert_true(found.blocks[0] == 0 && found.blocks[1] == 1);
+        assert_true(fabs(found.closing - 1) < 1e-9 && found.impulse > 1e6);
+        dls_problem_destroy(problems[which]);
+    }
+}
+
+/* Also where sweeps would take thousands: no proof of what is not true. */
+static void solvable_problems_are_not_contradicted(void **state) {
+    (void)state;
+    const dls_generator kinds[] = {DLS_GENERATE_PACKING, DLS_GENERATE_STACK, DLS_GENERATE_DISCS};
+    for (int k = 0; k < 3; k++)
+        for (int form = 0; form < 2; form++) {
+            dls_contradiction found;
+            dls_problem *p = generated(kinds[k], 300, 0.5, form);
+            assert_int_equal(dls_find_contradiction(p, NULL, &found, NULL), DLS_OK);
+            assert_false(found.found);
+            dls_problem_destroy(p);
+        }
+    dls_contradiction found;
+    dls_error error;
+    assert_int_equal(dls_find_contradiction(NULL, NULL, &found, &error), DLS_ERROR_ARGUMENT);
+}
+
 /* ---- starts ---- */
 
 static void warm_starts_return_at_once(void **state) {
@@ -480,6 +512,8 @@ static void no_allocation_inside_the_iteration(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(contradictions_are_certified),
+        cmocka_unit_test(contradictions_are_proven),
+        cmocka_unit_test(solvable_problems_are_not_contradicted),
         cmocka_unit_test(warm_starts_return_at_once),
         cmocka_unit_test(wild_starts),
         cmocka_unit_test(no_contacts),
