@@ -7,6 +7,7 @@
 
 #include <delassus/delassus.h>
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -79,9 +80,23 @@ bool case_affords_next(const case_history *before, const case_history *last, dou
 /* ---- tables ----------------------------------------------------------------------------------------------
  */
 
+static const char *scene_text(const char *name) {
+    for (int i = 0; i < dls_scene_template_count(); i++)
+        if (!strcmp(dls_scene_template_name(i), name)) return dls_scene_template_text(i);
+    return NULL;
+}
+
+/* FNV-1a */
+static uint64_t hash_text(const char *text) {
+    uint64_t hash = 14695981039346656037u;
+    for (; text && *text; text++) hash = (hash ^ (unsigned char)*text) * 1099511628211u;
+    return hash;
+}
+
 /* The first line says what the table is of: another version, scene or setting makes it worthless. */
 static void describe(const case_def *def, char *text, size_t size) {
-    int used = snprintf(text, size, "# delassus %s, scene %s, %d steps a row", dls_version(), def->scene,
+    int used = snprintf(text, size, "# delassus %s, scene %s (%016" PRIx64 "), %d steps a row", dls_version(),
+                        def->scene, hash_text(scene_text(def->scene)),
                         def->steps_per_row > 1 ? def->steps_per_row : 1);
     for (int i = 0; i < def->setting_count && used > 0 && (size_t)used < size; i++)
         used += snprintf(text + used, size - (size_t)used, ", %s", def->settings[i]);
@@ -211,12 +226,6 @@ static bool after_step(const dls_step_report *r, const dls_simulation *simulatio
     me->last = case_processor_time();
     me->timed_out = def->most_seconds > 0 && me->last - me->started > def->most_seconds;
     return !me->timed_out && !interrupt_seen();
-}
-
-static const char *scene_text(const char *name) {
-    for (int i = 0; i < dls_scene_template_count(); i++)
-        if (!strcmp(dls_scene_template_name(i), name)) return dls_scene_template_text(i);
-    return NULL;
 }
 
 static dls_scene *open_scene(const case_def *def) {
