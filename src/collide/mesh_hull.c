@@ -315,24 +315,18 @@ static void add_over(void *user, const dls_clip_point *p) {
     if (edge[0] != t->edge[0] || edge[1] != t->edge[1]) add_clipped(user, p);
 }
 
-/* Vertices of a face of the body over the triangle. */
-static void add_over_front(mesh_touch *t, const dls_hull_axis *front, int face) {
-    clip_faces(t, 1, face, front->n, add_vertex);
-}
-
-/* The better of the triangle and the body's best face with the vertices and edges over it, then its vertices
- * over the face that it meets. */
+/* The body's best face with the vertices and edges of the triangle over it, or the triangle with the edges of
+ * the body and the face that it meets. The vertices of the body follow for all kinds of touch. */
 static void add_behind(mesh_touch *t, const dls_hull_axis *front, const dls_hull_axis *faces) {
     double n[3];
-    if (front->gap > faces->gap) {
-        int face = dls_hull_incident(&t->pair, 1, 0, -1);
-        clip_faces(t, 1, face, front->n, add_over);
-        dls_hull_face_gap(&t->pair, 0, face, n);
-        clip_faces(t, 0, face, n, add_vertex);
-    } else {
+    if (faces->gap >= front->gap) {
         clip_faces(t, 0, faces->first, faces->n, add_over);
-        add_over_front(t, front, faces->first);
+        return;
     }
+    int face = dls_hull_incident(&t->pair, 1, 0, -1);
+    clip_faces(t, 1, face, front->n, add_over);
+    dls_hull_face_gap(&t->pair, 0, face, n);
+    clip_faces(t, 0, face, n, add_vertex);
 }
 
 static double touch_edges(mesh_touch *t, const dls_hull_axis *axis) {
@@ -369,6 +363,27 @@ static void add_closest(mesh_touch *t, const double *start, int before) {
     }
 }
 
+/* All vertices that the triangle holds, not only those of one face: a turn within the step may drop any of
+ * them. Beside a valley both faces hold them, so that none slips through the edge between. */
+static void add_vertices(mesh_touch *t, const dls_hull_axis *front) {
+    const dls_hull *hull = t->pair.hull[0];
+    double a[3], b[3], normal[3];
+    dls_hull_pair_direction(&t->pair, front->n, normal);
+    for (int v = 0; v < hull->vertex_count; v++) {
+        double d[3], p[3], foot[3];
+        vec_sub(d, hull->vertex + 3 * v, t->pair.x);
+        mat_apply_transposed(p, t->pair.R, d);
+        double gap = vec_dot(t->facet.normal, p) - t->facet.offset[0];
+        if (gap > t->margin || gap < t->best - tie * t->pair.size || !dls_mesh_holds(t->mesh, t->element, p))
+            continue;
+        vec_along(foot, hull->vertex + 3 * v, gap, front->n);
+        dls_hull_pair_point(&t->pair, hull->vertex + 3 * v, a);
+        dls_hull_pair_point(&t->pair, foot, b);
+        add(t, a, b, normal, gap,
+            dls_clip_id(make_id(DLS_TOUCH_CLOSEST, t->element, v), DLS_CLIP_LONE, 0, v >> 12));
+    }
+}
+
 static void touch_triangle(mesh_touch *t, const dls_hull_axis *front) {
     dls_hull_axis faces, edges;
     place_edges(t);
@@ -376,20 +391,16 @@ static void touch_triangle(mesh_touch *t, const dls_hull_axis *front) {
     double best = fmax(front->gap, fmax(faces.gap, edges.gap)), size = t->pair.size, least;
     double slack = (old_incident(t) >= 0 ? 2 : 1) * tie * size;
     int before = t->manifold->count;
+    bool on_front = front->gap >= best - slack, on_face = faces.gap >= best - tie * size;
     t->best = best;
     t->edge[0] = t->edge[1] = -1;
-    if (front->gap >= best - slack) {
+    if (on_front)
         least = clip_front(t, front);
-        if (best > 0 && least > best + attained * size) add_closest(t, front->n, before);
-        return;
-    }
-    bool on_face = faces.gap >= best - tie * size;
-    least = on_face ? clip_faces(t, 0, faces.first, faces.n, add_clipped) : touch_edges(t, &edges);
-    if (best > 0 && least > best + attained * size) add_closest(t, front->n, before);
-    if (on_face)
-        add_over_front(t, front, faces.first);
     else
-        add_behind(t, front, &faces);
+        least = on_face ? clip_faces(t, 0, faces.first, faces.n, add_clipped) : touch_edges(t, &edges);
+    if (best > 0 && least > best + attained * size) add_closest(t, front->n, before);
+    if (!on_front && !on_face) add_behind(t, front, &faces);
+    add_vertices(t, front);
 }
 
 /* ---- overlaps that another one explains ---- */
@@ -473,10 +484,27 @@ static void body_box(const mesh_touch *t, double *low, double *high) {
     }
 }
 
+/* Beyond a free border a surface has no back: what is there touches the border from outside. */
+static bool is_beyond_border(const mesh_touch *t) {
+    double from_mesh[3], centre[3];
+    vec_sub(from_mesh, t->pair.hull[0]->centre, t->pair.x);
+    mat_apply_transposed(centre, t->pair.R, from_mesh);
+    for (int k = 0; k < 3; k++) {
+        const double *corner = t->facet.vertex + 3 * k;
+        double edge[3], outward[3], d[3];
+        if (t->mesh->neighbour[3 * t->element + k] >= 0) continue;
+        vec_sub(edge, t->facet.vertex + 3 * ((k + 1) % 3), corner);
+        vec_cross(outward, edge, t->facet.normal);
+        vec_sub(d, centre, corner);
+        if (vec_dot(outward, d) > 0) return true;
+    }
+    return false;
+}
+
 typedef enum pass_kind { FRONT, SEARCH, DEEP } pass_kind;
 
-/* One walk. FRONT: triangles that have the body's centre on their open side. SEARCH: of those that have it
- * behind, the normal with the least way out. DEEP: contacts along that normal. */
+/* One walk. FRONT: triangles that have the body's centre on their open side or beyond a border. SEARCH: of
+ * those that have it behind, the normal with the least way out. DEEP: contacts along that normal. */
 static void walk_triangles(mesh_touch *t, const double *low, const double *high, pass_kind pass, double *way,
                            double *gap) {
     dls_mesh_walk walk;
@@ -488,7 +516,7 @@ static void walk_triangles(mesh_touch *t, const double *low, const double *high,
         front.gap = dls_hull_face_gap(&t->pair, 1, 0, front.n);
         if (front.gap > t->margin) continue;
         heights(t, &front, &centre, &top);
-        if (top < 0 || (centre >= 0) != (pass == FRONT)) continue;
+        if (top < 0 || (centre >= 0 || is_beyond_border(t)) != (pass == FRONT)) continue;
         if (pass == FRONT) {
             touch_triangle(t, &front);
             continue;

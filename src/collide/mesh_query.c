@@ -184,6 +184,38 @@ static bool edge_is_minimum(const dls_mesh *mesh, int element, int k, const doub
     return points_away(d, t);
 }
 
+static bool has_foot(const dls_mesh *mesh, int element, const double *p) {
+    for (int k = 0; k < 3; k++) {
+        double t[3], d[3];
+        vec_sub(d, p, dls_mesh_corner(mesh, element, k));
+        inward(mesh, element, k, t);
+        if (vec_dot(d, t) < 0) return false;
+    }
+    return true;
+}
+
+/* p misses the triangle over edge k: does it stand in, or below, a valley there? d: to p from the edge. */
+static bool is_in_valley(const dls_mesh *mesh, int element, int k, const double *p, const double *d) {
+    const int *corner = mesh->element + 3 * element;
+    const double *n = mesh->normal + 3 * element;
+    int other = mesh->neighbour[3 * element + k];
+    if (other < 0) return false;
+    double t[3];
+    inward(mesh, other, edge_of(mesh, other, corner[k], corner[(k + 1) % 3]), t);
+    if (vec_dot(d, t) < 0) return vec_dot(d, n) < 0 && vec_dot(d, mesh->normal + 3 * other) < 0;
+    return vec_dot(t, n) > angle_tolerance * vec_norm(t) && has_foot(mesh, other, p);
+}
+
+bool dls_mesh_holds(const dls_mesh *mesh, int element, const double *p) {
+    for (int k = 0; k < 3; k++) {
+        double t[3], d[3];
+        vec_sub(d, p, dls_mesh_corner(mesh, element, k));
+        inward(mesh, element, k, t);
+        if (vec_dot(d, t) < 0 && !is_in_valley(mesh, element, k, p, d)) return false;
+    }
+    return true;
+}
+
 /* A corner of a triangle is the cone of its two edges, so that these decide. */
 static bool vertex_is_minimum(const dls_mesh *mesh, int vertex, const double *d) {
     for (int i = mesh->vertex_start[vertex]; i < mesh->vertex_start[vertex + 1]; i++) {

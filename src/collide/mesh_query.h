@@ -49,6 +49,10 @@ bool dls_mesh_is_minimum(const dls_mesh *mesh, int element, int feature, const d
  * a free border every direction does. */
 bool dls_mesh_is_outside(const dls_mesh *mesh, int element, int feature, const double *d);
 
+/* Whether the plane of the triangle holds p: its foot lies in the triangle, or misses it only where the
+ * surface folds towards p, and p is over the face beyond that valley or has sunk below both. */
+bool dls_mesh_holds(const dls_mesh *mesh, int element, const double *p);
+
 /* Whether edge k of the triangle stands out: convex, or a free border. Flat and concave edges do not: what
  * rests on them rests on the faces beside them. */
 bool dls_mesh_edge_is_sharp(const dls_mesh *mesh, int element, int k);

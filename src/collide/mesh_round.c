@@ -23,6 +23,7 @@ typedef struct round_query {
 } round_query;
 
 enum { PART_SHIFT = 40 };
+static const uint64_t BORDER_PART = 3; /* a capsule has two ends and the axis between */
 
 /* ---- frames ---- */
 
@@ -63,9 +64,10 @@ static uint64_t stable_id(const round_query *r, int feature, const double *q) {
 }
 
 /* A contact of the ball about p with q on the surface; out is the unit direction away from the surface. */
-static void add(const round_query *r, const double *p, const double *q, const double *out, double gap,
-                int feature) {
+static void add_as(const round_query *r, const double *p, const double *q, const double *out, double gap,
+                   uint64_t id) {
     double on_ball[3], a[3], b[3], n[3];
+    if (taken(r, id)) return;
     to_world(r->frame, q, b);
     mat_apply(n, r->frame->R, out);
     vec_scale(n, -1, n);
@@ -73,11 +75,14 @@ static void add(const round_query *r, const double *p, const double *q, const do
         const dls_contact_point *c = &r->manifold->point[k];
         if (vec_distance(c->point_b, b) <= same_place * r->radius && vec_dot(c->normal, n) > 1 - 1e-9) return;
     }
-    uint64_t id = stable_id(r, feature, q);
-    if (taken(r, id)) return;
     vec_along(on_ball, p, -r->radius, out);
     to_world(r->frame, on_ball, a);
     dls_manifold_add(r->manifold, a, b, n, gap, id);
+}
+
+static void add(const round_query *r, const double *p, const double *q, const double *out, double gap,
+                int feature) {
+    add_as(r, p, q, out, gap, stable_id(r, feature, q));
 }
 
 /* ---- a ball ---- */
@@ -199,7 +204,8 @@ static void border_contact(round_query *r, const double *p0, const double *u, in
     double height = vec_dot(n, d), t = vec_dot(d, v) / vec_dot(v, v);
     if (!(t > 0 && t < 1) || !(height > 0) || height > r->radius + r->margin) return;
     vec_along(q, p, -height, n);
-    add(r, p, q, n, height - r->radius, DLS_TRIANGLE_FEATURES * element + DLS_TRIANGLE_EDGE + k);
+    add_as(r, p, q, n, height - r->radius,
+           BORDER_PART << PART_SHIFT | (uint64_t)(DLS_TRIANGLE_FEATURES * element + DLS_TRIANGLE_EDGE + k));
     r->borders += r->manifold->count - count;
 }
 

@@ -494,6 +494,69 @@ static void test_box_foresight(void **state) {
     dls_hull_destroy(above.hull);
 }
 
+/* However deep the tip of a body is in a valley, both faces hold it; so do floor and wall the edge between.
+ */
+static void test_valley(void **state) {
+    (void)state;
+    const double slope = 0.5773502691896258, rise = 3 * slope, along = 0.8660254037844387; /* 30° */
+    const double groove[18] = {-3, -3, rise, 0, -3, 0, 0, 3, 0, -3, 3, rise, 3, -3, rise, 3, 3, rise};
+    const int faces[12] = {0, 1, 2, 0, 2, 3, 1, 4, 5, 1, 5, 2};
+    const double corner[18] = {-2, -2, 0, 1, -2, 0, 1, 2, 0, -2, 2, 0, 1, -2, 2, 1, 2, 2};
+    const double tip[12] = {0, 0, -0.5, 0.5, 0, 0.5, -0.3, 0.4, 0.5, -0.3, -0.4, 0.5};
+    dls_shape valley = mesh_shape(6, groove, 4, faces), room = mesh_shape(6, corner, 4, faces),
+              stone = polyhedron_shape(4, tip), box = box_shape(0.5, 0.5, 0.5);
+    const double depths[] = {-1e-3, 1e-9, 1e-7, 1e-6, 1e-5, 1e-3, 0.1, 0.3};
+    pair_run run = {0};
+    for (size_t k = 0; k < sizeof depths / sizeof *depths; k++) {
+        dls_placed a = placed_at(&stone, 0, 0.2, 0.5 - depths[k]), b = placed_at(&valley, 0, 0, 0);
+        pair_step(&run, &a, &b, 0.05);
+        double least = pair_least(&run.manifold, 0.05, 1e-12);
+        bool left = false, right = false;
+        for (int i = 0; i < run.manifold.count; i++) {
+            left = left || run.manifold.point[i].normal[0] < -0.4;
+            right = right || run.manifold.point[i].normal[0] > 0.4;
+        }
+        assert_true(left && right && fabs(least + along * depths[k]) < 1e-9);
+    }
+    for (int k = -1; k <= 1; k++) { /* off the wall, on it, in it */
+        dls_placed a = placed_at(&box, 0.5 + 1e-5 * k, 0.1, 0.5 - 1e-7), b = placed_at(&room, 0, 0, 0);
+        int on_floor = 0, on_wall = 0;
+        pair_step(&run, &a, &b, 0.05);
+        for (int i = 0; i < run.manifold.count; i++) {
+            on_floor += run.manifold.point[i].normal[2] < -0.9;
+            on_wall += run.manifold.point[i].normal[0] > 0.9;
+        }
+        assert_true(on_floor >= 4 && on_wall >= 4);
+        assert_true(pair_least(&run.manifold, 0.05, 1e-12) > -1.1e-5);
+    }
+    pair_end(&run);
+    dls_mesh_destroy(valley.mesh);
+    dls_mesh_destroy(room.mesh);
+    dls_hull_destroy(stone.hull);
+    dls_hull_destroy(box.hull);
+}
+
+/* A box at the free border of a sheet, its centre above or below it: they touch sideways. */
+static void test_border(void **state) {
+    (void)state;
+    const double square[12] = {-1, -1, 0, 1, -1, 0, 1, 1, 0, -1, 1, 0};
+    const int faces[6] = {0, 1, 2, 0, 2, 3};
+    dls_shape sheet = mesh_shape(4, square, 2, faces), box = box_shape(0.5, 0.5, 0.5);
+    pair_run run = {0};
+    for (int side = -1; side <= 1; side += 2)
+        for (int in = -1; in <= 1; in += 2) {
+            dls_placed a = placed_at(&box, 1.5 - 1e-3 * in, 0.1, 0.1 * side), b = placed_at(&sheet, 0, 0, 0);
+            pair_step(&run, &a, &b, 0.05);
+            assert_true(run.manifold.count > 0);
+            assert_true(fabs(pair_least(&run.manifold, 0.05, 1e-12) + 1e-3 * in) < 1e-9);
+            for (int i = 0; i < run.manifold.count; i++)
+                assert_true(run.manifold.point[i].normal[0] < -1 + 1e-9);
+        }
+    pair_end(&run);
+    dls_mesh_destroy(sheet.mesh);
+    dls_hull_destroy(box.hull);
+}
+
 /* Under noise a sphere on a vertex, on an edge, and a box over inner edges keep their names. */
 static void test_noise(void **state) {
     (void)state;
@@ -542,6 +605,8 @@ int main(void) {
         cmocka_unit_test(test_box_features),
         cmocka_unit_test(test_box_twin),
         cmocka_unit_test(test_box_foresight),
+        cmocka_unit_test(test_valley),
+        cmocka_unit_test(test_border),
         cmocka_unit_test(test_noise),
     };
     cmocka_set_message_output(CM_OUTPUT_TAP);
