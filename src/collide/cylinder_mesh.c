@@ -257,6 +257,27 @@ static void add_nearest(dls_region *region, const dls_cylinder *A, const triangl
                                     dls_mesh_feature(t->mesh, t->element, feature)));
 }
 
+/* The lowest points of both rims where the triangle holds them: a turn within the step may drop either, and
+ * beside a valley both faces hold what would slip through the edge between. */
+static void add_rims(dls_region *region, const dls_cylinder *A, const triangle *t, double best) {
+    double along = vec_dot(A->a, t->normal), down[3], to[3], n[3];
+    vec_sub(to, A->c, t->corner);
+    if (fabs(along) > 0.999 || !(vec_dot(to, t->normal) > 0)) return; /* flat caps are regions */
+    vec_scale(n, -1, t->normal);
+    vec_along(down, n, along, A->a);
+    vec_scale(down, A->r / vec_norm(down), down);
+    for (int cap = 0; cap < 2; cap++) {
+        double a[3], b[3];
+        vec_along(a, A->c, cap ? A->h : -A->h, A->a);
+        vec_add(a, a, down);
+        vec_sub(to, a, t->corner);
+        double gap = vec_dot(to, t->normal);
+        if (gap < best - 1e-3 * (A->r + A->h) || !dls_mesh_holds(t->mesh, t->element, a)) continue;
+        vec_along(b, a, gap, n);
+        dls_region_add(region, a, b, n, gap, cylinder_feature(FEATURE_RIM, cap, 15, t->element));
+    }
+}
+
 void dls_cylinder_mesh(const dls_placed *a, const dls_placed *b, double margin, dls_pair_memory *memory,
                        const dls_contact_point *last, int last_count, dls_manifold *manifold) {
     (void)last, (void)last_count;
@@ -289,6 +310,7 @@ void dls_cylinder_mesh(const dls_placed *a, const dls_placed *b, double margin, 
         else
             edge_region(&region, &A, &t, best.n);
         if (!region_attains(&region, &A, best.f)) add_nearest(&region, &A, &t, &best);
+        add_rims(&region, &A, &t, best.f);
     }
     memory->used = 1;
 }

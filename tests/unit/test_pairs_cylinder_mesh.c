@@ -156,6 +156,31 @@ static void test_groove(void **state) {
     dls_shape_release(&a.shape);
 }
 
+/* However deep the edge of a cap is in a valley, both faces hold it. */
+static void test_valley(void **state) {
+    (void)state;
+    const double s = sqrt(0.5), tilted[9] = {1, 0, 0, 0, s, -s, 0, s, s}, lower = 1 / sqrt(1.25);
+    const double depths[] = {-1e-3, 1e-9, 1e-7, 1e-5, 1e-3, 0.05};
+    placed_body valley = sheet(0.5), a = cylinder(0.5, 1.2);
+    placed_contacts out = {.m = {.count = 0}};
+    placed_at(&valley, origin, upright);
+    for (size_t k = 0; k < sizeof depths / sizeof *depths; k++) {
+        double x[3] = {0.1, 0.1 * s, 1.1 * s - depths[k]};
+        bool left = false, right = false;
+        placed_at(&a, x, tilted);
+        placed_collide(&a, &valley, 0.01, &out);
+        placed_check(&out, 0.01);
+        for (int i = 0; i < out.m.count; i++) {
+            left = left || out.m.point[i].normal[1] < -0.4;
+            right = right || out.m.point[i].normal[1] > 0.4;
+        }
+        assert_true(left && right && fabs(placed_deepest(&out)->gap + lower * depths[k]) < 1e-9);
+    }
+    placed_contacts_free(&out);
+    dls_shape_release(&valley.shape);
+    dls_shape_release(&a.shape);
+}
+
 /* Half over a cliff of a closed box: it stands on the top, no side face kicks it away. */
 static void test_cliff(void **state) {
     (void)state;
@@ -185,10 +210,8 @@ static void test_cliff(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_flat),
-        cmocka_unit_test(test_box),
-        cmocka_unit_test(test_groove),
-        cmocka_unit_test(test_cliff),
+        cmocka_unit_test(test_flat),   cmocka_unit_test(test_box),   cmocka_unit_test(test_groove),
+        cmocka_unit_test(test_valley), cmocka_unit_test(test_cliff),
     };
     return cmocka_run_group_tests_name("pairs_cylinder_mesh", tests, NULL, NULL);
 }
