@@ -27,6 +27,7 @@ typedef struct dls_row_mass {
     double root[3]; /* 1/√m along each axis, 0 where locked */
     double S[9];    /* S Sᵀ is the inverse inertia in world axes, column-major */
     bool is_ball;   /* one free sphere about its mass centre, S a multiple of 1 */
+    bool rolls;     /* one disc or sphere about its mass centre */
     bool driven;
 } dls_row_mass;
 
@@ -37,11 +38,6 @@ bool dls_row_can_move(const dls_row_mass *mass);
 typedef struct dls_twist {
     double v[3], w[3];
 } dls_twist;
-
-/* Velocity of a point that a row carries, arm away from its mass centre. A driven body turns as it was told,
- * so that its points go along a chord within a step: what rides on it neither drifts out nor into it. */
-void dls_row_point_velocity(const dls_world *world, int row, const dls_twist *twist, const double *arm,
-                            double h, double *velocity);
 
 /* All of one step, in its workspace: valid until the next one begins. */
 typedef struct dls_assembly {

@@ -43,12 +43,19 @@ static bool is_ball(const dls_world *world, const dls_body *body) {
            body->inertia_root[0] == body->inertia_root[1] && body->inertia_root[0] == body->inertia_root[2];
 }
 
+static bool is_round(const dls_world *world, const dls_body *body) {
+    const dls_shape *shape = &world->shapes[body->shape_first];
+    return body->shape_count == 1 && (shape->kind == DLS_SPHERE || shape->kind == DLS_DISC) &&
+           vec_dot(shape->x, shape->x) == 0;
+}
+
 static void row_mass(const dls_world *world, const dls_body *body, const double *q, dls_row_mass *mass) {
     int dimension = world->def.dimension;
     memset(mass, 0, sizeof *mass);
     mass->driven = body->motion == DLS_DRIVEN;
     if (body->motion != DLS_DYNAMIC) return;
     mass->is_ball = is_ball(world, body);
+    mass->rolls = is_round(world, body);
     if (mass->is_ball) {
         for (int k = 0; k < 3; k++) {
             mass->root[k] = sqrt(body->inverse_mass);

@@ -45,18 +45,31 @@ static void chord(const double *w, const double *arm, double h, double *velocity
     for (int k = 0; k < 3; k++) velocity[k] = sine * along[k] + 0.5 * h * bend * bend * inward[k];
 }
 
-static inline void point_velocity(bool driven, const double *v, const double *w, const double *arm, double h,
-                                  double *velocity) {
-    if (driven)
+/* Velocity of a driven point under a body that rides on it: the rider's mass centre goes straight within a
+ * step, so the driven body carries it along the chord of its circle; around that centre both turn. What may
+ * roll is carried by the point itself. */
+static void carrying_velocity(const dls_row_mass *rider, const double *w, const double *arm,
+                              const double *rider_arm, double h, double *velocity) {
+    double centre[3], around[3];
+    if (rider->rolls || !dls_row_can_move(rider)) {
         chord(w, arm, h, velocity);
-    else
-        vec_cross(velocity, w, arm);
-    vec_add(velocity, velocity, v);
+        return;
+    }
+    vec_sub(centre, arm, rider_arm);
+    vec_cross(around, w, rider_arm);
+    chord(w, centre, h, velocity);
+    vec_add(velocity, velocity, around);
 }
 
-void dls_row_point_velocity(const dls_world *world, int row, const dls_twist *twist, const double *arm,
-                            double h, double *velocity) {
-    point_velocity(world->bodies[row].motion == DLS_DRIVEN, twist->v, twist->w, arm, h, velocity);
+/* Of the point of one side; h = 0: as a rigid body has it at the instant. */
+static inline void point_velocity(const dls_assembly *a, const dls_block_place *p, int side, const double *v,
+                                  const double *w, double h, double *velocity) {
+    if (h > 0 && a->mass[side ? p->row_b : p->row_a].driven)
+        carrying_velocity(&a->mass[side ? p->row_a : p->row_b], w, p->arm[side], p->arm[1 - side], h,
+                          velocity);
+    else
+        vec_cross(velocity, w, p->arm[side]);
+    vec_add(velocity, velocity, v);
 }
 
 /* u_k of the contact's frame, from velocities v, w of its rows. */
@@ -64,8 +77,8 @@ static inline void relative_velocity(const dls_assembly *a, const dls_block_plac
                                      const double *w_a, const double *v_b, const double *w_b, double h,
                                      double *u) {
     double of_a[3], relative[3];
-    point_velocity(a->mass[p->row_b].driven, v_b, w_b, p->arm[1], h, relative);
-    point_velocity(a->mass[p->row_a].driven, v_a, w_a, p->arm[0], h, of_a);
+    point_velocity(a, p, 1, v_b, w_b, h, relative);
+    point_velocity(a, p, 0, v_a, w_a, h, of_a);
     vec_sub(relative, relative, of_a);
     for (int k = 0; k < a->dimension; k++) u[k] = vec_dot(p->frame + 3 * k, relative);
 }
@@ -80,6 +93,17 @@ static inline void velocity_before(const dls_assembly *a, const dls_world *world
 static inline void velocity_free(const dls_assembly *a, const dls_block_place *p, double h, double *u) {
     const dls_twist *of_a = &a->free[p->row_a], *of_b = &a->free[p->row_b];
     relative_velocity(a, p, of_a->v, of_a->w, of_b->v, of_b->w, h, u);
+}
+
+/* Work is done at the velocities of the instant: what chords add to u⁻ and u⁺ is taken from their sum. */
+static void forget_chords(const dls_assembly *a, const dls_world *world, const dls_block_place *p,
+                          const double *before, const double *free, double *to_mean) {
+    double plain_before[3] = {0}, plain_free[3] = {0};
+    if (!a->mass[p->row_a].driven && !a->mass[p->row_b].driven) return;
+    velocity_before(a, world, p, 0, plain_before);
+    velocity_free(a, p, 0, plain_free);
+    for (int k = 0; k < a->dimension; k++)
+        to_mean[k] += plain_before[k] - before[k] + plain_free[k] - free[k];
 }
 
 /* Rows of G for one side: ± dᵀ(translation, rotation) L, row after row. */
@@ -231,21 +255,23 @@ static double fill_range(void *self, int first, int end) {
     for (int i = first; i < end; i++) {
         const dls_contact *c = &work->contacts[a->contact_of[i]];
         const dls_pair_def *pair = &work->world->pairs[c->pair];
-        double *b = a->rows->b + (int64_t)d * i, *r = a->r + (int64_t)d * i;
-        double before[3] = {0, 0, 0}, added[3] = {0, 0, 0};
+        double *b = a->rows->b + (int64_t)d * i, *r = a->r + (int64_t)d * i,
+               *to_mean = a->to_mean + (int64_t)d * i;
+        double before[3] = {0, 0, 0}, free[3] = {0, 0, 0}, added[3] = {0, 0, 0};
         dls_block_place place;
         place_of(work->world, c, &place);
         fill_block(a, &place, a->rows, i);
         a->rows->mu[i] = pair->mu;
         velocity_before(a, work->world, &place, o->h, before);
-        velocity_free(a, &place, o->h, b);
+        velocity_free(a, &place, o->h, free);
         added_velocity(o, pair, c->at.gap, work->verdict[a->contact_of[i]] == BOUNCES, before, d, added);
         for (int k = 0; k < d; k++) {
-            b[k] += added[k];
-            a->to_mean[(int64_t)d * i + k] = before[k] - added[k];
+            b[k] = free[k] + added[k];
+            to_mean[k] = before[k] - added[k];
             r[k] = o->warm_start ? vec_dot(place.frame + 3 * k, c->impulse) : 0;
             sum += b[k];
         }
+        forget_chords(a, work->world, &place, before, free, to_mean);
     }
     return sum;
 }

@@ -90,7 +90,8 @@ static double drive_range(void *self, int first, int end) {
                          (side ? c->image[k] * s->world->def.period_size[k] : 0);
             dls_twist mean = a->before[row];
             for (int k = 0; k < 3; k++) mean.v[k] = 0.5 * (mean.v[k] + s->world->states[row].v[k]);
-            dls_row_point_velocity(s->world, row, &mean, arm, s->options.step, speed);
+            vec_cross(speed, mean.w, arm);
+            vec_add(speed, speed, mean.v);
             vec_along(net, c->impulse, a->cohesion ? -a->cohesion[block] : 0, c->at.normal);
             sum += (side ? -1 : 1) * vec_dot(net, speed);
         }
