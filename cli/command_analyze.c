@@ -205,6 +205,8 @@ static int run(const text_list *operands, const void *values) {
     analyze_report r = {0};
     if (operands->count == 0) return list_measures();
     r.path = operands->items[0];
+    const char *output = ((const analyze_values *)values)->output;
+    if (output && !output_folder_is_apart(output, r.path)) return EXIT_BAD_INPUT;
     if (!(r.results = results_file_open(r.path))) return EXIT_BAD_INPUT;
     int code = analyze(operands, values, &r);
     for (int k = 0; k < r.count; k++) dls_analysis_destroy(r.items[k].analysis);

@@ -124,6 +124,8 @@ static int answer(const comparison *c, const compare_values *v) {
 static int compare(comparison *c, const text_list *operands, const text_list *solvers,
                    const text_list *tolerances, const compare_values *v) {
     if (!choose_solvers(c, solvers) || !choose_tolerances(c, tolerances)) return EXIT_BAD_INPUT;
+    for (int i = 0; i < operands->count && v->output; i++)
+        if (!output_folder_is_apart(v->output, operands->items[i])) return EXIT_BAD_INPUT;
     if (v->output && !output_folder_make(v->output)) return EXIT_BAD_INPUT;
     choose_problems(c, operands);
     interrupt_watch();

@@ -150,6 +150,15 @@ static int export_fclib(const char *path, const export_values *v) {
     return EXIT_DONE;
 }
 
+/* Whatever is written lies apart from what is read. */
+static bool check_outputs(const char *path, const export_values *v) {
+    static const char *const endings[] = {"_W.mtx", "_q.mtx", "_mu.mtx"};
+    if (v->matrix_market && !output_stem_is_apart(v->matrix_market, 3, endings, path)) return false;
+    if (v->csv && !output_folder_is_apart(v->csv, path)) return false;
+    if (v->vtk && !output_folder_is_apart(v->vtk, path)) return false;
+    return !v->fclib || (output_is_apart(v->fclib, path) && results_file_is_spared(v->fclib));
+}
+
 static int run(const text_list *operands, const void *values) {
     const export_values *v = values;
     bool has_frame = v->frame >= 0 || v->step >= 0;
@@ -160,6 +169,7 @@ static int run(const text_list *operands, const void *values) {
         return report_error("export: --frame and --step are both given, expected one");
     if (has_frame && !v->fclib && !v->matrix_market)
         return report_error("export: --frame and --step go with --fclib or --matrix-market");
+    if (!check_outputs(operands->items[0], v)) return EXIT_BAD_INPUT;
     if (v->csv || v->vtk || v->fclib || has_frame) return export_results(operands->items[0], v);
     return export_fclib(operands->items[0], v);
 }

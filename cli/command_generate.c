@@ -2,6 +2,7 @@
 #include "commands.h"
 #include "output_file.h"
 #include "report.h"
+#include "results_file.h"
 
 #include <delassus/fclib.h>
 
@@ -69,7 +70,7 @@ static int run(const text_list *operands, const void *values) {
     int kind = find_kind(operands->items[0]);
     if (kind < 0) return EXIT_BAD_INPUT;
     if (!v->output) return report_error("generate: no output given, expected -o FILE");
-    if (!output_path_check(v->output)) return EXIT_BAD_INPUT;
+    if (!output_path_check(v->output) || !results_file_is_spared(v->output)) return EXIT_BAD_INPUT;
     dls_generate_def def = dls_default_generate_def();
     def.kind = kinds[kind].kind;
     def.size = v->size;

@@ -64,12 +64,15 @@ static int draw(dls_results *results, int frame, const picture_values *v, const 
 
 static int run(const text_list *operands, const void *values) {
     const picture_values *v = values;
+    static const char *const endings[] = {".png", ".svg"};
     char named[4096];
     picture_view view;
     dls_results *results;
     if (!picture_view_find(v->view, &view))
         return report_error("picture: no view '%s', expected front, side, top or iso", v->view);
     if (!v->output && !output_path_named_after(operands->items[0], "", named, sizeof named))
+        return EXIT_BAD_INPUT;
+    if (!output_stem_is_apart(v->output ? v->output : named, 2, endings, operands->items[0]))
         return EXIT_BAD_INPUT;
     if (!(results = results_file_open(operands->items[0]))) return EXIT_BAD_INPUT;
     int frames = dls_results_frame_count(results), frame = v->frame < 0 ? frames - 1 : v->frame;

@@ -3,16 +3,17 @@
 #include "interrupt.h"
 #include "output_file.h"
 #include "report.h"
+#include "results_file.h"
 #include "run_report.h"
 
 #include <delassus/run.h>
 
 #include <float.h>
+#include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 typedef struct run_values {
     const char *output, *solver, *dump;
@@ -129,12 +130,21 @@ static bool gather_settings(const char *path, const run_values *v, setting_list 
 
 /* ---- running ---- */
 
-/* Results in the place of their scene would be its end. */
-static bool output_is_apart(const char *scene, const char *output) {
-    struct stat a, b;
-    if (stat(scene, &a) || stat(output, &b) || a.st_dev != b.st_dev || a.st_ino != b.st_ino) return true;
-    report_error("run: %s is the scene, expected another name for the results", output);
-    return false;
+/* Results in the place of their scene, or of a file that it reads beside itself, would be its end. */
+static bool check_output(const dls_scene *scene, const char *path, const char *output) {
+    static const char *const endings[] = {"", ".xdmf", ".checkpoint"};
+    enum { COUNT = sizeof endings / sizeof *endings };
+    const char *slash = strrchr(path, '/');
+    if (!output_stem_is_apart(output, COUNT, endings, path)) return false;
+    for (int i = 0; i < dls_scene_file_count(scene); i++) {
+        const char *name = dls_scene_files(scene)[i].name;
+        char whole[PATH_MAX];
+        int folder = *name == '/' || !slash ? 0 : (int)(slash + 1 - path);
+        int length = snprintf(whole, sizeof whole, "%.*s%s", folder, path, name);
+        if (length < 0 || (size_t)length >= sizeof whole) continue;
+        if (!output_stem_is_apart(output, COUNT, endings, whole)) return false;
+    }
+    return output_path_check(output) && results_file_may_replace(output);
 }
 
 static int run_scene(dls_scene *scene, const char *output, const run_values *v) {
@@ -187,8 +197,7 @@ static int run(const text_list *operands, const void *values) {
     if (gather_settings(path, v, &settings)) {
         if (dls_scene_read(path, settings.count, settings.items, &scene, &error))
             tell_scene_error(error.message, v, &settings);
-        else if (output_is_apart(path, output) && output_path_check(output) &&
-                 (!v->dump || output_folder_make(v->dump)))
+        else if (check_output(scene, path, output) && (!v->dump || output_folder_make(v->dump)))
             code = run_scene(scene, output, v);
     }
     dls_scene_destroy(scene);

@@ -7,6 +7,7 @@
 #include "problem_file.h"
 #include "progress.h"
 #include "report.h"
+#include "results_file.h"
 #include "solver_choice.h"
 #include "trace.h"
 
@@ -82,12 +83,14 @@ static bool choose_solver(solver_choice *choice, const solve_values *v) {
     return true;
 }
 
-static bool check_outputs(const solve_values *v) {
+/* The problem itself may be replaced: with its solution it is what it was. */
+static bool check_outputs(const char *path, const solve_values *v) {
     if (v->output && v->trace && !strcmp(v->output, v->trace)) {
         report_error("%s: asked for as solution and as trace, expected two names", v->output);
         return false;
     }
-    return !v->output || output_path_check(v->output);
+    if (v->trace && (!output_is_apart(v->trace, path) || !results_file_is_spared(v->trace))) return false;
+    return !v->output || (output_path_check(v->output) && results_file_is_spared(v->output));
 }
 
 /* The impulses to start from: zero, or the file's. NULL after one line on stderr. */
@@ -332,7 +335,7 @@ static int solve_and_report(session *s) {
 
 static int run(const text_list *operands, const void *values) {
     session s = {.path = operands->items[0], .values = values};
-    if (!choose_solver(&s.choice, values) || !check_outputs(values)) return EXIT_BAD_INPUT;
+    if (!choose_solver(&s.choice, values) || !check_outputs(s.path, values)) return EXIT_BAD_INPUT;
     s.choice.options.stop.callback = watch;
     s.choice.options.stop.user = &s;
     s.file = problem_file_read(s.path);

@@ -123,6 +123,39 @@ bool output_path_check(const char *path) {
     return true;
 }
 
+static bool is_same_file(const struct stat *a, const struct stat *b) {
+    return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
+}
+
+bool output_is_apart(const char *output, const char *input) {
+    struct stat a, b;
+    if (stat(input, &a) || stat(output, &b) || !is_same_file(&a, &b)) return true;
+    report_error("%s: cannot write: it is %s, which is read; expected another name", output, input);
+    return false;
+}
+
+bool output_stem_is_apart(const char *stem, int count, const char *const *endings, const char *input) {
+    for (int k = 0; k < count; k++) {
+        char path[PATH_MAX];
+        int length = snprintf(path, sizeof path, "%s%s", stem, endings[k]);
+        if (length > 0 && (size_t)length < sizeof path && !output_is_apart(path, input)) return false;
+    }
+    return true;
+}
+
+bool output_folder_is_apart(const char *folder, const char *input) {
+    static const char *const endings[] = {".csv", ".json", ".png", ".svg", ".pvd", ".vtp"};
+    const char *slash = strrchr(input, '/'), *dot = strrchr(slash ? slash : input, '.');
+    char home[PATH_MAX];
+    struct stat a, b;
+    folder_of(input, home, sizeof home);
+    if (!dot || stat(folder, &a) || stat(home, &b) || !is_same_file(&a, &b)) return true;
+    for (size_t k = 0; k < sizeof endings / sizeof *endings; k++)
+        if (!strcmp(dot, endings[k]))
+            return refuse(folder, "what is read lies there, expected another folder");
+    return true;
+}
+
 static bool make_one(const char *folder) {
     struct stat there;
     if (mkdir(folder, 0777) == 0) return true;

@@ -2,26 +2,17 @@
 #include "problem_file.h"
 
 #include "report.h"
-
-#include <delassus/output.h>
+#include "results_file.h"
 
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
-static bool is_results(const char *path) {
-    dls_results *results = NULL;
-    dls_error error;
-    bool good = dls_results_open(path, &results, &error) == DLS_OK;
-    dls_results_destroy(results);
-    return good;
-}
-
 dls_fclib *problem_file_try(const char *path, char *message, size_t size) {
     dls_fclib *file = NULL;
     dls_error error;
     if (!dls_fclib_read(path, &file, &error)) return file;
-    if (is_results(path))
+    if (results_file_is(path))
         snprintf(
             message, size,
             "%.400s: the results of a run, expected a contact problem; 'delassus export %.400s --fclib FILE "

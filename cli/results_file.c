@@ -6,7 +6,6 @@
 #include <delassus/fclib.h>
 #include <delassus/scene.h>
 
-#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -30,6 +29,27 @@ static bool is_problem(const char *path) {
     bool good = dls_fclib_read(path, &file, &error) == DLS_OK;
     dls_fclib_destroy(file);
     return good;
+}
+
+bool results_file_is(const char *path) {
+    dls_results *results = NULL;
+    dls_error error;
+    bool good = dls_results_open(path, &results, &error) == DLS_OK;
+    dls_results_destroy(results);
+    return good;
+}
+
+bool results_file_may_replace(const char *path) {
+    struct stat facts;
+    if (stat(path, &facts) || facts.st_size == 0 || results_file_is(path)) return true;
+    report_error("%s: cannot write: it exists and is not the results of a run, expected another name", path);
+    return false;
+}
+
+bool results_file_is_spared(const char *path) {
+    if (!is_there(path) || !results_file_is(path)) return true;
+    report_error("%s: cannot write: it is the results of a run, expected another name", path);
+    return false;
 }
 
 dls_results *results_file_open(const char *path) {

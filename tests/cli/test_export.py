@@ -323,6 +323,33 @@ def test_bad_calls():
     refuses("export", "cut.h5", "--csv", "csv", words=["cut.h5: cut off: 20000 bytes"])
 
 
+def test_no_output_takes_the_place_of_results():
+    kept = results("space", SPACE).read_bytes()
+    run("generate", "stack", "--size", "10", "-o", "spared.hdf5")
+    pathlib.Path("in").mkdir()
+    for name in ("mine.h5", "in/bodies.csv", "in/chains_W.mtx", "in/shown.png"):
+        pathlib.Path(name).write_bytes(kept)
+    os.symlink("mine.h5", "linked.h5")
+    for output in ("mine.h5", "./mine.h5", "linked.h5"):
+        refuses("export", "mine.h5", "--fclib", output, words=[output, "it is mine.h5, which is read"])
+        refuses("generate", "stack", "-o", output, words=[output, "it is the results of a run"])
+        refuses("solve", "spared.hdf5", "-o", output, words=[output, "it is the results of a run"])
+        refuses("solve", "spared.hdf5", "--trace", output, words=[output, "it is the results of a run"])
+    refuses("export", "space.h5", "--fclib", "mine.h5", words=["mine.h5", "it is the results of a run"])
+    refuses("export", "in/bodies.csv", "--csv", "in", words=["in: cannot write", "another folder"])
+    refuses("export", "in/bodies.csv", "--vtk", "./in", words=["in: cannot write", "another folder"])
+    refuses("analyze", "in/bodies.csv", "-o", "in", words=["in: cannot write", "another folder"])
+    refuses("export", "in/chains_W.mtx", "--matrix-market", "in/chains", "--frame", 5, words=["which is read"])
+    refuses("picture", "in/shown.png", "-o", "in/shown", words=["which is read"])
+    for name in ("mine.h5", "in/bodies.csv", "in/chains_W.mtx", "in/shown.png"):
+        assert pathlib.Path(name).read_bytes() == kept, name
+    problem = pathlib.Path("spared.hdf5").read_bytes()
+    refuses("solve", "spared.hdf5", "--trace", "spared.hdf5", words=["which is read"])
+    pathlib.Path("in/table.csv").write_bytes(problem)
+    refuses("compare", "in/table.csv", "-o", "in", words=["in: cannot write", "another folder"])
+    assert pathlib.Path("spared.hdf5").read_bytes() == problem
+
+
 # ---- a run that is killed ----
 
 def test_killed_and_resumed():

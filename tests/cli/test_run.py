@@ -469,8 +469,29 @@ def test_results_never_take_the_place_of_their_scene():
     pathlib.Path("mine.yaml").write_text(DRUM)
     os.symlink("mine.yaml", "link.yaml")
     for output in ("mine.yaml", "./mine.yaml", "link.yaml"):
-        refuses("run", "mine.yaml", "-o", output, words=["is the scene", "another name"])
+        refuses("run", "mine.yaml", "-o", output, words=["it is mine.yaml, which is read", "another name"])
     assert pathlib.Path("mine.yaml").read_text() == DRUM
+
+
+def test_results_replace_nothing_but_results():
+    pathlib.Path("meshes").mkdir()
+    obj = "v -5 -5 0\nv 5 -5 0\nv 5 5 0\nv -5 5 0\nf 1 2 3\nf 1 3 4\n"
+    pathlib.Path("meshes/ground.obj").write_text(obj)
+    scene = "delassus: 1\nbodies:\n  - {motion: static, shape: {kind: mesh, file: ground.obj}}\n" \
+            "time: {step: 1e-2, until: 1e-2}\n"
+    pathlib.Path("meshes/on.yaml").write_text(scene)
+    refuses("run", "meshes/on.yaml", "-o", "meshes/ground.obj", words=["meshes/ground.obj, which is read"])
+    refuses("run", "on.yaml", "-o", "ground.obj", words=["ground.obj, which is read"], cwd="meshes")
+    pathlib.Path("other.yaml").write_text("a: note\n")
+    refuses("run", "meshes/on.yaml", "-o", "other.yaml", words=["other.yaml", "not the results of a run"])
+    run("generate", "stack", "--size", "10", "-o", "problem.hdf5")
+    kept = pathlib.Path("problem.hdf5").read_bytes()
+    refuses("run", "meshes/on.yaml", "-o", "problem.hdf5", words=["problem.hdf5", "not the results of a run"])
+    pathlib.Path("on.h5").touch()
+    for _ in range(2):  # in the place of nothing, and of results
+        run("run", "meshes/on.yaml", "-o", "on.h5", "-q")
+    assert pathlib.Path("meshes/ground.obj").read_text() == obj and pathlib.Path("meshes/on.yaml").read_text() == scene
+    assert pathlib.Path("other.yaml").read_text() == "a: note\n" and pathlib.Path("problem.hdf5").read_bytes() == kept
 
 
 # ---- the demo ----
