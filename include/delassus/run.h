@@ -20,7 +20,7 @@ typedef struct dls_run_def {
     /* From that checkpoint, if there is one; without it, or without a checkpoint, the run begins anew and
      * replaces what is there. The scene must be the one of the checkpoint, settings of time.until,
      * run.threads, run.strict and run.checkpoint_interval aside: they do not change a bit of what is computed
-     * and recorded. */
+     * and recorded; and so must the files that it reads. */
     bool resume;
     const char *dump_folder; /* uncertified steps go there as FCLib files; NULL: nowhere */
     dls_run_begin_callback begin;

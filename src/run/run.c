@@ -148,11 +148,37 @@ static dls_status check_scene(const runner *x, const dls_checkpoint *checkpoint,
     return status;
 }
 
+static const dls_file *find_file(int count, const dls_file *files, const char *name) {
+    for (int k = 0; k < count; k++)
+        if (!strcmp(files[k].name, name)) return &files[k];
+    return NULL;
+}
+
+/* A mesh file may change under a scene whose text stays: the results keep what the run began with. */
+static dls_status check_files(const runner *x, dls_error *error) {
+    dls_results *results;
+    int count;
+    const dls_file *files;
+    dls_status status = dls_results_open(x->def->results, &results, error);
+    if (status) return status;
+    status = dls_results_files(results, &count, &files, error);
+    for (int i = 0; i < x->about.file_count && !status; i++) {
+        const dls_file *now = &x->about.files[i], *then = find_file(count, files, now->name);
+        if (then && then->size == now->size && (!now->size || !memcmp(then->bytes, now->bytes, now->size)))
+            continue;
+        status = dls_fail(error, DLS_ERROR_INPUT,
+                          "%.300s: has changed since the run began, expected the same file", now->name);
+    }
+    dls_results_destroy(results);
+    return status;
+}
+
 static dls_status resume(runner *x, dls_error *error) {
     dls_checkpoint *checkpoint = NULL;
     dls_status status = dls_checkpoint_read(x->checkpoint, &checkpoint, error);
     if (status) return status;
     status = check_scene(x, checkpoint, error);
+    if (!status) status = check_files(x, error);
     if (!status) status = dls_checkpoint_restore(checkpoint, x->simulation, error);
     dls_checkpoint_destroy(checkpoint);
     if (status) return status;

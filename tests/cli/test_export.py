@@ -292,6 +292,10 @@ def test_results_keep_the_files_of_their_scene():
     (parts / "stone.obj").write_text(TETRAHEDRON)
     pathlib.Path("elsewhere/meshes.yaml").write_text(MESHES)
     run("run", "elsewhere/meshes.yaml", "--until", "0.1", "-q", "-o", "meshes.h5")
+    (parts / "stone.obj").write_text(TETRAHEDRON.replace("300", "200"))
+    refuses("run", "elsewhere/meshes.yaml", "-q", "-o", "meshes.h5", "--resume",
+            words=["parts/stone.obj: has changed since the run began, expected the same file"])
+    (parts / "stone.obj").write_text(TETRAHEDRON)
     run("run", "elsewhere/meshes.yaml", "-q", "-o", "meshes.h5", "--resume")  # what goes on has them, too
     shutil.rmtree("elsewhere")
     run("export", "meshes.h5", "--fclib", "meshes.hdf5", "--step", 20)
