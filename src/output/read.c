@@ -441,7 +441,7 @@ dls_status dls_results_steps(dls_results *results, int64_t first, int64_t count,
         return dls_fail(error, DLS_ERROR_ARGUMENT, "results and reports are needed, got NULL");
     if (first < 0 || count < 0 || first > results->step_count - count)
         return dls_fail(error, DLS_ERROR_ARGUMENT,
-                        "no steps %" PRId64 " to %" PRId64 ", expected 0 to %" PRId64, first, first + count,
+                        "no %" PRId64 " steps from %" PRId64 " on, expected some of %" PRId64, count, first,
                         results->step_count);
     dls_silence silence = dls_silence_begin();
     bool done = dls_table_read(&results->tables[DLS_TABLE_STEPS], first, count, reports);

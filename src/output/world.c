@@ -8,6 +8,9 @@
 #include <math.h>
 #include <string.h>
 
+/* All names of a table are as wide as its longest: one without measure would make a file without measure. */
+enum { MOST_NAME = 1023 };
+
 size_t dls_writer_name_size(const dls_world *world) {
     size_t longest = 31;
     for (int id = 0; id < dls_world_body_count(world); id++) {
@@ -19,7 +22,7 @@ size_t dls_writer_name_size(const dls_world *world) {
         if (!dls_world_material(world, id, &def, NULL) && strlen(def.name) > longest)
             longest = strlen(def.name);
     }
-    return (longest / 16 + 1) * 16;
+    return ((longest < MOST_NAME ? longest : MOST_NAME) / 16 + 1) * 16;
 }
 
 /* ---- rows, held back until there are enough to be worth a call of HDF5 ---- */
@@ -56,7 +59,8 @@ static int64_t row_count(const dls_results_writer *w, int table) {
     return w->tables[table].rows + w->held[table].count;
 }
 
-/* A name that came later than the file and is too long for it is cut, not within a letter. */
+/* A name that came later than the file, or one beyond all measure, is cut where it is too long, not within a
+ * letter. */
 static bool add_name(dls_results_writer *w, int table, const char *name) {
     size_t length = strlen(name);
     if (length > w->name_size)

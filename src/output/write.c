@@ -175,7 +175,8 @@ dls_status dls_writer_commit(dls_results_writer *w, dls_aside *aside, dls_error 
 dls_status dls_results_create(const char *path, const dls_world *world, const dls_results_def *def,
                               dls_results_writer **writer, dls_error *error) {
     dls_error_clear(error);
-    if (!path || !world || !def || !writer || (def->setting_count && !def->settings))
+    if (!path || !world || !def || !writer || (def->setting_count && !def->settings) ||
+        (def->file_count && !def->files))
         return dls_fail(error, DLS_ERROR_ARGUMENT, "path, world, def and writer are needed, got NULL");
     dls_aside aside;
     dls_results_writer *made = NULL;

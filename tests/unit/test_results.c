@@ -600,6 +600,58 @@ static void test_foreign(void **state) {
     expect(dls_results_open("version.h5", &r, &error), &error, "results of format version 99, expected 1");
 }
 
+/* ---- calls beyond measure ---- */
+
+static void test_names_without_measure(void **state) {
+    (void)state;
+    enum { LONG = 2000000 };
+    small_run run = small_run_create(2);
+    dls_results_def def = small_run_def();
+    dls_results_writer *writer;
+    dls_results *r;
+    char *name = malloc(LONG + 1);
+    memset(name, 'n', LONG);
+    name[LONG] = '\0';
+    memcpy(name + 1023, "ö", strlen("ö")); /* its second byte has no room: the letter goes */
+    dls_body_def body = dls_default_body_def();
+    body.name = name;
+    body.motion = DLS_STATIC;
+    dls_shape_def shape = dls_default_shape_def(DLS_DISC);
+    shape.radius = 0.1;
+    body.shape_count = 1;
+    body.shapes = &shape;
+    dls_body_id id;
+    OK(dls_world_add_body(run.world, &body, &id, error));
+    OK(dls_results_create("long.h5", run.world, &def, &writer, error));
+    OK(dls_results_close(writer, NULL, error));
+    OK(dls_results_open("long.h5", &r, error));
+    assert_int_equal(strlen(dls_results_body_name(r, id)), 1023);
+    assert_memory_equal(dls_results_body_name(r, id), name, 1023);
+    dls_results_destroy(r);
+    small_run_destroy(&run);
+    free(name);
+}
+
+static void test_arguments(void **state) {
+    (void)state;
+    small_run run = small_run_create(2);
+    dls_results_def def = small_run_def();
+    dls_results_writer *writer = NULL;
+    dls_results *r;
+    dls_step_report report;
+    dls_error error;
+    def.file_count = 1;
+    def.files = NULL;
+    assert_int_equal(dls_results_create("never.h5", run.world, &def, &writer, &error), DLS_ERROR_ARGUMENT);
+    assert_int_equal(access("never.h5", F_OK), -1);
+    write_run("steps.h5", 2, true, NULL);
+    assert_int_equal(dls_results_open("steps.h5", &r, &error), DLS_OK);
+    assert_int_equal(dls_results_steps(r, INT64_MAX - 1, 5, &report, &error), DLS_ERROR_ARGUMENT);
+    assert_non_null(strstr(error.message, "no 5 steps from 9223372036854775806 on"));
+    dls_results_destroy(r);
+    small_run_destroy(&run);
+}
+
 /* Bytes of a crashed run are as HDF5 itself wants them: no marks, no missing end. */
 static void test_plain_hdf5_opens_it(void **state) {
     (void)state;
@@ -631,6 +683,8 @@ int main(void) {
                                        cmocka_unit_test(test_truncated),
                                        cmocka_unit_test(test_damaged),
                                        cmocka_unit_test(test_foreign),
+                                       cmocka_unit_test(test_names_without_measure),
+                                       cmocka_unit_test(test_arguments),
                                        cmocka_unit_test(test_plain_hdf5_opens_it)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
