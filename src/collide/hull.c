@@ -150,10 +150,12 @@ static void add_vertex(void *user, const dls_clip_point *p) {
 static void add_over(void *user, const dls_clip_point *p) {
     const touch *t = user;
     int edge[2];
-    add_vertex(user, p);
-    if (p->kind != DLS_CLIP_EDGE || p->gap < t->best) return;
-    crossing_edges(t, p, edge);
-    if (edge[0] != t->edge[0] || edge[1] != t->edge[1]) add_clipped(user, p);
+    if (p->gap < t->best) return;
+    if (p->kind == DLS_CLIP_EDGE) {
+        crossing_edges(t, p, edge);
+        if (edge[0] == t->edge[0] && edge[1] == t->edge[1]) return;
+    }
+    add_clipped(user, p);
 }
 
 /* The best face with the vertices and edges over it, then its vertices over the face that it meets. */
