@@ -59,6 +59,9 @@ dls_status dls_simulation_settle(dls_simulation *s, dls_error *error) {
     bool changed;
     dls_status status = dls_world_settle(s->world, s->t, &changed, error);
     if (status || (s->started && !changed)) return status;
+    /* contacts of the last step speak of rows that may be other bodies' by now */
+    s->assembly = (dls_assembly){.space = s->assembly.space};
+    s->found_count = 0;
     status = dls_simulation_ready(s, true, error);
     if (status) return status;
     dls_energy_now(s->world, s->options.threads, &kinetic, &potential);
