@@ -308,6 +308,7 @@ static dls_status read_drives(dls_reader *reader, const dls_node *map, dls_body_
         if (axis < 0) return DLS_ERROR_INPUT;
         dls_status status = read_drive(reader, child, &def->drive[axis]);
         if (!status && axis >= 3) status = doubt_turn(reader, child);
+        if (!status) status = dls_doubt_start(reader, child, def, axis);
         if (status) return status;
     }
     return DLS_OK;

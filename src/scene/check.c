@@ -1,5 +1,5 @@
 /* What is likely a mistake in a scene that reads well. */
-#include "scene/read.h"
+#include "scene/check.h"
 
 #include "base/error.h"
 #include "base/memory.h"
@@ -11,18 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { MOST_LINES = 5 }; /* of one kind; the rest is counted */
-
-typedef struct check {
-    dls_scene *scene;
-    const dls_world *world;
-    void (*warn)(const char *line, void *user);
-    void *user;
-    int warnings;
-    double h, g; /* step, |gravity| */
-} check;
-
-__attribute__((format(printf, 2, 3))) static void warn(check *c, const char *format, ...) {
+void dls_check_warn(dls_check *c, const char *format, ...) {
     char line[512];
     va_list arguments;
     va_start(arguments, format);
@@ -32,7 +21,7 @@ __attribute__((format(printf, 2, 3))) static void warn(check *c, const char *for
     if (c->warn) c->warn(line, c->user);
 }
 
-static const char *label(const check *c, dls_body_id id, char *text, size_t size) {
+const char *dls_check_label(const dls_check *c, dls_body_id id, char *text, size_t size) {
     const char *name = dls_body_name(c->world, id);
     if (*name)
         snprintf(text, size, "'%.60s'", name);
@@ -49,7 +38,7 @@ static double contact_size(const dls_world *world, const dls_contact *contact) {
     return isfinite(size) ? size : 0;
 }
 
-static void check_contacts(check *c, dls_collider *collider) {
+static void check_contacts(dls_check *c, dls_collider *collider) {
     const dls_contact *contacts = dls_collider_contacts(collider), *worst = NULL;
     int count = dls_collider_count(collider), pairs = 0;
     char a[80], b[80];
@@ -61,21 +50,24 @@ static void check_contacts(check *c, dls_collider *collider) {
         last = contact;
         pairs += !same;
         if (!worst || contact->at.gap < worst->at.gap) worst = contact;
-        if (same || pairs > MOST_LINES) continue;
-        warn(c, "overlap at the start: %s and %s, %.3g m deep at (%.4g, %.4g, %.4g)",
-             label(c, c->world->bodies[contact->body_a].id, a, sizeof a),
-             label(c, c->world->bodies[contact->body_b].id, b, sizeof b), -contact->at.gap,
-             contact->at.point_a[0], contact->at.point_a[1], contact->at.point_a[2]);
+        if (same || pairs > DLS_CHECK_LINES) continue;
+        dls_check_warn(c, "overlap at the start: %s and %s, %.3g m deep at (%.4g, %.4g, %.4g)",
+                       dls_check_label(c, c->world->bodies[contact->body_a].id, a, sizeof a),
+                       dls_check_label(c, c->world->bodies[contact->body_b].id, b, sizeof b),
+                       -contact->at.gap, contact->at.point_a[0], contact->at.point_a[1],
+                       contact->at.point_a[2]);
     }
-    if (pairs > MOST_LINES)
-        warn(c, "overlap at the start: %d pairs of bodies in all, the deepest %.3g m", pairs, -worst->at.gap);
+    if (pairs > DLS_CHECK_LINES)
+        dls_check_warn(c, "overlap at the start: %d pairs of bodies in all, the deepest %.3g m", pairs,
+                       -worst->at.gap);
     const dls_simulation_options *o = dls_scene_simulation_options(c->scene);
     if (pairs > 0 && c->g == 0 && o->scheme != DLS_DVI && o->stabilisation > 0 && o->stabilisation_speed == 0)
-        warn(c, "overlaps stay: without gravity integrator.stabilisation_speed = 0 takes nothing back, give "
-                "it a speed");
+        dls_check_warn(
+            c, "overlaps stay: without gravity integrator.stabilisation_speed = 0 takes nothing back, give "
+               "it a speed");
 }
 
-static dls_status check_overlaps(check *c, dls_error *error) {
+static dls_status check_overlaps(dls_check *c, dls_error *error) {
     dls_world *world = dls_scene_world(c->scene);
     dls_collider *collider = dls_collider_create();
     dls_collide_options options = {.margin = 0, .h = 0, .threads = 1};
@@ -124,7 +116,7 @@ typedef struct extent {
 } extent;
 
 /* Speeds at the start, and what a fall through the height of the scene would add. */
-static extent measure(const check *c) {
+static extent measure(const dls_check *c) {
     extent e = {.smallest = INFINITY, .slow = -1, .fast = -1};
     double low = INFINITY, high = -INFINITY, g[3];
     dls_world_gravity(c->world, g);
@@ -149,7 +141,7 @@ static extent measure(const check *c) {
     return e;
 }
 
-static void check_walls(check *c, const extent *e) {
+static void check_walls(dls_check *c, const extent *e) {
     double speed = sqrt(e->speed * e->speed + 2 * c->g * e->fall), way = speed * c->h;
     char name[80];
     int thin = 0;
@@ -160,33 +152,35 @@ static void check_walls(check *c, const extent *e) {
         if (body->motion == DLS_DYNAMIC) continue;
         for (int s = 0; s < body->shape_count; s++)
             least = fmin(least, thickness(&c->world->shapes[body->shape_first + s]));
-        if (!(way > least) || thin++ >= MOST_LINES) continue;
-        warn(c,
-             "thin wall: %s is %.3g m thick, a body may move %.3g m in a step (%.3g m/s for %g s); shorten "
-             "the step",
-             label(c, body->id, name, sizeof name), least, way, speed, c->h);
+        if (!(way > least) || thin++ >= DLS_CHECK_LINES) continue;
+        dls_check_warn(
+            c,
+            "thin wall: %s is %.3g m thick, a body may move %.3g m in a step (%.3g m/s for %g s); shorten "
+            "the step",
+            dls_check_label(c, body->id, name, sizeof name), least, way, speed, c->h);
     }
-    if (thin > MOST_LINES) warn(c, "thin wall: %d bodies in all", thin);
+    if (thin > DLS_CHECK_LINES) dls_check_warn(c, "thin wall: %d bodies in all", thin);
 }
 
-static void check_step(check *c, const extent *e) {
+static void check_step(dls_check *c, const extent *e) {
     char name[80];
     if (e->fast < 0 || !isfinite(e->smallest)) return;
     double way = e->speed * c->h, drop = c->g * c->h * c->h;
     if (way > e->smallest)
-        warn(
+        dls_check_warn(
             c,
             "step too long: %s moves %.3g m in a step of %g s, more than the smallest body is thick (%.3g m)",
-            label(c, c->world->bodies[e->fast].id, name, sizeof name), way, c->h, e->smallest);
+            dls_check_label(c, c->world->bodies[e->fast].id, name, sizeof name), way, c->h, e->smallest);
     if (drop > 0.1 * e->smallest)
-        warn(c,
-             "step too long: from rest a body falls %.3g m in a step of %g s, more than a tenth of the "
-             "smallest "
-             "body, %s (%.3g m)",
-             drop, c->h, label(c, c->world->bodies[e->slow].id, name, sizeof name), e->smallest);
+        dls_check_warn(
+            c,
+            "step too long: from rest a body falls %.3g m in a step of %g s, more than a tenth of the "
+            "smallest "
+            "body, %s (%.3g m)",
+            drop, c->h, dls_check_label(c, c->world->bodies[e->slow].id, name, sizeof name), e->smallest);
     const dls_run_options *run = dls_scene_run_options(c->scene);
     if (run->until > 0 && run->until < c->h)
-        warn(c, "step too long: it is %g s and the run ends at %g s", c->h, run->until);
+        dls_check_warn(c, "step too long: it is %g s and the run ends at %g s", c->h, run->until);
 }
 
 /* ---- pairs of materials ---- */
@@ -202,7 +196,7 @@ static bool may_meet(const use *a, const use *b) {
     return a->groups & b->collides && b->groups & a->collides;
 }
 
-static dls_status check_pairs(check *c, dls_error *error) {
+static dls_status check_pairs(dls_check *c, dls_error *error) {
     int count = dls_world_material_count(c->world);
     use *uses = DLS_NEW_ZERO(use, count);
     if (!uses) return dls_fail_memory(error);
@@ -224,10 +218,11 @@ static dls_status check_pairs(check *c, dls_error *error) {
             if (!may_meet(&uses[a], &uses[b])) continue;
             status = dls_world_pair(c->world, a, b, &pair, &stated, error);
             if (!status && !stated)
-                warn(c,
-                     "materials '%.60s' and '%.60s' may meet and are not among the pairs: mixed to mu %g, "
-                     "e_n %g",
-                     c->world->materials[a].name, c->world->materials[b].name, pair.mu, pair.e_n);
+                dls_check_warn(
+                    c,
+                    "materials '%.60s' and '%.60s' may meet and are not among the pairs: mixed to mu %g, "
+                    "e_n %g",
+                    c->world->materials[a].name, c->world->materials[b].name, pair.mu, pair.e_n);
         }
     dls_free(uses);
     return status;
@@ -239,15 +234,17 @@ dls_status dls_scene_check(dls_scene *scene, void (*warn_line)(const char *line,
     if (!scene) return dls_fail(error, DLS_ERROR_ARGUMENT, "a scene is needed, got NULL");
     double g[3];
     dls_world_gravity(dls_scene_world(scene), g);
-    check c = {.scene = scene,
-               .world = dls_scene_world(scene),
-               .warn = warn_line,
-               .user = user,
-               .h = dls_scene_simulation_options(scene)->step,
-               .g = vec_norm(g)};
-    for (int i = 0; dls_scene_doubt(scene, i); i++) warn(&c, "%s", dls_scene_doubt(scene, i));
+    dls_check c = {.scene = scene,
+                   .world = dls_scene_world(scene),
+                   .warn = warn_line,
+                   .user = user,
+                   .h = dls_scene_simulation_options(scene)->step,
+                   .g = vec_norm(g)};
+    for (int i = 0; dls_scene_doubt(scene, i); i++) dls_check_warn(&c, "%s", dls_scene_doubt(scene, i));
     dls_status status = check_overlaps(&c, error);
+    if (!status) status = dls_check_births(&c, error);
     if (!status) {
+        dls_check_meshes(&c);
         extent e = measure(&c);
         check_walls(&c, &e);
         check_step(&c, &e);

@@ -1,5 +1,5 @@
-/* Values that can be read and are probably meant in another unit. They are noted while a scene is read, where
- * the line is known, and told when it is checked. */
+/* Values that can be read and are probably meant in another unit, or otherwise. They are noted while a scene
+ * is read, where the line is known, and told when it is checked. */
 #include "scene/read.h"
 
 #include "base/error.h"
@@ -109,5 +109,43 @@ dls_status dls_doubt_gravity(dls_reader *reader, const dls_node *node, const dou
     if (up > 0 && up == size)
         return doubt(reader, node, "gravity points up, along +%s; down is %g",
                      reader->dimension == 2 ? "y" : "z", -up);
+    return DLS_OK;
+}
+
+/* Where that is not 0 then, the body flies to it within a step; what it moves in a step is not asked. */
+dls_status dls_doubt_start(dls_reader *reader, const dls_node *drive, const dls_body_def *def, int freedom) {
+    static const char *const axes[] = {"along x", "along y", "along z", "about x", "about y", "about z"};
+    const dls_node *node = dls_node_find(drive, "position");
+    const dls_function *position = def->drive[freedom].position;
+    const char *unit = freedom < 3 ? "m" : "rad";
+    if (!node || !position) return DLS_OK;
+    double t = fmax(def->birth, 0), at = dls_function_value(position, t);
+    double way = fabs(dls_function_value(position, t + reader->step) - at);
+    if (!isfinite(at) || fabs(at) <= 2 * way + 1e-12) return DLS_OK;
+    return doubt(reader, node,
+                 "%s%.60s%sposition %s is %g %s at t = %g s, where the body has moved 0 %s: it jumps in its "
+                 "first step; a position counts from where the body stands, expected 0 there",
+                 def->name ? "'" : "", def->name ? def->name : "", def->name ? "': " : "", axes[freedom], at,
+                 unit, t, unit);
+}
+
+dls_status dls_doubt_scheme(dls_reader *reader, const dls_node *integrator,
+                            const dls_simulation_options *options) {
+    const dls_node *node = integrator ? dls_node_find(integrator, "scheme") : NULL;
+    int count = dls_world_material_count(reader->world);
+    if (!node || options->scheme != DLS_DVI || options->entering == DLS_ENTER_CLOSED) return DLS_OK;
+    for (int a = 0; a < count; a++)
+        for (int b = a; b < count; b++) {
+            dls_pair_def pair;
+            dls_material_def first, second;
+            if (dls_world_pair(reader->world, a, b, &pair, NULL, NULL) || !(pair.e_n > 0)) continue;
+            if (dls_world_material(reader->world, a, &first, NULL)) continue;
+            if (dls_world_material(reader->world, b, &second, NULL)) continue;
+            return doubt(
+                reader, node,
+                "e_n is %g of materials '%.60s' and '%.60s', which has no effect: dvi brings bodies to "
+                "touch and no contact that is open bounces; 'entering: closed' lets them bounce",
+                pair.e_n, first.name, second.name);
+        }
     return DLS_OK;
 }

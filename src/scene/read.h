@@ -120,11 +120,16 @@ dls_status dls_read_blame(const dls_node *node, dls_error *error);
 
 /* ---- parts of a scene, each in its own file ---- */
 
-/* doubt.c: units that are probably others than meant. node is the value, map what holds it under its key. */
+/* doubt.c: values that are probably others than meant. node is the value, map what holds it under its key. */
 dls_status dls_doubt_angle(dls_reader *reader, const dls_node *node, double angle);
 dls_status dls_doubt_turning(dls_reader *reader, const dls_node *node, double speed);
 dls_status dls_doubt_friction(dls_reader *reader, const dls_node *map, double mu);
 dls_status dls_doubt_density(dls_reader *reader, const dls_node *map, double density);
+/* A driven position, which counts from where the body stands at its birth. */
+dls_status dls_doubt_start(dls_reader *reader, const dls_node *drive, const dls_body_def *def, int freedom);
+/* Restitution that the scheme has no use for. */
+dls_status dls_doubt_scheme(dls_reader *reader, const dls_node *integrator,
+                            const dls_simulation_options *options);
 dls_status dls_doubt_gravity(dls_reader *reader, const dls_node *node, const double *gravity);
 
 /* settings.c: one "path=value" onto the tree. */

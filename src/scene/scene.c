@@ -324,6 +324,7 @@ static dls_status read_tree(dls_scene *scene, dls_reader *reader, const dls_node
     if (!status) status = read_groups(reader, text.groups);
     if (!status) status = read_options(reader, &text, &scene->options);
     reader->step = scene->options.simulation.step;
+    if (!status) status = dls_doubt_scheme(reader, text.integrator, &scene->options.simulation);
     if (!status && text.bodies) status = dls_read_bodies(reader, text.bodies);
     return status;
 }

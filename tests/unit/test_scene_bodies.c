@@ -412,6 +412,51 @@ static void test_overlaps_are_warned_of(void **unused) {
     assert_int_equal(w.count, 0); /* touching is no overlap */
 }
 
+static void test_overlaps_at_birth_are_warned_of(void **unused) {
+    (void)unused;
+#define GROUND HEAD2 "bodies:\n- {name: ground, motion: static, shape: {kind: half-plane}}\n"
+#define DISC   "shape: {kind: disc, radius: 1}}\n"
+    lines w = warnings_of(GROUND "- {name: a, birth: 0.5, position: [0, 0.75], " DISC);
+    assert_int_equal(w.count, 1);
+    assert_non_null(strstr(w.text, "overlap at birth: 'a', born at t = 0.5 s, and 'ground', 0.25 m deep"));
+    w = warnings_of(GROUND
+                    "- {name: a, birth: 0.5, position: [0, 1], " DISC
+                    "- {name: b, birth: 0.5, position: [1.5, 1], " DISC
+                    "- {name: c, birth: 0.7, position: [0.1, 1], " DISC); /* the others may be gone by then */
+    assert_int_equal(w.count, 1);
+    assert_true(strstr(w.text, "'a', born at t = 0.5 s, and 'b', 0.5 m deep"));
+    w = warnings_of(GROUND "- {name: a, birth: 0.5, position: [0, 1], " DISC
+                           "- {name: gone, death: 0.2, motion: static, position: [0, 2], " DISC
+                           "- {name: late, birth: 0.6, motion: static, position: [0, 9], " DISC);
+    assert_int_equal(w.count, 0);
+    w = warnings_of(GROUND "- lattice: {spacing: [3, 3], counts: [9, 1], origin: [0, 0.5]}\n"
+                           "  body: {birth: 1, " DISC);
+    assert_int_equal(w.count, 6);
+    assert_non_null(strstr(w.text, "overlap at birth: 9 pairs of bodies in all, the deepest 0.5 m"));
+}
+
+/* A ball over a floor of two triangles, nearer than its own size, and one far above it. */
+static lines warnings_of_floor(const char *faces) {
+    FILE *file = fopen("floor.obj", "w");
+    assert_non_null(file);
+    fprintf(file, "v -5 -5 0\nv 5 -5 0\nv 5 5 0\nv -5 5 0\n%s", faces);
+    fclose(file);
+    return warnings_of(HEAD3
+                       "bodies:\n- {name: floor, motion: static, shape: {kind: mesh, file: floor.obj}}\n"
+                       "- {name: ball, position: [0, 1, 0.15], shape: {kind: sphere, radius: 0.1}}\n"
+                       "- {name: far, position: [0, 1, 0.5], shape: {kind: sphere, radius: 0.1}}\n");
+}
+
+static void test_the_back_of_a_mesh_is_warned_of(void **unused) {
+    (void)unused;
+    lines w = warnings_of_floor("f 1 2 3\nf 1 3 4\n");
+    if (w.count) fail_msg("%s", w.text);
+    w = warnings_of_floor("f 1 3 2\nf 1 4 3\n");
+    assert_int_equal(w.count, 1);
+    assert_non_null(
+        strstr(w.text, "'ball' starts behind the mesh of 'floor'; are its faces turned inside out?"));
+}
+
 static void test_thin_walls_and_long_steps_are_warned_of(void **unused) {
     (void)unused;
 #define THIN                                                                                                 \
@@ -467,7 +512,22 @@ static void test_units_are_doubted(void **unused) {
          "rotation is 45 rad"},
         {FLOOR2 "- {position: [0, 2], rotation: 0.8, shape: {kind: disc, radius: 0.1}}\n", NULL},
         {FLOOR3 "- {motion: driven, drive: {rz: {position: 90}}}\n", "position is 90 rad"},
-        {FLOOR3 "- {motion: driven, drive: {z: {position: 90}}}\n", NULL},
+        {FLOOR3 "- {motion: driven, drive: {z: {position: 90}}}\n", "position along z is 90 m at t = 0 s"},
+        {FLOOR3 "- {name: lid, motion: driven, drive: {x: {position: '0.1*cos(3*t)'}}}\n",
+         "'lid': position along x is 0.1 m at t = 0 s, where the body has moved 0 m: it jumps"},
+        {FLOOR3 "- {motion: driven, drive: {rx: {position: '1 - 0.1*t'}}}\n", "about x is 1 rad at t = 0 s"},
+        {FLOOR3 "- {motion: driven, drive: {x: {position: '0.1*(1 - cos(3*t))'}}}\n", NULL},
+        {FLOOR3 "- {motion: driven, drive: {x: {position: {t: [0, 1], value: [0.2, 0]}}}}\n",
+         "0.2 m at t = 0 s"},
+        {FLOOR3 "- {motion: driven, birth: 2, drive: {x: {position: '0.1*t'}}}\n", "0.2 m at t = 2 s"},
+        {FLOOR3 "- {motion: driven, birth: 2, drive: {x: {position: '0.1*(t - 2)'}}}\n", NULL},
+        {FLOOR3 "integrator: {scheme: dvi}\nmaterials: {default: {e_n: 0.5}}\n", "'entering: closed'"},
+        {FLOOR3
+         "integrator: {scheme: dvi}\nmaterials: {a: {}}\npairs: [{materials: [a, default], e_n: 0.5}]\n",
+         "e_n is 0.5 of materials 'default' and 'a'"},
+        {FLOOR3 "integrator: {scheme: dvi, entering: closed}\nmaterials: {default: {e_n: 0.5}}\n", NULL},
+        {FLOOR3 "integrator: {scheme: dvi}\nmaterials: {default: {e_t: 0.5}}\n", NULL},
+        {FLOOR3 "materials: {default: {e_n: 0.5}}\n", NULL},
         {FLOOR3 "- {motion: driven, drive: {rz: {position: 90*t}}}\n", NULL},
         {FLOOR3 "- {motion: driven, drive: {rz: {velocity: 1500}}}\n", "1500 rpm are 1500*2*pi/60"},
         {FLOOR3 "- {motion: driven, drive: {rz: {velocity: 15}}}\n", NULL},
@@ -536,6 +596,8 @@ int main(void) {
         cmocka_unit_test(test_mesh_files),
         cmocka_unit_test(test_obj_files_that_are_refused),
         cmocka_unit_test(test_overlaps_are_warned_of),
+        cmocka_unit_test(test_overlaps_at_birth_are_warned_of),
+        cmocka_unit_test(test_the_back_of_a_mesh_is_warned_of),
         cmocka_unit_test(test_thin_walls_and_long_steps_are_warned_of),
         cmocka_unit_test(test_pairs_that_meet_are_warned_of),
         cmocka_unit_test(test_units_are_doubted),
