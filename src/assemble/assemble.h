@@ -11,6 +11,7 @@ typedef struct dls_assemble_options {
     double t, h;
     bool closed_only;  /* contacts with gap ≤ 0 alone */
     bool whole_gap;    /* b_n += gap/h for gaps of both signs */
+    bool curved;       /* round walls bend within a step */
     double share;      /* of a penetration that is taken back */
     double most_speed; /* at which it is */
     bool formal;       /* closed contacts bounce whatever their speed */

@@ -3,6 +3,7 @@
  *     row k of contact c:  u_k = d_k · (v_B + ω_B × r_B − v_A − ω_A × r_A),   d = n, t₁, t₂
  *     b = u_free + (e_n u_n⁻, e_t u_t⁻) where it bounces, b_n += gap/h where it is open */
 #include "assemble/assemble.h"
+#include "assemble/walls.h"
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/parallel.h"
@@ -246,6 +247,19 @@ static void added_velocity(const dls_assemble_options *o, const dls_pair_def *pa
         added[0] += fmax(o->share * gap / o->h, -o->most_speed);
 }
 
+/* At a round wall the body's own way tells how it bends, so that chords of the wall do not count along n. */
+static void follow_wall(const contact_work *work, const dls_contact *c, const dls_block_place *place,
+                        double *before, double *free, double *added) {
+    const dls_assembly *a = work->assembly;
+    double bend, plain[3];
+    if (!work->options->curved || !dls_wall_bend(a, work->world, c, place, &bend)) return;
+    velocity_before(a, work->world, place, 0, plain);
+    before[0] = plain[0];
+    velocity_free(a, place, 0, plain);
+    free[0] = plain[0];
+    added[0] -= 0.5 * work->options->h * bend;
+}
+
 static double fill_range(void *self, int first, int end) {
     const contact_work *work = self;
     const dls_assemble_options *o = work->options;
@@ -264,7 +278,9 @@ static double fill_range(void *self, int first, int end) {
         a->rows->mu[i] = pair->mu;
         velocity_before(a, work->world, &place, o->h, before);
         velocity_free(a, &place, o->h, free);
-        added_velocity(o, pair, c->at.gap, work->verdict[a->contact_of[i]] == BOUNCES, before, d, added);
+        bool bounces = work->verdict[a->contact_of[i]] == BOUNCES;
+        added_velocity(o, pair, c->at.gap, bounces, before, d, added);
+        if (!bounces) follow_wall(work, c, &place, before, free, added);
         for (int k = 0; k < d; k++) {
             b[k] = free[k] + added[k];
             to_mean[k] = before[k] - added[k];

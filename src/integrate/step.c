@@ -83,6 +83,7 @@ static dls_assemble_options assemble_options(const dls_simulation *s) {
         .h = o->step,
         .closed_only = o->entering == DLS_ENTER_CLOSED,
         .whole_gap = o->scheme == DLS_DVI,
+        .curved = o->scheme == DLS_MOREAU_JEAN && o->entering != DLS_ENTER_CLOSED,
         .share = o->stabilisation,
         .most_speed = o->stabilisation_speed > 0 ? o->stabilisation_speed : fall,
         .formal = o->restitution == DLS_RESTITUTION_FORMAL,

@@ -283,6 +283,40 @@ static void test_weight_of_a_pyramid(void **state) {
     stage_close(&s);
 }
 
+/* What slides round a wall without friction keeps its speed: it is where an angle of v t/ρ leads, ρ the circle
+ * of its mass centre. */
+static void slide_round(const dls_shape_def *wall, const dls_shape_def *body, int dimension, double rho,
+                        double spin, double loss) {
+    const double v = 5, h = 1e-3, seconds = 3;
+    stage s = stage_open(dimension, 0, 0, 0, 0);
+    stage_add_shape(&s, DLS_STATIC, wall, NULL, NULL, NULL);
+    dls_body_id id = stage_add_shape(&s, DLS_DYNAMIC, body, (double[3]){rho, 0, 0}, (double[3]){0, v, 0},
+                                     (double[3]){0, 0, spin});
+    dls_simulation_options o = with_step(h);
+    stage_start(&s, &o, 1e-9);
+    double before = dls_simulation_energy(s.simulation).kinetic;
+    stage_run(&s, (int)(seconds / h));
+    dls_body_state now = stage_state(&s, id);
+    assert_near(dls_simulation_energy(s.simulation).kinetic / before, 1, loss);
+    assert_near(hypot(now.x[0], now.x[1]), rho, 1e-4);
+    assert_near(now.x[0], rho * cos(v * seconds / rho), 0.02);
+    assert_near(now.x[1], rho * sin(v * seconds / rho), 0.02);
+    assert_true(s.last.penetration < 1e-4);
+    stage_close(&s);
+}
+
+static void test_round_walls(void **state) {
+    (void)state;
+    dls_shape_def drum = dls_default_shape_def(DLS_DRUM), tube = dls_default_shape_def(DLS_CYLINDER_INSIDE);
+    dls_shape_def disc = stage_ball(2, 0.1), ball = stage_ball(3, 0.1), box = dls_default_shape_def(DLS_BOX);
+    drum.radius = tube.radius = 1;
+    box.size[0] = 0.04, box.size[1] = box.size[2] = 0.1;
+    double middle = sqrt(1 - 0.05 * 0.05) - 0.02; /* of the box with its corners on the wall */
+    slide_round(&drum, &disc, 2, 0.9, 0, 1e-4);
+    slide_round(&tube, &ball, 3, 0.9, 0, 1e-4);
+    slide_round(&tube, &box, 3, middle, 5 / middle, 1e-4);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_head_on),
@@ -291,6 +325,7 @@ int main(void) {
         cmocka_unit_test(test_incline),
         cmocka_unit_test(test_rolling_down),
         cmocka_unit_test(test_free_top),
+        cmocka_unit_test(test_round_walls),
         cmocka_unit_test(test_weight_of_a_pile),
         cmocka_unit_test(test_weight_of_a_pyramid),
     };
