@@ -165,6 +165,8 @@ static int run_scene(dls_scene *scene, const char *output, const run_values *v) 
         run_report_json(&report, &summary);
     else
         run_report_print(&report, &summary);
+    fflush(stdout);
+    run_report_warn(&report, &summary);
     return report.end == DLS_RUN_FINISHED && summary.certified == summary.steps ? EXIT_DONE
                                                                                 : EXIT_NOT_CONVERGED;
 }

@@ -60,13 +60,17 @@ void run_report_start(const dls_simulation *simulation, bool resumed, void *repo
     x->first_step = x->last.step = dls_simulation_steps(simulation);
     x->first_time = x->last.t = dls_simulation_time(simulation);
     x->last.energy = dls_simulation_energy(simulation);
-    if (resumed && !x->quiet)
+    run_watch_begin(&x->watch, simulation);
+    if (resumed && x->first_time > x->until + x->step / 2)
+        report_warning("run: it is already at t = %.6g s, nothing to do until %.6g s", x->first_time,
+                       x->until);
+    else if (resumed && !x->quiet)
         fprintf(stderr, "goes on at t = %.6g s after step %lld\n", x->first_time, (long long)x->first_step);
 }
 
 bool run_report_step(const dls_step_report *step, const dls_simulation *simulation, void *report) {
     run_report *x = report;
-    (void)simulation;
+    run_watch_step(&x->watch, step, simulation);
     x->last = *step;
     if (!step->certified && x->uncertified_count < MOST_UNCERTIFIED)
         x->uncertified[x->uncertified_count++] = *step;
@@ -79,8 +83,13 @@ bool run_report_step(const dls_step_report *step, const dls_simulation *simulati
     return !interrupt_seen();
 }
 
-void run_report_end(const run_report *x) {
+void run_report_end(run_report *x) {
     if (!x->quiet) progress_end(&x->line);
+    run_watch_release(&x->watch);
+}
+
+void run_report_warn(const run_report *x, const dls_run_summary *sum) {
+    run_watch_tell(&x->watch, sum->penetration);
 }
 
 static const char *end_name(dls_run_end end) {

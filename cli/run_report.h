@@ -3,6 +3,7 @@
 #define DELASSUS_CLI_RUN_REPORT_H
 
 #include "progress.h"
+#include "run_watch.h"
 
 #include <delassus/run.h>
 
@@ -21,6 +22,7 @@ typedef struct run_report {
     dls_step_report last;
     dls_step_report uncertified[MOST_UNCERTIFIED]; /* the first of them */
     int uncertified_count;
+    run_watch watch;
     dls_run_end end;
     uint64_t hash;
 } run_report;
@@ -29,7 +31,9 @@ run_report run_report_begin(const dls_scene *scene, const char *output, bool qui
 /* Callbacks for dls_run_scene. */
 void run_report_start(const dls_simulation *simulation, bool resumed, void *report);
 bool run_report_step(const dls_step_report *step, const dls_simulation *simulation, void *report);
-void run_report_end(const run_report *report);
+void run_report_end(run_report *report);
+/* What the run should be warned of, on stderr. */
+void run_report_warn(const run_report *report, const dls_run_summary *summary);
 void run_report_print(run_report *report, const dls_run_summary *summary);
 void run_report_json(run_report *report, const dls_run_summary *summary);
 

@@ -212,6 +212,8 @@ typedef struct dls_body_mass {
 
 DLS_API dls_status dls_body_mass_get(const dls_world *world, dls_body_id id, dls_body_mass *mass,
                                      dls_error *error);
+/* Of the ball about the mass centre that holds all shapes; INFINITY without bound. */
+DLS_API double dls_body_radius(const dls_world *world, dls_body_id id);
 DLS_API int dls_body_shape_count(const dls_world *world, dls_body_id id);
 /* A shape as it lies about the mass centre, in body axes: world = x + R(q)·pose. Points and triangles belong
  * to the world; those of a polygon or polyhedron are the vertices of its hull. */

@@ -50,6 +50,11 @@ dls_motion dls_body_motion(const dls_world *world, dls_body_id id) {
     return body ? body->motion : DLS_STATIC;
 }
 
+double dls_body_radius(const dls_world *world, dls_body_id id) {
+    const dls_body *body = dls_world_body(world, id);
+    return body ? body->radius : 0;
+}
+
 dls_status dls_world_remove_body(dls_world *world, dls_body_id id, dls_error *error) {
     dls_status status = check_id(world, id, error);
     if (status) return status;

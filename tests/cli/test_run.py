@@ -494,6 +494,59 @@ def test_results_replace_nothing_but_results():
     assert pathlib.Path("other.yaml").read_text() == "a: note\n" and pathlib.Path("problem.hdf5").read_bytes() == kept
 
 
+# ---- what a run warns of ----
+
+FLOOR = """delassus: 1
+bodies:
+  - {name: floor, motion: static, shape: {kind: half-space}}
+"""
+
+
+def warnings_of(*arguments):
+    return [line.removeprefix("delassus: warning: ") for line in run(*arguments).stderr.splitlines()
+            if line.startswith("delassus: warning: ")]
+
+
+def test_bodies_that_are_born_into_others_are_told():
+    balls = "".join(f"  - {{name: ball{k}, birth: 0.02, position: [{k}, 0, 0.095], shape: {{kind: sphere, radius: 0.1}}}}\n"
+                    for k in range(7))
+    path = pathlib.Path("births.yaml")
+    path.write_text(FLOOR + balls + "  - {name: above, birth: 0.03, position: [0, 3, 0.5], shape: {kind: sphere, radius: 0.1}}\n"
+                    "  - {name: early, position: [0, 6, 0.099], shape: {kind: sphere, radius: 0.1}}\n"
+                    "time: {step: 1e-2, until: 0.1}\n")
+    told = warnings_of("run", path, "-o", "births.h5", "-q")
+    assert len(told) == 6, told
+    for k in range(5):
+        assert told[k] == f"run: 'ball{k}' was born into 'floor' at t = 0.03 s, 0.005 m deep", told
+    assert told[5] == "run: 7 bodies in all were born into others", told
+    path.write_text(FLOOR + balls.replace("0.095]", "0.1]") + "time: {step: 1e-2, until: 0.1}\n")
+    assert warnings_of("run", path, "-o", "births.h5", "-q") == []
+
+
+def test_deep_penetrations_are_told():
+    path = pathlib.Path("deep.yaml")
+    ball = "  - {{name: ball, position: [0, 0, {}], shape: {{kind: sphere, radius: 0.1}}}}\n"
+    end = "time: {step: 1e-2, until: 0.1}\n"
+    path.write_text(FLOOR + ball.format(0.07) + end)
+    told = warnings_of("run", path, "-o", "deep.h5", "-q")
+    assert len(told) == 1 and "run: bodies lay up to 0.03 m in each other" in told[0], told
+    assert "radius of 0.1 m; first 'floor' and 'ball' at t = 0.01 s" in told[0], told
+    assert json.loads(run("run", path, "-o", "deep.h5", "--json").stdout)["penetration"] > 0.02
+    path.write_text(FLOOR + ball.format(0.095) + end)
+    assert warnings_of("run", path, "-o", "deep.h5", "-q") == []
+
+
+def test_a_run_that_is_past_its_end_says_so():
+    path = pathlib.Path("past.yaml")
+    path.write_text(FLOOR + "time: {step: 1e-2, until: 0.1}\n")
+    run("run", path, "-o", "past.h5", "-q")
+    told = warnings_of("run", path, "-o", "past.h5", "-q", "--resume", "--until", "0.05")
+    assert told == ["run: it is already at t = 0.1 s, nothing to do until 0.05 s"], told
+    assert "t = 0.1 s" in run("run", path, "-o", "past.h5", "--resume", "--until", "0.05", "--json").stderr
+    assert warnings_of("run", path, "-o", "past.h5", "-q", "--resume") == []
+    assert run_json("run", path, "-o", "past.h5", "--resume")["steps"] == 10
+
+
 # ---- the demo ----
 
 def test_demo():
