@@ -283,8 +283,8 @@ static void test_weight_of_a_pyramid(void **state) {
     stage_close(&s);
 }
 
-/* What slides round a wall without friction keeps its speed: it is where an angle of v t/ρ leads, ρ the circle
- * of its mass centre. */
+/* What slides round a wall without friction keeps its speed: it is where an angle of v t/ρ leads, ρ the
+ * circle of its mass centre. */
 static void slide_round(const dls_shape_def *wall, const dls_shape_def *body, int dimension, double rho,
                         double spin, double loss) {
     const double v = 5, h = 1e-3, seconds = 3;
