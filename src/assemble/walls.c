@@ -36,15 +36,17 @@ static bool keeps_its_place(const dls_shape *shape, const dls_body_state *state,
     return turn == 0 || (vec_dot(across, across) <= 1e-18 * turn && vec_dot(shape->x, shape->x) == 0);
 }
 
+static bool moves(const dls_row_mass *mass) { return mass->is_ball || dls_row_can_move(mass); }
+
 bool dls_wall_bend(const dls_assembly *a, const dls_world *world, const dls_contact *c,
                    const dls_block_place *p, double *bend) {
-    int side = is_round_wall(&world->shapes[c->b]); /* of the wall */
-    const dls_shape *wall = &world->shapes[side ? c->b : c->a], *rider = &world->shapes[side ? c->a : c->b];
+    int side = moves(&a->mass[p->row_a]); /* of the wall */
+    if (moves(&a->mass[p->row_b]) == side) return false;
     int row = side ? p->row_b : p->row_a, other = side ? p->row_a : p->row_b;
+    const dls_shape *wall = &world->shapes[side ? c->b : c->a], *rider = &world->shapes[side ? c->a : c->b];
     const dls_body_state *of_wall = &world->states[row], *of_rider = &world->states[other];
     double axis[3], v[3], turn[3], rho = wall->radius;
-    if (!is_round_wall(wall) || dls_row_can_move(&a->mass[row]) || !dls_row_can_move(&a->mass[other]))
-        return false;
+    if (!is_round_wall(wall)) return false;
     if (a->mass[other].rolls)
         rho -= rider->radius;
     else if (!has_corners(rider))
