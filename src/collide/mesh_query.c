@@ -159,6 +159,7 @@ void dls_mesh_feature_closest(const dls_mesh *mesh, int mesh_feature, const doub
 /* ---- normal cones ---- */
 
 static const double angle_tolerance = 1e-9;
+static const double deep_fold = 0.3; /* sine: a shallower valley is not run into from beside */
 
 /* d · t ≤ tolerance |d| |t|, without roots where the sign decides. */
 static bool points_away(const double *d, const double *t) {
@@ -203,7 +204,7 @@ static bool is_in_valley(const dls_mesh *mesh, int element, int k, const double 
     double t[3];
     inward(mesh, other, edge_of(mesh, other, corner[k], corner[(k + 1) % 3]), t);
     if (vec_dot(d, t) < 0) return vec_dot(d, n) < 0 && vec_dot(d, mesh->normal + 3 * other) < 0;
-    return vec_dot(t, n) > angle_tolerance * vec_norm(t) && has_foot(mesh, other, p);
+    return vec_dot(t, n) > deep_fold * vec_norm(t) && has_foot(mesh, other, p);
 }
 
 bool dls_mesh_holds(const dls_mesh *mesh, int element, const double *p) {

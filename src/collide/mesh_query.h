@@ -50,7 +50,7 @@ bool dls_mesh_is_minimum(const dls_mesh *mesh, int element, int feature, const d
 bool dls_mesh_is_outside(const dls_mesh *mesh, int element, int feature, const double *d);
 
 /* Whether the plane of the triangle holds p: its foot lies in the triangle, or misses it only where the
- * surface folds towards p, and p is over the face beyond that valley or has sunk below both. */
+ * surface folds towards p, and p is over the face beyond a deep valley or has sunk below both faces. */
 bool dls_mesh_holds(const dls_mesh *mesh, int element, const double *p);
 
 /* Whether edge k of the triangle stands out: convex, or a free border. Flat and concave edges do not: what
