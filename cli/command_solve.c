@@ -145,8 +145,7 @@ static bool solve_repeatedly(session *s, const double *start) {
 
 static bool seek_contradiction(session *s) {
     dls_error error;
-    dls_outcome outcome = s->info.outcome;
-    if (outcome == DLS_CONVERGED || outcome == DLS_CANCELLED) return true;
+    if (s->info.outcome != DLS_STALLED) return true; /* who sets a limit has not asked for more */
     if (dls_find_contradiction(s->problem, NULL, &s->contradiction, &error) == DLS_OK) return true;
     report_error("%s: %s", s->path, error.message);
     return false;
