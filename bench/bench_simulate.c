@@ -211,11 +211,11 @@ static void measure_filling(const arguments *args) {
     printf(
         "{\"kind\": \"filling\", \"spheres\": %d, \"threads\": %d, \"tolerance\": %g, "
         "\"simulated_seconds\": %.6g, \"processor_seconds\": %.4g, \"steps\": %lld, \"certified\": %lld, "
-        "\"worst_residual\": %.4g, \"worst_error\": %.4g, \"contacts_per_step\": %.1f, "
+        "\"worst_residual\": %.4g, \"worst_held\": %.4g, \"worst_error\": %.4g, \"contacts_per_step\": %.1f, "
         "\"iterations_per_step\": %.1f, \"collide_seconds\": %.4g, \"assemble_seconds\": %.4g, "
         "\"solve_seconds\": %.4g, \"wall_seconds\": %.4g, \"penetration\": %.3g, \"kinetic_energy\": %.4g}\n",
         args->spheres, args->threads, args->tolerance, steps * STEP, seconds, (long long)sum.steps,
-        (long long)sum.certified, sum.worst_residual, sum.worst_error,
+        (long long)sum.certified, sum.worst_residual, sum.worst_held, sum.worst_error,
         (double)sum.contacts / (double)sum.steps, (double)sum.iterations / (double)sum.steps,
         sum.seconds_collide, sum.seconds_assemble, sum.seconds_solve, sum.seconds, sum.penetration,
         energy.kinetic);

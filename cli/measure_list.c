@@ -4,8 +4,10 @@
 #define AT(member) #member, offsetof(dls_measures, member)
 
 const measure_row measure_rows[] = {
-    {AT(residual), "", "the judge: unit-free natural map, relative to b at active contacts"},
+    {AT(residual), "", "the judge: unit-free natural map, relative to what impulses account for"},
     {AT(max_error), "m/s", "largest error of one contact"},
+    {AT(held), "", "largest share of one contact that is let go; nan without a reference velocity"},
+    {AT(residual_active), "", "natural map relative to b where r is not zero"},
     {AT(residual_full), "", "natural map relative to all of b"},
     {AT(natural_map), "", "natural map with ρ = 1, relative to b"},
     {AT(fclib_merit), "", "as FCLib has it"},

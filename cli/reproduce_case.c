@@ -13,9 +13,9 @@
 #include <string.h>
 #include <time.h>
 
-static const char *const shared_columns[CASE_COLUMNS] = {"t",         "contacts",  "active",    "iterations",
-                                                         "certified", "residual",  "max_error", "penetration",
-                                                         "kinetic",   "potential", "seconds"};
+static const char *const shared_columns[CASE_COLUMNS] = {"t",           "contacts", "active",    "iterations",
+                                                         "certified",   "residual", "max_error", "held",
+                                                         "penetration", "kinetic",  "potential", "seconds"};
 
 /* What ends a whole table: a line that an interrupted one does not have. */
 static const char finished_line[] = "# finished", limit_line[] = "# ended at its limit of time";
@@ -206,6 +206,7 @@ static void join(runner *me, const dls_step_report *r, double seconds) {
     row[CASE_CERTIFIED] += (r->certified - row[CASE_CERTIFIED]) / n;
     row[CASE_RESIDUAL] = fmax(row[CASE_RESIDUAL], r->residual);
     row[CASE_ERROR] = fmax(row[CASE_ERROR], r->max_error);
+    row[CASE_HELD] = fmax(row[CASE_HELD], r->held);
     row[CASE_PENETRATION] = fmax(row[CASE_PENETRATION], r->penetration);
     row[CASE_KINETIC] = r->energy.kinetic;
     row[CASE_POTENTIAL] = r->energy.potential;

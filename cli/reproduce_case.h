@@ -20,6 +20,7 @@ typedef enum case_column {
     CASE_CERTIFIED,   /* 1 or 0 [share] */
     CASE_RESIDUAL,    /* [largest] */
     CASE_ERROR,       /* max_error, m/s [largest] */
+    CASE_HELD,        /* [largest] */
     CASE_PENETRATION, /* m [largest] */
     CASE_KINETIC,     /* J */
     CASE_POTENTIAL,   /* J */

@@ -41,9 +41,16 @@ bool results_file_is(const char *path) {
 
 bool results_file_may_replace(const char *path) {
     struct stat facts;
-    if (stat(path, &facts) || facts.st_size == 0 || results_file_is(path)) return true;
-    report_error("%s: cannot write: it exists and is not the results of a run, expected another name", path);
-    return false;
+    dls_results *results = NULL;
+    dls_error error;
+    if (stat(path, &facts) || facts.st_size == 0) return true;
+    bool good = dls_results_open(path, &results, &error) == DLS_OK;
+    dls_results_destroy(results);
+    if (!good)
+        report_error(
+            "%s: cannot write: it exists and is not the results of a run, expected another name (%s)", path,
+            error.message);
+    return good;
 }
 
 bool results_file_is_spared(const char *path) {

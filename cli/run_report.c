@@ -115,9 +115,9 @@ static void print_certified(const run_report *x, const dls_run_summary *sum) {
            (long long)sum->certified, (long long)sum->steps, plural(sum->steps),
            sum->steps ? 100.0 * (double)sum->certified / (double)sum->steps : 100.0, x->tolerance);
     for (int i = 0; i < x->uncertified_count; i++)
-        printf("                   not step %lld, t = %.6g s: residual %.2e, error %.2e m/s\n",
+        printf("                   not step %lld, t = %.6g s: residual %.2e, held %.2g, error %.2e m/s\n",
                (long long)x->uncertified[i].step, x->uncertified[i].t, x->uncertified[i].residual,
-               x->uncertified[i].max_error);
+               x->uncertified[i].held, x->uncertified[i].max_error);
     if (sum->steps - sum->certified > x->uncertified_count)
         printf("                   %s: see the history of steps in the results\n",
                x->uncertified_count ? "and others" : "those before it was resumed");
@@ -150,8 +150,8 @@ void run_report_print(run_report *x, const dls_run_summary *sum) {
     printf("  bodies           %d, %d contact%s at the end, %d of them loaded\n", x->last.bodies,
            x->last.contacts, plural(x->last.contacts), x->last.active);
     print_certified(x, sum);
-    printf("  worst            residual %.2e, error of one contact %.2e m/s, penetration %.2e m\n",
-           sum->worst_residual, sum->worst_error, sum->penetration);
+    printf("  worst            residual %.2e, held %.2g, error of one contact %.2e m/s, penetration %.2e m\n",
+           sum->worst_residual, sum->worst_held, sum->worst_error, sum->penetration);
     printf("  energy           kinetic %.4g J, potential %.4g J, lost to friction %.4g J, to impact %.4g J,\n"
            "                   put in %.4g J, unaccounted %.1e J\n",
            e->kinetic, e->potential, e->friction, e->impact, e->work, e->unaccounted);
@@ -170,6 +170,7 @@ static void json_uncertified(json *j, const run_report *x) {
         json_member_real(j, "t", x->uncertified[i].t);
         json_member_real(j, "residual", x->uncertified[i].residual);
         json_member_real(j, "max_error", x->uncertified[i].max_error);
+        json_member_real(j, "held", x->uncertified[i].held);
         json_object_end(j);
     }
     json_array_end(j);
@@ -194,6 +195,7 @@ void run_report_json(run_report *x, const dls_run_summary *sum) {
     json_member_real(&j, "tolerance", x->tolerance);
     json_member_real(&j, "worst_residual", sum->worst_residual);
     json_member_real(&j, "worst_error", sum->worst_error);
+    json_member_real(&j, "worst_held", sum->worst_held);
     json_member_real(&j, "penetration", sum->penetration);
     json_member_integer(&j, "bodies", x->last.bodies);
     json_member_integer(&j, "contacts", x->last.contacts);

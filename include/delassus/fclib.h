@@ -3,6 +3,9 @@
  *   local:   u = W r + V l + q,    Vᵀ r + R l + s = 0
  *   global:  M v = H r + G l + f,   u = Hᵀ v + w,   Gᵀ v + b = 0
  *
+ * A reference velocity of the judge stands beside, as info/reference_velocity; FCLib's own reader does not
+ * look there.
+ *
  * The problem has the contacts first, in the file's order. The equality rows (l) follow as bilateral blocks:
  * consecutive rows that are coupled join into blocks of up to six, and a row that is not coupled with the
  * block before it, or would make it singular, begins the next. A global problem is condensed by a sparse

@@ -49,7 +49,8 @@ typedef struct dls_simulation_options {
     double stabilisation_speed; /* at most, m/s; 0: |g| h */
     dls_restitution restitution;
     double rest_speed;         /* slower approaches do not bounce, m/s; 0: |g| h */
-    double reference_velocity; /* floor of the velocity scale of the residual, m/s; 0: |g| h */
+    double reference_velocity; /* v_ref of the judge, m/s; 0: |g| h, without gravity h · largest force / mean
+                                  mass */
     dls_operator_choice op;    /* auto: stored W for few contacts, matrix-free for many */
     bool warm_start;
     int threads;
@@ -70,8 +71,9 @@ typedef struct dls_step_report {
     double t;     /* at its end */
     int bodies, contacts, active;
     dls_outcome outcome;
-    bool certified; /* the judge's residual is within the solver's tolerance */
+    bool certified; /* residual ≤ the solver's tolerance, and held ≤ DLS_HELD_LIMIT where it is known */
     double residual, max_error;
+    double held; /* NaN without a reference velocity */
     int iterations;
     double penetration; /* largest −gap of the step's contacts, m */
     dls_energy energy;
@@ -82,6 +84,7 @@ typedef struct dls_step_report {
 typedef struct dls_run_summary {
     int64_t steps, certified;
     double worst_residual, worst_error; /* over all steps */
+    double worst_held;                  /* NaN where it is known of none */
     double penetration;
     int64_t contacts, iterations; /* sums */
     double seconds_collide, seconds_assemble, seconds_solve, seconds;

@@ -31,7 +31,11 @@ typedef struct dls_problem_def {
     const uint8_t *block_kind; /* dls_block_kind of each block, or NULL: all are contacts */
     const double *mu;          /* friction coefficient of each block (bilateral ones are ignored) */
     const double *b;           /* velocity without contact impulses, all rows in order */
-    double reference_velocity; /* floor of the velocity scale in the residual, m/s; 0 for none */
+    double reference_velocity; /* v_ref of the judge, m/s; 0 for none */
+    const double *speed;       /* of each block: sum of the speeds of its two bodies where they meet, m/s, to
+                                  which the rounding of u is relative; NULL: 0 */
+    const double *block_inverse_mass; /* of each bilateral block: 1/m of its two bodies, added up, 1/kg
+                                         (contacts are ignored); NULL: what contacts coupled with it have */
 } dls_problem_def;
 
 DLS_API dls_problem_def dls_default_problem_def(void);
@@ -103,10 +107,18 @@ DLS_API dls_status dls_problem_analyze(const dls_problem *problem, int dense_lim
                                        dls_error *error);
 
 /* ---- the certificate ---------------------------------------------------------------------------------
- * residual is the judge of every solver: the natural map scaled per contact so that it has no units. */
+ * residual is the judge of every solver: the natural map scaled per contact so that it has no units, over
+ * velocities that the impulses account for, s_c = min(max(|b_c|, v_ref), |r_c|/ρ_c). held asks whether any
+ * single contact is let go; a time step is certified if residual ≤ tolerance and held ≤ DLS_HELD_LIMIT. */
+#define DLS_HELD_LIMIT 0.1
+
 typedef struct dls_measures {
-    double residual;      /* ‖N‖ / ‖b over active blocks‖ */
-    double max_error;     /* max |N_c|, m/s */
+    double residual; /* the larger of ‖N‖/‖s‖ over contacts and over bilateral rows; INFINITY where N ≠ 0, s =
+                        0 */
+    double max_error;       /* max |N_c|, m/s */
+    double held;            /* max |N_c|/max(s_c, v_ref); NaN without a reference velocity */
+    double residual_active; /* ‖N‖ over b of blocks with r ≠ 0, at least v_ref each: impulses on open contacts
+                               lower it */
     double residual_full; /* ‖N‖ / ‖b‖ */
     double natural_map;   /* natural map with ρ = 1, over ‖b‖: depends on units, for comparison only */
     double fclib_merit;   /* ρ = 1 map over 1 + √‖b‖, as FCLib has it */

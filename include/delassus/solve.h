@@ -22,10 +22,12 @@ typedef enum dls_outcome {
 
 DLS_API const char *dls_outcome_name(dls_outcome outcome);
 
-/* What a solver compares with the tolerance. */
+/* What a solver compares with the tolerance. By residual a problem with a reference velocity is solved when
+ * no contact is let go either: held ≤ DLS_HELD_LIMIT. */
 typedef enum dls_stop_measure {
     DLS_STOP_RESIDUAL = 0,
     DLS_STOP_MAX_ERROR,
+    DLS_STOP_RESIDUAL_ACTIVE,
     DLS_STOP_RESIDUAL_FULL,
     DLS_STOP_NATURAL_MAP,
     DLS_STOP_FCLIB_MERIT,

@@ -96,6 +96,12 @@ static inline void velocity_free(const dls_assembly *a, const dls_block_place *p
     relative_velocity(a, p, of_a->v, of_a->w, of_b->v, of_b->w, h, u);
 }
 
+/* Of one side where they meet, at most, without impulses: what the rounding of u is relative to. */
+static inline double speed_of(const dls_assembly *a, const dls_block_place *p, int side) {
+    const dls_twist *of = &a->free[side ? p->row_b : p->row_a];
+    return vec_norm(of->v) + vec_norm(of->w) * vec_norm(p->arm[side]);
+}
+
 /* Work is done at the velocities of the instant: what chords add to u⁻ and u⁺ is taken from their sum. */
 static void forget_chords(const dls_assembly *a, const dls_world *world, const dls_block_place *p,
                           const double *before, const double *free, double *to_mean) {
@@ -287,6 +293,7 @@ static double fill_range(void *self, int first, int end) {
             r[k] = o->warm_start ? vec_dot(place.frame + 3 * k, c->impulse) : 0;
             sum += b[k];
         }
+        a->rows->speed[i] = speed_of(a, &place, 0) + speed_of(a, &place, 1);
         forget_chords(a, work->world, &place, before, free, to_mean);
     }
     return sum;

@@ -87,6 +87,7 @@ static dls_status create_problem(const dls_fclib_data *data, const dls_sparse *W
         def.block_kind = kind;
         def.mu = mu;
         def.b = b;
+        def.reference_velocity = data->reference_velocity;
         status = dls_problem_create(&def, &rows, problem, error);
     }
     dls_free(size);

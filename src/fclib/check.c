@@ -71,7 +71,7 @@ uint32_t check_sum(const uint8_t *bytes, size_t size) {
 static bool is_known(const char *name, size_t length) {
     static const char names[] =
         "fclib_local fclib_global solution guesses spacedim vectors info title description "
-        "math_info number_of_guesses nzmax nz mu W V R M H G m n p i x q s f w b v u r l";
+        "math_info reference_velocity number_of_guesses nzmax nz mu W V R M H G m n p i x q s f w b v u r l";
     for (const char *word = names; *word; word += *word == ' ') {
         size_t end = strcspn(word, " ");
         if (end == length && !memcmp(word, name, length)) return true;

@@ -18,6 +18,7 @@ typedef struct dls_fclib_data {
     double *mu;
     double *free_velocity; /* [q; s], or [w; b] */
     double *force;         /* f of a global problem */
+    double reference_velocity;
 } dls_fclib_data;
 
 void dls_fclib_data_free(dls_fclib_data *data);

@@ -205,6 +205,19 @@ static dls_status read_global(const dls_h5 *h5, dls_fclib_data *data) {
     return status;
 }
 
+/* v_ref of the judge, which FCLib does not know: steps of a simulation have one. */
+static dls_status read_reference(const dls_h5 *h5, const char *root, dls_fclib_data *data) {
+    member where = in(root, "info/reference_velocity");
+    double *value = NULL;
+    int64_t count;
+    if (!dls_h5_has(h5, where.path)) return DLS_OK;
+    dls_status status = dls_h5_read_reals(h5, where.path, 1, 1, &value, &count);
+    if (!status && value[0] < 0) status = dls_h5_fail(h5, where.path, "%g, expected 0 or more", value[0]);
+    if (!status) data->reference_velocity = value[0];
+    dls_free(value);
+    return status;
+}
+
 dls_status dls_fclib_data_read(const dls_h5 *h5, dls_fclib_data *data) {
     *data = (dls_fclib_data){0};
     bool is_local = dls_h5_has(h5, "/fclib_local"), is_global = dls_h5_has(h5, "/fclib_global");
@@ -215,6 +228,7 @@ dls_status dls_fclib_data_read(const dls_h5 *h5, dls_fclib_data *data) {
     data->form = is_local ? DLS_FCLIB_LOCAL : DLS_FCLIB_GLOBAL;
     const char *root = is_local ? "/fclib_local" : "/fclib_global";
     dls_status status = dls_h5_read_int(h5, in(root, "spacedim").path, 2, 3, &data->dimension);
+    if (!status) status = read_reference(h5, root, data);
     if (status) return status;
     return is_local ? read_local(h5, data) : read_global(h5, data);
 }

@@ -197,6 +197,8 @@ static dls_status write_info(const dls_h5 *h5, const dls_fclib_content *content)
     dls_status status = dls_h5_make_group(h5, "/fclib_local/info");
     for (int k = 0; k < 3 && !status; k++)
         if (text[k]) status = dls_h5_write_text(h5, where[k], text[k]);
+    double v = dls_problem_reference_velocity(content->problem);
+    if (!status && v > 0) status = dls_h5_write_reals(h5, "/fclib_local/info/reference_velocity", 1, &v);
     return status;
 }
 

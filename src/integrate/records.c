@@ -86,7 +86,7 @@ typedef struct state_head {
     int64_t step, rebased_step, started;
     dls_energy energy;
     int64_t steps, certified, contacts, iterations; /* of the summary, seconds aside */
-    double worst_residual, worst_error, penetration;
+    double worst_residual, worst_error, worst_held, penetration;
 } state_head;
 
 size_t dls_simulation_state_size(const dls_simulation *s) {
@@ -112,6 +112,7 @@ void dls_simulation_state_write(const dls_simulation *s, void *bytes) {
                        .iterations = sum->iterations,
                        .worst_residual = sum->worst_residual,
                        .worst_error = sum->worst_error,
+                       .worst_held = sum->worst_held,
                        .penetration = sum->penetration};
     unsigned char *at = bytes;
     memcpy(at, &head, sizeof head);
@@ -139,7 +140,7 @@ static bool numbers_make_sense(const state_head *head) {
         if (!isfinite(finite[i])) return false;
     for (size_t i = 0; i < sizeof not_negative / sizeof *not_negative; i++)
         if (!(not_negative[i] >= 0)) return false;
-    return true;
+    return !(head->worst_held < 0);
 }
 
 /* t = rebased_t + h (step − rebased_step), which steps go on from. */
@@ -194,6 +195,7 @@ static void take_head(dls_simulation *s, const state_head *head) {
                                    .iterations = head->iterations,
                                    .worst_residual = head->worst_residual,
                                    .worst_error = head->worst_error,
+                                   .worst_held = head->worst_held,
                                    .penetration = head->penetration};
 }
 

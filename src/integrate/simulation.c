@@ -35,7 +35,8 @@ static const dls_field fields[] = {
     DLS_CHOICE(dls_simulation_options, , restitution, 2, "impacts|formal",
                "acts on impacts, or on every closed contact in every step (formal velocity)"),
     REAL(rest_speed, 0, 1e300, "m/s", "approaches that are slower do not bounce; 0: |g| h"),
-    REAL(reference_velocity, 0, 1e300, "m/s", "least velocity scale of the residual; 0: |g| h"),
+    REAL(reference_velocity, 0, 1e300, "m/s",
+         "v_ref of the judge; 0: |g| h, without gravity h · largest force / mean mass"),
     {"operator", DLS_FIELD_CHOICE, offsetof(dls_simulation_options, op), 0, 2, "auto|stored|matrix-free", "1",
      "whether W is stored"},
     DLS_BOOL(dls_simulation_options, , warm_start, "start from the impulses of the step before"),
@@ -110,6 +111,7 @@ dls_status dls_simulation_create(dls_world *world, const dls_simulation_options 
     if (!s) return dls_fail_memory(error);
     s->world = world;
     s->options = *options;
+    s->summary.worst_held = NAN;
     s->collider = dls_collider_create();
     s->assembly.space = dls_workspace_create();
     status = s->collider && s->assembly.space ? set_default_solver(s, error) : dls_fail_memory(error);

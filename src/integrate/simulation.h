@@ -31,6 +31,8 @@ struct dls_simulation {
     dls_run_summary summary;
 };
 
+/* v_ref of the step that begins at t: as the options have it, else |g| h, else h times the largest push. */
+double dls_reference_velocity(const dls_world *world, const dls_simulation_options *options, double t);
 /* Bodies that are due come in, those that leave go. */
 dls_status dls_simulation_settle(dls_simulation *simulation, dls_error *error);
 /* Room for so many rows. */

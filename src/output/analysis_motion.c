@@ -226,7 +226,7 @@ static const char *const penetration_columns[] = {"time", "penetration", "contac
 static const char *const penetration_units[] = {"s", "m", "1", "1"};
 
 typedef struct worst_work {
-    double worst, worst_time, residual, error;
+    double worst, worst_time, residual, error, held;
     int64_t steps, missed;
 } worst_work;
 
@@ -257,17 +257,20 @@ dls_status dls_measure_penetration(dls_analysis_work *work, dls_error *error) {
 
 /* ---- complementarity ---- */
 
-static const char *const solved_columns[] = {"time", "residual", "max_error", "iterations", "certified"};
-static const char *const solved_units[] = {"s", "1", "m/s", "1", "1"};
+static const char *const solved_columns[] = {"time", "residual",   "max_error",
+                                             "held", "iterations", "certified"};
+static const char *const solved_units[] = {"s", "1", "m/s", "1", "1", "1"};
 static const char *const product_columns[] = {"time", "largest", "sum", "approach", "cone"};
 static const char *const product_units[] = {"s", "J", "J", "m/s", "N s"};
 
 static void solved_step(dls_analysis_work *work, const dls_step_report *r, void *user) {
     worst_work *w = user;
-    dls_analysis_add_row(work->out, 0,
-                         (const double[]){r->t, r->residual, r->max_error, r->iterations, r->certified});
+    dls_analysis_add_row(
+        work->out, 0,
+        (const double[]){r->t, r->residual, r->max_error, r->held, r->iterations, r->certified});
     w->residual = fmax(w->residual, r->residual);
     w->error = fmax(w->error, r->max_error);
+    w->held = fmax(w->held, r->held);
     w->steps++;
     w->missed += !r->certified;
 }
@@ -300,13 +303,14 @@ static dls_status product_frame(dls_analysis_work *work, void *user, dls_error *
 
 dls_status dls_measure_complementarity(dls_analysis_work *work, dls_error *error) {
     dls_analysis *out = work->out;
-    worst_work w = {0};
-    dls_analysis_add_table(out, "residual", 5, solved_columns, solved_units);
+    worst_work w = {.held = NAN};
+    dls_analysis_add_table(out, "residual", 6, solved_columns, solved_units);
     dls_status status = each_step(work, solved_step, &w, error);
     if (status) return status;
     dls_analysis_add_fact(out, "worst residual", "1", w.residual, NAN, "of the certificate, over the steps");
     dls_analysis_add_mean(out, "mean residual", 0, 1, "over the steps");
     dls_analysis_add_fact(out, "worst error", "m/s", w.error, NAN, "largest natural map of a contact");
+    dls_analysis_add_fact(out, "worst held", "1", w.held, NAN, "largest share of a contact that was let go");
     dls_analysis_add_fact(out, "uncertified", "1", (double)w.missed, NAN, "steps that missed the tolerance");
     dls_analysis_add_fact(out, "steps", "1", (double)w.steps, NAN, "in all");
     if (!work->snapshot.has_contacts) return DLS_OK;

@@ -23,7 +23,7 @@
 
 static const char magic[8] = {'D', 'L', 'S', 'C', 'H', 'E', 'C', 'K'};
 
-enum { CHECKPOINT_VERSION = 1, ORDER_MARK = 0x01020304 };
+enum { CHECKPOINT_VERSION = 2, ORDER_MARK = 0x01020304 };
 enum { PART_TITLE, PART_SCENE, PART_SOLVER, PART_OPTIONS, PART_SETTINGS, PART_STATE, PARTS };
 enum { HEAD = 16 + 8 * 4 + 8 * PARTS, SUM_SIZE = 8 };
 enum {

@@ -119,9 +119,9 @@ static dls_status export_frames(dls_results *r, const char *folder, const csv_fi
 
 static void put_step(dls_text *out, const dls_step_report *s) {
     const double reals[] = {
-        s->residual,         s->max_error,     s->penetration, s->energy.kinetic,     s->energy.potential,
-        s->energy.friction,  s->energy.impact, s->energy.work, s->energy.unaccounted, s->seconds_collide,
-        s->seconds_assemble, s->seconds_solve, s->seconds};
+        s->residual,         s->max_error,        s->held,          s->penetration, s->energy.kinetic,
+        s->energy.potential, s->energy.friction,  s->energy.impact, s->energy.work, s->energy.unaccounted,
+        s->seconds_collide,  s->seconds_assemble, s->seconds_solve, s->seconds};
     dls_text_print(out, "%" PRId64 ",%.17g,%d,%d,%d,%s,%d,%d", s->step, s->t, s->bodies, s->contacts,
                    s->active, dls_outcome_name(s->outcome), s->certified, s->iterations);
     put_reals(out, (int)(sizeof reals / sizeof *reals), reals);
@@ -135,7 +135,7 @@ static dls_status export_steps(dls_results *r, const char *folder, dls_error *er
     dls_status status = out ? DLS_OK : error->status;
     if (out)
         dls_text_print(out, "step,time [s],bodies,contacts,active,outcome,certified,iterations,residual,"
-                            "max_error [m/s],penetration [m],kinetic [J],potential [J],friction [J],"
+                            "max_error [m/s],held,penetration [m],kinetic [J],potential [J],friction [J],"
                             "impact [J],work [J],unaccounted [J],seconds_collide [s],seconds_assemble [s],"
                             "seconds_solve [s],seconds [s]\n");
     for (int64_t first = 0; out && !status && first < r->step_count; first += DLS_BATCH) {

@@ -8,7 +8,7 @@
 #include <delassus/output.h>
 
 #define DLS_RESULTS_FORMAT "delassus results"
-enum { DLS_RESULTS_FORMAT_VERSION = 1 };
+enum { DLS_RESULTS_FORMAT_VERSION = 2 };
 
 typedef enum dls_table_name {
     /* what the world consists of, a row per thing */

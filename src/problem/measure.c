@@ -16,47 +16,90 @@ static int chunk_size(int n) {
     return size < LEAST_CHUNK ? LEAST_CHUNK : size;
 }
 
-/* Squares of the natural map and of b over all and over active blocks. */
+/* Rounding of u, relative to the velocities that it is the difference of. */
+static const double ROUNDING = 1e-14;
+
+/* Squares of the natural map N and of the scale s, over contacts and over rows; and of b. */
 typedef struct tally {
-    double map, active, all, worst;
+    double contacts, contact_scale; /* rounding taken off N */
+    double rows, row_scale;
+    double worst, held; /* max |N_c|², max |N_c|²/max(s_c, v_ref)² */
+    double map, active, all;
     int active_blocks;
 } tally;
 
-/* Σ x_i² W̄/W_ii over a bilateral block: rows in rad/s and in m/s weigh alike, in N and in b. */
-static double bilateral_square(const dls_problem *p, int c, const double *x) {
+/* The larger of the two, NaN where one is: fmax would hide it. */
+static inline double larger(double a, double b) { return a >= b || isnan(a) ? a : b; }
+
+/* What is judged: an error, what rounding leaves of it, and s = min(max(|b|, v_ref), |r|/ρ). */
+typedef struct judged {
+    double error2, counted2, scale2, b2;
+} judged;
+
+static inline judged judge_one(const dls_problem *p, int c, double error2, double b2, double load2) {
+    double v2 = p->reference_velocity * p->reference_velocity, speed = p->speed ? p->speed[c] : 0;
+    double counted = sqrt(error2) - ROUNDING * (sqrt(b2) + speed), most = b2 > v2 ? b2 : v2;
+    counted = counted < 0 ? 0 : counted; /* NaN stays */
+    return (judged){error2, counted * counted, load2 < most ? load2 : most, b2};
+}
+
+static inline void add_held(const dls_problem *p, const judged *x, tally *t) {
+    double v2 = p->reference_velocity * p->reference_velocity;
+    if (x->counted2 == 0) return;
+    t->held = larger(x->counted2 / (x->scale2 > v2 ? x->scale2 : v2), t->held);
+}
+
+/* N_c = (r_c − proj_K(r_c − ρ_c (u_c + μ|u_t| n)))/ρ_c */
+static inline void tally_contact(const dls_problem *p, int c, int d, const double *r, const double *u,
+                                 const double *b, tally *t) {
+    double N[DLS_MAX_BLOCK], w = p->scale[c], r2 = small_dot(d, r, r);
+    cone_natural_map(d, p->mu[c], w, r, u, N);
+    judged x = judge_one(p, c, small_dot(d, N, N), small_dot(d, b, b), w * w * r2);
+    t->contacts += x.counted2;
+    t->contact_scale += x.scale2;
+    add_held(p, &x, t);
+    t->worst = larger(x.error2, t->worst);
+    t->map += x.error2;
+    t->all += x.b2;
+    if (r2 == 0) return;
+    t->active += x.b2;
+    t->active_blocks++;
+}
+
+/* N_i = w_i u_i with w_i² = w̄/W_ii: rows in rad/s and in m/s weigh alike, and a light body counts beside a
+ * heavy one. */
+static void tally_rows(const dls_problem *p, int c, const double *r, const double *u, const double *b,
+                       tally *t) {
     int d = dls_size(p, c);
     const double *W = dls_diagonal(p, c);
-    double sum = 0;
-    for (int i = 0; i < d; i++) sum += x[i] * x[i] * p->mean_scale / W[i + d * i];
-    return sum;
+    double error2 = 0, b2 = 0;
+    for (int i = 0; i < d; i++) {
+        double W_ii = W[i + d * i], w2 = p->inverse_mass[c] / W_ii, load = W_ii * r[i];
+        judged x = judge_one(p, c, w2 * u[i] * u[i], w2 * b[i] * b[i], w2 * load * load);
+        t->rows += x.counted2;
+        t->row_scale += x.scale2;
+        add_held(p, &x, t);
+        error2 += x.error2;
+        b2 += x.b2;
+    }
+    t->worst = larger(error2, t->worst);
+    t->map += error2;
+    t->all += b2;
+    t->active += b2;
+    t->active_blocks++;
 }
 
 static inline void tally_block(const dls_problem *p, int c, int d, const double *r, const double *u,
                                tally *t) {
-    const double *rc = r + p->row[c], *uc = u + p->row[c], *bc = p->b + p->row[c];
-    double error, b2;
-    bool active = true;
-    if (p->kind[c] == DLS_BILATERAL) {
-        error = bilateral_square(p, c, uc);
-        b2 = bilateral_square(p, c, bc);
-    } else {
-        double N[DLS_MAX_BLOCK];
-        cone_natural_map(d, p->mu[c], p->scale[c], rc, uc, N);
-        error = small_dot(d, N, N);
-        b2 = small_dot(d, bc, bc);
-        active = small_dot(d, rc, rc) > 0;
-    }
-    t->map += error;
-    t->worst = error > t->worst || isnan(error) ? error : t->worst;
-    t->all += b2;
-    if (active) {
-        t->active += b2;
-        t->active_blocks++;
-    }
+    int row = p->row[c];
+    if (p->kind[c] == DLS_CONTACT)
+        tally_contact(p, c, d, r + row, u + row, p->b + row, t);
+    else
+        tally_rows(p, c, r + row, u + row, p->b + row, t);
 }
 
 static tally tally_range(const dls_problem *p, const double *r, const double *u, int first, int end) {
-    tally t = {0, 0, 0, 0, 0};
+    tally t = {0};
     if (p->uniform == 3)
         for (int c = first; c < end; c++) tally_block(p, c, 3, r, u, &t);
     else if (p->uniform == 2)
@@ -71,44 +114,81 @@ static tally tally_chunk(const dls_problem *p, const double *r, const double *u,
     return tally_range(p, r, u, first, end);
 }
 
+static void add_tally(tally *sum, const tally *part) {
+    sum->contacts += part->contacts;
+    sum->contact_scale += part->contact_scale;
+    sum->rows += part->rows;
+    sum->row_scale += part->row_scale;
+    sum->worst = larger(part->worst, sum->worst);
+    sum->held = larger(part->held, sum->held);
+    sum->map += part->map;
+    sum->active += part->active;
+    sum->all += part->all;
+    sum->active_blocks += part->active_blocks;
+}
+
 static tally tally_all(const dls_problem *p, const double *r, const double *u, int threads) {
     int size = chunk_size(p->block_count), chunks = (p->block_count + size - 1) / size;
-    tally part[MAX_CHUNKS], sum = {0, 0, 0, 0, 0};
+    tally part[MAX_CHUNKS], sum = {0};
     if (threads > 1 && chunks > 1) {
 #pragma omp parallel for num_threads(threads) schedule(static)
         for (int k = 0; k < chunks; k++) part[k] = tally_chunk(p, r, u, k, size);
     } else {
         for (int k = 0; k < chunks; k++) part[k] = tally_chunk(p, r, u, k, size);
     }
-    for (int k = 0; k < chunks; k++) {
-        sum.map += part[k].map;
-        sum.active += part[k].active;
-        sum.all += part[k].all;
-        sum.active_blocks += part[k].active_blocks;
-        if (part[k].worst > sum.worst || isnan(part[k].worst)) sum.worst = part[k].worst;
-    }
+    for (int k = 0; k < chunks; k++) add_tally(&sum, &part[k]);
     return sum;
 }
 
 static double ratio(double value, double scale) { return value == 0 ? 0 : value / scale; }
 
-/* ‖N‖ over the velocity scale: b of active blocks, at least v_ref per block; all of b where nothing is
- * active. */
-static double relative(const dls_problem *p, const tally *t) {
+/* ‖N‖/‖s‖ of squares. What overflows is no number; INFINITY says that nothing is held that should be. */
+static double relative(double map, double scale) {
+    return isfinite(map) ? ratio(sqrt(map), sqrt(scale)) : (double)NAN;
+}
+
+/* ‖N‖ over b of blocks with r ≠ 0, at least v_ref each; over all of b where there is none. */
+static double relative_to_active(const dls_problem *p, const tally *t) {
     double floor = p->reference_velocity * sqrt((double)t->active_blocks);
     double scale = fmax(sqrt(t->active), floor);
     return ratio(sqrt(t->map), scale > 0 ? scale : sqrt(t->all));
 }
 
-double dls_residual(const dls_problem *p, const double *r, const double *u, int threads, double *max_error) {
+dls_verdict dls_judge(const dls_problem *p, const double *r, const double *u, int threads) {
     tally t = tally_all(p, r, u, threads);
-    if (max_error) *max_error = sqrt(t.worst);
-    return relative(p, &t);
+    return (dls_verdict){.residual =
+                             larger(relative(t.contacts, t.contact_scale), relative(t.rows, t.row_scale)),
+                         .max_error = sqrt(t.worst),
+                         .held = p->reference_velocity > 0 ? sqrt(t.held) : (double)NAN,
+                         .scale = sqrt(t.contact_scale + t.row_scale),
+                         .residual_active = relative_to_active(p, &t),
+                         .residual_full = ratio(sqrt(t.map), sqrt(t.all))};
 }
 
-double dls_residual_full(const dls_problem *p, const double *r, const double *u, int threads) {
-    tally t = tally_all(p, r, u, threads);
-    return ratio(sqrt(t.map), sqrt(t.all));
+double dls_block_error(const dls_problem *p, int c, const double *r, const double *u) {
+    tally t = {0};
+    tally_block(p, c, dls_size(p, c), r, u, &t);
+    return sqrt(t.map);
+}
+
+/* Open: r − ρ (u + μ|u_t| n) lies in the polar cone, so that its projection is 0. */
+static bool is_open(int d, double mu, double w, const double *r, const double *u) {
+    double z[DLS_MAX_BLOCK];
+    for (int i = 0; i < d; i++) z[i] = w * r[i] - u[i];
+    return mu * small_norm(d - 1, z + 1) <= mu * small_norm(d - 1, u + 1) - z[0];
+}
+
+int dls_drop_open(const dls_problem *p, double *r, const double *u) {
+    int dropped = 0;
+    for (int c = 0; c < p->block_count; c++) {
+        int row = p->row[c], d = dls_size(p, c);
+        if (p->kind[c] != DLS_CONTACT || small_dot(d, r + row, r + row) == 0 ||
+            !is_open(d, p->mu[c], p->scale[c], r + row, u + row))
+            continue;
+        memset(r + row, 0, sizeof(double) * (size_t)d);
+        dropped++;
+    }
+    return dropped;
 }
 
 /* What the papers' measures add up, over contacts and bilateral blocks alike. */
@@ -148,9 +228,6 @@ static void add_gradient(const dls_problem *p, int c, const double *r, const dou
     cone_natural_map(d, p->mu[c], largest, r, u, N);
     s->gradient += small_dot(d, N, N);
 }
-
-/* The larger of the two, NaN where one is: fmax would hide it. */
-static double larger(double a, double b) { return a >= b || isnan(a) ? a : b; }
 
 static void add_contact(const dls_problem *p, int c, const double *r, const double *u, dls_measures *m,
                         sums *s) {
@@ -193,10 +270,13 @@ static void add_block(const dls_problem *p, int c, const double *r, const double
 
 void dls_measure_all(const dls_problem *p, const double *r, const double *u, const double *Wr_b, int threads,
                      dls_measures *m) {
-    tally t = tally_all(p, r, u, threads);
+    dls_verdict v = dls_judge(p, r, u, threads);
     sums s = {0};
-    *m = (dls_measures){.residual = relative(p, &t), .max_error = sqrt(t.worst)};
-    m->residual_full = ratio(sqrt(t.map), sqrt(t.all));
+    *m = (dls_measures){.residual = v.residual,
+                        .max_error = v.max_error,
+                        .held = v.held,
+                        .residual_active = v.residual_active,
+                        .residual_full = v.residual_full};
     m->friction_power = p->contact_count ? -INFINITY : 0;
     for (int c = 0; c < p->block_count; c++) add_block(p, c, r, u, Wr_b, m, &s);
     double map1 = sqrt(s.map1), b = sqrt(s.b2), n = p->block_count ? p->block_count : 1;

@@ -185,8 +185,49 @@ static size_t memory(const dls_problem *p) {
            (size_t)value_count(p) * sizeof(double);
 }
 
-const dls_operator dls_operator_bodies = {"matrix-free", state_size,        product, start, local,
-                                          changed,       dls_bodies_colour, release, memory};
+/* ---- which blocks are coupled ---- */
+
+/* A walk over the ascending lists of blocks of c's two bodies, as one list. */
+typedef struct coupled_walk {
+    int64_t at[2], end[2];
+} coupled_walk;
+
+static coupled_walk begin_coupled(const dls_problem *p, int c) {
+    coupled_walk walk = {{0, 0}, {0, 0}};
+    for (int side = 0; side < 2; side++) {
+        int body = p->bodies.body[2 * c + side];
+        if (body < 0) continue;
+        walk.at[side] = p->bodies.start[body];
+        walk.end[side] = p->bodies.start[body + 1];
+    }
+    return walk;
+}
+
+/* The next block that is coupled with c, c itself aside; −1 at the end. */
+static int next_coupled(const dls_problem *p, int c, coupled_walk *w) {
+    while (w->at[0] < w->end[0] || w->at[1] < w->end[1]) {
+        int j[2];
+        for (int side = 0; side < 2; side++)
+            j[side] = w->at[side] < w->end[side] ? p->bodies.entry[w->at[side]] / 2 : p->block_count;
+        int next = j[0] < j[1] ? j[0] : j[1];
+        for (int side = 0; side < 2; side++) w->at[side] += j[side] == next;
+        if (next != c) return next;
+    }
+    return -1;
+}
+
+double dls_bodies_coupled_scale(const dls_problem *p, int c) {
+    coupled_walk walk = begin_coupled(p, c);
+    double sum = 0;
+    int count = 0;
+    for (int j = next_coupled(p, c, &walk); j >= 0; j = next_coupled(p, c, &walk))
+        if (p->kind[j] == DLS_CONTACT) sum += p->scale[j], count++;
+    return count ? sum / count : 0;
+}
+
+const dls_operator dls_operator_bodies = {
+    "matrix-free", state_size, product, start, local, changed, dls_bodies_colour, dls_bodies_coupled_scale,
+    release,       memory};
 
 /* ---- creation ---- */
 
@@ -359,6 +400,7 @@ dls_status dls_problem_begin_contacts(dls_workspace *workspace, const dls_contac
     p->kind = DLS_TAKE_ZERO(workspace, uint8_t, n);
     p->mu = DLS_TAKE(workspace, double, n);
     p->scale = DLS_TAKE(workspace, double, n);
+    p->speed = DLS_TAKE_ZERO(workspace, double, n);
     p->b = DLS_TAKE(workspace, double, rows);
     p->bodies.dof = def->dof;
     p->bodies.body = DLS_TAKE(workspace, int, 2 * n);
@@ -373,7 +415,7 @@ dls_status dls_problem_begin_contacts(dls_workspace *workspace, const dls_contac
         p->bodies.row_start = DLS_TAKE_ZERO(workspace, int64_t, 1);
         if (!p->diagonal_start || !p->bodies.row_start) return dls_fail_memory(error);
     }
-    if (!p->row || !p->kind || !p->mu || !p->scale || !p->b || !p->bodies.body ||
+    if (!p->row || !p->kind || !p->mu || !p->scale || !p->speed || !p->b || !p->bodies.body ||
         (round ? !p->bodies.round : !p->bodies.G || !p->diagonal))
         return dls_fail_memory(error);
     for (int c = 0; c <= def->count; c++) p->row[c] = c * def->d;
@@ -415,23 +457,12 @@ dls_status dls_problem_end_contacts(dls_problem *p, int threads, dls_error *erro
 
 /* ---- assembly of stored W ---- */
 
-/* Merges the ascending contact lists of c's two bodies into ascending columns without c. */
+/* Counts the blocks coupled with c, and lists them, ascending, where column is not NULL. */
 static int64_t coupled_columns(const dls_problem *p, int c, int *column) {
-    const dls_body_rows *B = &p->bodies;
-    int64_t at[2] = {0, 0}, end[2] = {0, 0}, count = 0;
-    for (int side = 0; side < 2; side++) {
-        int body = B->body[2 * c + side];
-        if (body < 0) continue;
-        at[side] = B->start[body];
-        end[side] = B->start[body + 1];
-    }
-    while (at[0] < end[0] || at[1] < end[1]) {
-        int j[2] = {at[0] < end[0] ? B->entry[at[0]] / 2 : p->block_count,
-                    at[1] < end[1] ? B->entry[at[1]] / 2 : p->block_count};
-        int next = j[0] < j[1] ? j[0] : j[1];
-        for (int side = 0; side < 2; side++) at[side] += j[side] == next;
-        if (next == c) continue;
-        if (column) column[count] = next;
+    coupled_walk walk = begin_coupled(p, c);
+    int64_t count = 0;
+    for (int j = next_coupled(p, c, &walk); j >= 0; j = next_coupled(p, c, &walk)) {
+        if (column) column[count] = j;
         count++;
     }
     return count;
@@ -504,7 +535,9 @@ static dls_problem_def describe(const dls_problem *p, int *sizes) {
                              .block_kind = p->kind,
                              .mu = p->mu,
                              .b = p->b,
-                             .reference_velocity = p->reference_velocity};
+                             .reference_velocity = p->reference_velocity,
+                             .speed = p->speed,
+                             .block_inverse_mass = p->inverse_mass};
 }
 
 static dls_status assemble_stored(const dls_problem *p, dls_workspace *workspace, dls_problem **stored,

@@ -89,8 +89,9 @@ static size_t memory(const dls_problem *p) {
            n * sizeof(dls_round_row);
 }
 
-const dls_operator dls_operator_round = {"matrix-free, balls", state_size, product, start, local, changed,
-                                         dls_bodies_colour,    release,    memory};
+const dls_operator dls_operator_round = {
+    "matrix-free, balls",     state_size, product, start, local, changed, dls_bodies_colour,
+    dls_bodies_coupled_scale, release,    memory};
 
 /* ---- rows ---- */
 

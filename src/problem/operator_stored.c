@@ -137,8 +137,18 @@ static size_t memory(const dls_problem *p) {
            ((size_t)value_count(p) + DLS_SIMD_PAD) * sizeof(double);
 }
 
-const dls_operator dls_operator_stored = {"stored", state_size, product, start, local,
-                                          changed,  colour,     release, memory};
+static double coupled_scale(const dls_problem *p, int c) {
+    double sum = 0;
+    int count = 0;
+    for (int64_t k = p->blocks.start[c]; k < p->blocks.start[c + 1]; k++) {
+        int j = p->blocks.column[k];
+        if (p->kind[j] == DLS_CONTACT) sum += p->scale[j], count++;
+    }
+    return count ? sum / count : 0;
+}
+
+const dls_operator dls_operator_stored = {"stored", state_size, product,       start,   local,
+                                          changed,  colour,     coupled_scale, release, memory};
 
 int64_t dls_problem_stored_blocks(const dls_problem *p) {
     return dls_problem_is_stored(p) ? p->blocks.start[p->block_count] + p->block_count : 0;

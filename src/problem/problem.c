@@ -12,6 +12,27 @@
 
 dls_problem_def dls_default_problem_def(void) { return (dls_problem_def){.dimension = 3}; }
 
+static int kind_of(const dls_problem_def *def, int c) {
+    return def->block_kind ? def->block_kind[c] : DLS_CONTACT;
+}
+
+/* What the judge is told beside the problem. */
+static dls_status check_references(const dls_problem_def *def, dls_error *error) {
+    if (!isfinite(def->reference_velocity) || def->reference_velocity < 0)
+        return dls_fail(error, DLS_ERROR_INPUT, "reference velocity is %g, expected 0 or more",
+                        def->reference_velocity);
+    for (int c = 0; c < def->block_count; c++) {
+        const double *speed = def->speed, *mass = def->block_inverse_mass;
+        if (speed && !(isfinite(speed[c]) && speed[c] >= 0))
+            return dls_fail(error, DLS_ERROR_INPUT, "speed of block %d is %g, expected 0 or more", c,
+                            speed[c]);
+        if (mass && kind_of(def, c) == DLS_BILATERAL && !(isfinite(mass[c]) && mass[c] > 0))
+            return dls_fail(error, DLS_ERROR_INPUT, "inverse mass of bilateral block %d is %g, expected > 0",
+                            c, mass[c]);
+    }
+    return DLS_OK;
+}
+
 static dls_status check_blocks(const dls_problem_def *def, int64_t *rows, dls_error *error) {
     if (def->block_count < 0)
         return dls_fail(error, DLS_ERROR_INPUT, "block count is %d, expected 0 or more", def->block_count);
@@ -21,13 +42,10 @@ static dls_status check_blocks(const dls_problem_def *def, int64_t *rows, dls_er
     if (def->block_count > 0 && (!def->mu || !def->b))
         return dls_fail(error, DLS_ERROR_ARGUMENT,
                         "friction coefficients and velocities are needed, got NULL");
-    if (!isfinite(def->reference_velocity) || def->reference_velocity < 0)
-        return dls_fail(error, DLS_ERROR_INPUT, "reference velocity is %g, expected 0 or more",
-                        def->reference_velocity);
     *rows = 0;
     for (int c = 0; c < def->block_count; c++) {
         int size = def->block_size ? def->block_size[c] : def->dimension;
-        int kind = def->block_kind ? def->block_kind[c] : DLS_CONTACT;
+        int kind = kind_of(def, c);
         if (kind != DLS_CONTACT && kind != DLS_BILATERAL)
             return dls_fail(error, DLS_ERROR_INPUT, "block %d has kind %d, expected contact or bilateral", c,
                             kind);
@@ -48,7 +66,7 @@ static dls_status check_blocks(const dls_problem_def *def, int64_t *rows, dls_er
         if (!isfinite(def->b[i]))
             return dls_fail(error, DLS_ERROR_INPUT, "b[%lld] is %g, expected a finite number", (long long)i,
                             def->b[i]);
-    return DLS_OK;
+    return check_references(def, error);
 }
 
 void *dls_problem_take(dls_problem *p, int64_t count, size_t size) {
@@ -72,7 +90,7 @@ static dls_status lay_out(dls_problem *p, const dls_problem_def *def, dls_error 
     int64_t entries = 0;
     for (int c = 0; c < n; c++) {
         int size = def->block_size ? def->block_size[c] : def->dimension;
-        p->kind[c] = def->block_kind ? def->block_kind[c] : (uint8_t)DLS_CONTACT;
+        p->kind[c] = (uint8_t)kind_of(def, c);
         p->mu[c] = p->kind[c] == DLS_CONTACT ? def->mu[c] : 0;
         p->contact_count += p->kind[c] == DLS_CONTACT;
         p->row[c] = row;
@@ -96,6 +114,22 @@ static dls_status lay_out(dls_problem *p, const dls_problem_def *def, dls_error 
     return DLS_OK;
 }
 
+static dls_status take_references(dls_problem *p, const dls_problem_def *def, dls_error *error) {
+    int n = p->block_count;
+    if (def->speed) {
+        p->speed = dls_problem_take(p, n, sizeof(double));
+        if (!p->speed) return dls_fail_memory(error);
+        for (int c = 0; c < n; c++) p->speed[c] = def->speed[c];
+    }
+    if (p->contact_count == n) return DLS_OK;
+    p->inverse_mass = dls_problem_take(p, n, sizeof(double));
+    if (!p->inverse_mass) return dls_fail_memory(error);
+    for (int c = 0; c < n; c++)
+        if (p->kind[c] == DLS_BILATERAL && def->block_inverse_mass)
+            p->inverse_mass[c] = def->block_inverse_mass[c];
+    return DLS_OK;
+}
+
 dls_status dls_problem_begin(const dls_problem_def *def, dls_workspace *workspace, dls_problem **problem,
                              dls_error *error) {
     int64_t rows = 0;
@@ -115,8 +149,12 @@ dls_status dls_problem_begin(const dls_problem_def *def, dls_workspace *workspac
         return status;
     }
     for (int64_t i = 0; i < rows; i++) p->b[i] = def->b[i];
-    *problem = p;
-    return DLS_OK;
+    status = take_references(p, def, error);
+    if (status)
+        dls_problem_destroy(p);
+    else
+        *problem = p;
+    return status;
 }
 
 /* A contact's own block must push back: positive trace, no negative eigenvalue in its symmetric part. */
@@ -158,6 +196,11 @@ dls_status dls_problem_finish(dls_problem *p, dls_error *error) {
     }
     int bilateral = p->block_count - p->contact_count;
     p->mean_scale = p->contact_count ? contacts / p->contact_count : bilateral ? others / bilateral : 1;
+    for (int c = 0; c < p->block_count && bilateral; c++) {
+        if (p->kind[c] != DLS_BILATERAL || p->inverse_mass[c] > 0) continue;
+        double coupled = p->op->coupled_scale(p, c);
+        p->inverse_mass[c] = coupled > 0 ? coupled : p->mean_scale;
+    }
     return DLS_OK;
 }
 
@@ -169,6 +212,8 @@ void dls_problem_destroy(dls_problem *p) {
     dls_free(p->mu);
     dls_free(p->b);
     dls_free(p->scale);
+    dls_free(p->inverse_mass);
+    dls_free(p->speed);
     dls_free(p->diagonal);
     dls_free(p->diagonal_start);
     dls_free(p);
@@ -195,6 +240,8 @@ size_t dls_problem_memory(const dls_problem *p) {
         entries += (size_t)(dls_size(p, c) * dls_size(p, c));
     size_t layout = n * (sizeof(int) + sizeof(uint8_t) + 2 * sizeof(double));
     if (p->diagonal_start) layout += n * sizeof(int64_t);
+    if (p->inverse_mass) layout += n * sizeof(double);
+    if (p->speed) layout += n * sizeof(double);
     return sizeof *p + layout + (entries + (size_t)p->row_count) * sizeof(double) + p->op->memory(p);
 }
 

@@ -46,6 +46,8 @@ struct dls_problem {
     double *diagonal;         /* W_cc, column-major; NULL where all bodies are balls */
     double *scale;            /* tr(W_cc)/d of each block: 1/ρ_c of the judge, 1/kg */
     double mean_scale;        /* W̄: its mean over contacts, or over bilateral blocks where there are none */
+    double *inverse_mass;     /* w̄ of each bilateral block, 1/kg; NULL where there is none */
+    double *speed;            /* of the bodies of each block; NULL: 0 */
     dls_workspace *workspace; /* where its arrays are, and it itself; NULL: in blocks of their own */
     const dls_operator *op;
     dls_block_rows blocks; /* used by the stored operator */
@@ -70,6 +72,8 @@ struct dls_operator {
      * bodies that touch more than DLS_HUB others, and where all colours are taken. scratch: body_count words
      */
     void (*colour)(const dls_problem *p, int chunk, uint8_t *colour, uint64_t *scratch);
+    /* mean of tr(W_jj)/d over the contacts j that are coupled with block c; 0 where there are none */
+    double (*coupled_scale)(const dls_problem *p, int c);
     void (*release)(dls_problem *p);
     size_t (*memory)(const dls_problem *p);
 };
@@ -124,10 +128,18 @@ dls_status dls_problem_assemble_in(const dls_problem *p, dls_workspace *workspac
 /* u = W r + b with scratch for the operator's state. */
 void dls_velocity(const dls_problem *p, const double *r, double *u, double *state, int threads);
 
-/* The judge for solvers: residual, and the largest error where max_error is not NULL. */
-double dls_residual(const dls_problem *p, const double *r, const double *u, int threads, double *max_error);
-/* dls_measures.residual_full alone. */
-double dls_residual_full(const dls_problem *p, const double *r, const double *u, int threads);
+/* What the judge says, see dls_measures. */
+typedef struct dls_verdict {
+    double residual, max_error, held;
+    double scale; /* ‖s‖ over all blocks, m/s */
+    double residual_active, residual_full;
+} dls_verdict;
+
+dls_verdict dls_judge(const dls_problem *p, const double *r, const double *u, int threads);
+/* N of block c as the judge weighs it; returns |N_c|, m/s. */
+double dls_block_error(const dls_problem *p, int c, const double *r, const double *u);
+/* r_c ← 0 where the natural map calls the contact open; returns how many were not zero. */
+int dls_drop_open(const dls_problem *p, double *r, const double *u);
 /* All measures; Wr_b = W r + b. */
 void dls_measure_all(const dls_problem *p, const double *r, const double *u, const double *Wr_b, int threads,
                      dls_measures *measures);

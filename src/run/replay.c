@@ -1,7 +1,7 @@
 /* The contact problem of a recorded frame: the world comes from the scene's text, all else from the frame. */
 #include "base/error.h"
 #include "base/memory.h"
-#include "base/vector.h"
+#include "integrate/simulation.h"
 #include "world/world.h"
 
 #include <delassus/run.h>
@@ -47,8 +47,8 @@ static dls_status rebuild(dls_results *results, int frame, dls_scene *scene, dls
     if (!status) status = dls_results_frame_contacts(results, frame, contacts, error);
     if (!status) status = settle(scene, dls_results_frame_step(results, frame), error);
     const dls_simulation_options *o = dls_scene_simulation_options(scene);
-    double g = vec_norm(world->def.gravity),
-           v = o->reference_velocity > 0 ? o->reference_velocity : g * o->step;
+    int64_t step = dls_results_frame_step(results, frame);
+    double v = dls_reference_velocity(world, o, o->step * (double)(step > 0 ? step - 1 : 0));
     if (!status) status = dls_contact_records_problem(world, poses, count, contacts, v, problem, error);
     dls_free(poses);
     dls_free(contacts);

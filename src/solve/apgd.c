@@ -169,7 +169,7 @@ dls_outcome dls_apgd_advance(dls_apgd *s, int until) {
     while (s->iterations < until) {
         step(s);
         double value = judge(s);
-        if (!isfinite(value)) return DLS_DIVERGED;
+        if (isnan(value)) return DLS_DIVERGED;
         if (!dls_monitor_report(s->monitor, s->r, s->iterations, value, true)) return DLS_CANCELLED;
         if (value <= stop->tolerance) return DLS_CONVERGED;
         if (dls_monitor_out_of_time(s->monitor)) return DLS_TIME_LIMIT;

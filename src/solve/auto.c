@@ -27,6 +27,7 @@ static const double FIRST_ALPHA = 1e-2, AFTER_IPM_ALPHA = 1e-3, NEAR_ALPHA = 1e-
 /* In a time step the next one waits: factorisations may cost so many times what sweeps have cost, and sweeps
  * that make no progress are expected to need so many more. */
 static const double STEP_SHARE = 10, STEP_SWEEPS = 3000;
+static const double STEP_FLOPS = 2e10; /* that few contacts are always worth */
 
 /* In a step of many contacts sweeps are left to quasi-Newton when they seem to need so many more. */
 static const double QUASI_NEWTON_SWEEPS = 100;
@@ -37,7 +38,7 @@ static const double SPENT = 4; /* sweeps and quasi-Newton together, in sweeps */
  * sweeps aim at a tenth of what the warm start left, down to so much of the tolerance. */
 static const double AIM_SHARE = 0.1, AIM_LEAST = 1e-3, AIM_ROUNDING = 1e-12;
 
-static const double SHAKING_FLOPS = 1e11; /* of all shaken starts together */
+static const double RESTART_FLOPS = 1e11; /* of all further starts together */
 static const double SHAKEN_ERROR = 0.1;   /* blocks are shaken whose error is more than that of the worst */
 static const double GENTLE = 0.2, WILD = 1, PROGRESS = 0.2;
 
@@ -45,8 +46,10 @@ enum {
     FIRST_CHECK = 64,
     LAST_SWEEPS = 1000,
     NEWTON_BUDGET = 60,
+    STEP_NEWTON_BUDGET = 150,
     LAST_NEWTON_BUDGET = 400,
-    SHAKEN_STARTS = 60,
+    RESTARTS = 60,
+    FRESH_SWEEPS = 64,
     STEP_BLOCKS = 256,
     STORED_BLOCKS = 1000,
     STEP_CHECK = 128,
@@ -85,11 +88,15 @@ static void stage_begin(chain *x, int counted) {
 static void stage_end(chain *x, const char *name, int iterations) {
     dls_solve_info *info = x->info;
     info->iterations += iterations;
-    if (iterations == 0 || info->stage_count == DLS_MAX_STAGES) return;
-    info->stages[info->stage_count++] = (dls_stage){.name = name,
-                                                    .iterations = iterations,
-                                                    .seconds = dls_clock_wall() - x->stage_began,
-                                                    .residual = x->monitor.best_value};
+    if (iterations == 0) return;
+    dls_stage *last = info->stage_count ? &info->stages[info->stage_count - 1] : NULL;
+    bool goes_on = last && !strcmp(last->name, name); /* starts of one solver, one after the other */
+    if (!goes_on && info->stage_count == DLS_MAX_STAGES) return;
+    dls_stage *stage = goes_on ? last : &info->stages[info->stage_count++];
+    if (!goes_on) *stage = (dls_stage){.name = name};
+    stage->iterations += iterations;
+    stage->seconds += dls_clock_wall() - x->stage_began;
+    stage->residual = x->monitor.best_value;
 }
 
 static bool ended(const chain *x, dls_outcome outcome) {
@@ -135,7 +142,7 @@ static dls_status want_system(chain *x, bool *affordable, dls_error *error) {
 
 /* Whether sweeps that gave up are worth a factorisation. */
 static dls_status worth_factoring(chain *x, bool *worth, dls_error *error) {
-    double spent = STEP_SHARE * x->nlgs.sweeps * sweep_flops(x->problem);
+    double spent = fmax(STEP_SHARE * x->nlgs.sweeps * sweep_flops(x->problem), x->many ? 0 : STEP_FLOPS);
     bool step = is_step(x->problem);
     *worth = false;
     if (step && spent < FACTORISATIONS * dls_system_least_cost(x->problem)) return DLS_OK;
@@ -195,7 +202,7 @@ static dls_outcome newton_stage(chain *x, double alpha, int budget) {
 
 /* Long paths are worth it where steps are cheap; a time step that is hard is not worth more than others. */
 static int ipm_budget(const chain *x) {
-    if (is_step(x->problem)) return left(x, (int)FACTORISATIONS);
+    if (is_step(x->problem) && x->many) return left(x, (int)FACTORISATIONS);
     return left(x, (int)fmin(100, fmax(FACTORISATIONS, IPM_FLOPS / dls_system_cost(x->system))));
 }
 
@@ -242,13 +249,7 @@ static double find_errors(chain *x, double *error) {
     double worst = 0;
     dls_velocity(p, r, x->monitor.u, x->monitor.state, x->options->stop.threads);
     for (int c = 0; c < p->block_count; c++) {
-        int row = p->row[c], d = dls_size(p, c);
-        double N[DLS_MAX_BLOCK];
-        if (p->kind[c] == DLS_CONTACT)
-            cone_natural_map(d, p->mu[c], p->scale[c], r + row, u + row, N);
-        else
-            memcpy(N, u + row, sizeof(double) * (size_t)d);
-        error[c] = small_norm(d, N);
+        error[c] = dls_block_error(p, c, r, u);
         worst = fmax(worst, error[c]);
     }
     return worst;
@@ -273,27 +274,46 @@ static void shake(chain *x, double share, double *error, dls_random *random) {
     }
 }
 
-/* Newton from shaken starts, as many as flops allow; what makes progress goes on unshaken. */
-static dls_status shaken_stage(chain *x, dls_outcome *outcome, dls_error *error) {
-    int first = x->newton.iterations, limit = first + left(x, INT_MAX - first);
+/* r ← so many plain sweeps from nothing: the warm start, and all that came from it, may be the trap. */
+static dls_outcome fresh_stage(chain *x, int sweeps) {
+    int before = x->nlgs.sweeps;
+    stage_begin(x, before);
+    x->nlgs.sweep.relaxation = 1;
+    x->nlgs.alternate = false;
+    x->nlgs.acceleration = DLS_PLAIN;
+    memset(x->r, 0, sizeof(double) * (size_t)x->problem->row_count);
+    dls_nlgs_restart(&x->nlgs, x->r);
+    dls_outcome outcome = dls_nlgs_advance(&x->nlgs, x->r, before + left(x, sweeps));
+    stage_end(x, "nlgs", x->nlgs.sweeps - before);
+    return outcome;
+}
+
+/* Newton from other starts, as many as flops allow: afresh, shaken gently and shaken wildly in turn; what
+ * makes progress goes on unshaken. */
+static dls_status restart_stages(chain *x, dls_outcome *outcome, dls_error *error) {
     double *errors = DLS_TAKE(x->workspace, double, x->problem->block_count);
+    int first = x->newton.iterations;
     dls_random random = {1};
     bool progress = false;
     if (!errors) return dls_fail_memory(error);
-    stage_begin(x, first);
     *outcome = DLS_STALLED;
-    for (int k = 0; k < SHAKEN_STARTS && x->newton.iterations < limit; k++) {
+    for (int k = 0; k < RESTARTS && left(x, 1) > 0; k++) {
         int before = x->newton.iterations;
         double value = x->monitor.best_value;
-        if ((before - first) * dls_system_cost(x->system) > SHAKING_FLOPS) break;
+        if ((before - first) * dls_system_cost(x->system) > RESTART_FLOPS) break;
+        if (k % 3 == 0 && !progress)
+            *outcome = fresh_stage(x, FRESH_SWEEPS * (k / 3 + 1));
+        else
+            shake(x, progress ? 0 : k % 3 == 1 ? GENTLE : WILD, errors, &random);
+        if (ended(x, *outcome)) break;
+        stage_begin(x, before);
         x->newton.alpha = FIRST_ALPHA;
-        x->newton.max_iterations = limit - before < LAST_NEWTON_BUDGET ? limit : before + LAST_NEWTON_BUDGET;
-        shake(x, progress ? 0 : k % 2 ? WILD : GENTLE, errors, &random);
+        x->newton.max_iterations = before + left(x, LAST_NEWTON_BUDGET);
         *outcome = dls_newton_run(&x->newton, x->r);
-        if (*outcome == DLS_CONVERGED || *outcome == DLS_TIME_LIMIT || *outcome == DLS_CANCELLED) break;
+        stage_end(x, "newton", x->newton.iterations - before);
+        if (ended(x, *outcome)) break;
         progress = x->monitor.best_value < PROGRESS * value;
     }
-    stage_end(x, "newton", x->newton.iterations - first);
     return DLS_OK;
 }
 
@@ -374,6 +394,8 @@ static dls_status run(chain *x, dls_outcome *outcome, dls_error *error) {
     if (near) *outcome = newton_stage(x, NEAR_ALPHA, NEWTON_BUDGET);
     if (!ended(x, *outcome) && x->many) /* near enough, after so many sweeps, and far cheaper */
         *outcome = newton_stage(x, AFTER_IPM_ALPHA, NEWTON_BUDGET);
+    else if (!ended(x, *outcome) && !near && is_step(x->problem))
+        *outcome = newton_stage(x, FIRST_ALPHA, STEP_NEWTON_BUDGET);
     if (!ended(x, *outcome) && !near) status = polished_ipm_stage(x, outcome, error);
     if (status || ended(x, *outcome)) return status;
     *outcome = newton_stage(x, FIRST_ALPHA, LAST_NEWTON_BUDGET);
@@ -383,7 +405,7 @@ static dls_status run(chain *x, dls_outcome *outcome, dls_error *error) {
     *outcome = newton_stage(x, FIRST_ALPHA, LAST_NEWTON_BUDGET);
     if (!ended(x, *outcome) && near) status = polished_ipm_stage(x, outcome, error);
     if (status || ended(x, *outcome)) return status;
-    if (!is_step(x->problem)) status = shaken_stage(x, outcome, error);
+    if (!is_step(x->problem) || !x->many) status = restart_stages(x, outcome, error);
     if (!ended(x, *outcome)) *outcome = DLS_STALLED;
     return status;
 }

@@ -38,9 +38,9 @@
             "ebp, eal: restart where Newton cycles; pdas: ipdas, eal or sal where a step makes no sense")
 
 #define DLS_STOP_FIELDS(type)                                                                                \
-    DLS_CHOICE(type, stop., measure, 13,                                                                     \
-               "residual|max_error|residual_full|natural_map|fclib_merit|siconos_error|eps_glob|merit_g|"    \
-               "apgd_residual|complementarity|penetration|cone_violation|increment",                         \
+    DLS_CHOICE(type, stop., measure, 14,                                                                     \
+               "residual|max_error|residual_active|residual_full|natural_map|fclib_merit|siconos_error|"     \
+               "eps_glob|merit_g|apgd_residual|complementarity|penetration|cone_violation|increment",        \
                "what is compared with the tolerance"),                                                       \
         DLS_REAL(type, stop., tolerance, 0, 1e300, "1", "of the stop measure, in its unit"),                 \
         DLS_INT(type, stop., max_iterations, 0, 2147483647, "most iterations"),                              \

@@ -282,7 +282,7 @@ static dls_outcome run(ipm *s, double tolerance, int limit, int *iterations) {
         follow(s);
         ++*iterations;
         double value = dls_scaled_measure(s->scaled, s->monitor, s->r, s->judged, *iterations);
-        if (!isfinite(value)) return DLS_DIVERGED;
+        if (isnan(value)) return DLS_DIVERGED;
         if (!dls_monitor_report(s->monitor, s->judged, *iterations, value, true)) return DLS_CANCELLED;
         if (value <= tolerance) return DLS_CONVERGED;
         if (dls_monitor_out_of_time(s->monitor)) return DLS_TIME_LIMIT;

@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/small.h"
 #include "solve/fields.h"
 
 #include <math.h>
@@ -28,7 +29,7 @@ enum {
 static void accelerate_anderson(dls_nlgs *x, double *r) {
     dls_anderson *a = &x->anderson;
     size_t bytes = sizeof(double) * (size_t)x->problem->row_count;
-    bool worse = x->accelerated && x->estimate > RESTART_GROWTH * x->last_estimate;
+    bool worse = x->accelerated && x->change > RESTART_GROWTH * x->last_change;
     if (worse || ++x->window_age > x->options->window_reset) {
         const double *back = worse ? a->last_g : x->g;
         memcpy(r, back, bytes);
@@ -49,14 +50,14 @@ static void accelerate_momentum(dls_nlgs *x, int sweep, double *r) {
     size_t states = x->problem->op->state_size(x->problem);
     double t = m->theta, next = 0.5 * (-t * t + t * sqrt(t * t + 4));
     double beta = fmin(m->cap, t * (1 - t) / (t * t + next));
-    if (x->estimate > RESTART_GROWTH * m->least) {
+    if (x->change > RESTART_GROWTH * m->least) {
         beta = 0;
         next = 1;
-        m->least = x->estimate;
+        m->least = x->change;
         m->cap = fmax(0.5, 1 - 2 * (1 - m->cap));
         x->restarts++;
     } else {
-        m->least = fmin(m->least, x->estimate);
+        m->least = fmin(m->least, x->change);
         if (sweep % 40 == 0) m->cap = fmin(0.998, 1 - 0.7 * (1 - m->cap));
     }
     m->theta = next;
@@ -163,7 +164,7 @@ static bool finished(dls_nlgs *x, const double *g, double increment, int until, 
     const dls_stop_options *stop = &x->options->stop;
     bool late = dls_monitor_out_of_time(x->monitor);
     bool exact = late || wants_measure(x, x->sweeps) || x->sweeps >= until;
-    if (!isfinite(x->estimate)) {
+    if (!isfinite(x->change)) {
         *outcome = DLS_DIVERGED;
         return true;
     }
@@ -196,7 +197,8 @@ dls_outcome dls_nlgs_advance(dls_nlgs *x, double *r, int until) {
         double *g = apart ? memcpy(x->g, r, bytes) : r;
         x->sweeps++;
         dls_sweep_change change = dls_sweep_run(&x->sweep, g, x->alternate && x->sweeps % 2 == 0);
-        x->estimate = sqrt(change.velocity2) / x->velocity;
+        x->change = sqrt(change.velocity2);
+        x->estimate = x->change / (x->monitor->scale > 0 ? x->monitor->scale : x->closing);
         x->unsolved = change.unsolved;
         bool stop = finished(x, g, change.normal + change.tangent, until, &outcome);
         if (stop && outcome != DLS_ITERATION_LIMIT) {
@@ -208,7 +210,7 @@ dls_outcome dls_nlgs_advance(dls_nlgs *x, double *r, int until) {
             accelerate_anderson(x, r);
         else if (x->acceleration == DLS_MOMENTUM)
             accelerate_momentum(x, x->sweeps, r);
-        x->last_estimate = x->estimate;
+        x->last_change = x->change;
     }
     return outcome;
 }
@@ -216,31 +218,34 @@ dls_outcome dls_nlgs_advance(dls_nlgs *x, double *r, int until) {
 void dls_nlgs_restart(dls_nlgs *x, const double *r) {
     dls_sweep_start(&x->sweep, r);
     x->accelerated = false;
-    x->last_estimate = INFINITY;
+    x->last_change = INFINITY;
     x->milestone = x->sweeps;
     x->milestone_value = INFINITY;
     if (x->acceleration == DLS_ANDERSON) dls_anderson_clear(&x->anderson);
     if (x->acceleration == DLS_MOMENTUM) start_momentum(x, r);
 }
 
-/* The scale of the free estimate: the judge's, if every block were active. */
-static double velocity_scale(const dls_problem *p) {
-    double sum = 0;
-    for (int i = 0; i < p->row_count; i++) sum += p->b[i] * p->b[i];
-    double scale = fmax(sqrt(sum), p->reference_velocity * sqrt((double)p->block_count));
-    return scale > 0 ? scale : 1;
+/* What the judge's ‖s‖ will be about: max(|b_c|, v_ref) of contacts that close, or lie still, and of rows. */
+static double closing_scale(const dls_problem *p) {
+    double sum = 0, v = p->reference_velocity;
+    for (int c = 0; c < p->block_count; c++) {
+        const double *b = p->b + p->row[c];
+        if (p->kind[c] == DLS_CONTACT && b[0] > v) continue;
+        sum += fmax(small_dot(dls_size(p, c), b, b), v * v);
+    }
+    return sum > 0 ? sqrt(sum) : 1;
 }
 
 dls_status dls_nlgs_prepare(dls_nlgs *x, const dls_problem *p, const dls_nlgs_options *o,
                             dls_monitor *monitor, const double *r, dls_workspace *w, dls_error *error) {
-    *x = (dls_nlgs){.problem = p, .options = o, .monitor = monitor, .velocity = velocity_scale(p)};
+    *x = (dls_nlgs){.problem = p, .options = o, .monitor = monitor, .closing = closing_scale(p)};
     x->aim = o->stop.tolerance;
     dls_status status = dls_sweep_prepare(&x->sweep, p, o, w, error);
     if (status) return status;
     dls_sweep_start(&x->sweep, r);
     if (!prepare_acceleration(x, r, w)) return dls_fail_memory(error);
     x->alternate = o->alternate;
-    x->last_estimate = x->milestone_value = INFINITY;
+    x->last_change = x->milestone_value = INFINITY;
     return DLS_OK;
 }
 

@@ -19,9 +19,10 @@ typedef struct dls_nlgs {
     dls_acceleration acceleration;
     dls_anderson anderson;
     dls_momentum momentum;
-    double *g;       /* image of r under one sweep, while Anderson runs */
-    double velocity; /* ‖b‖, the scale of the free estimate */
-    double estimate, last_estimate;
+    double *g;      /* image of r under one sweep, while Anderson runs */
+    double closing; /* ‖s‖ if every block that closes were loaded, until the judge says more */
+    double change, last_change; /* of a sweep, m/s */
+    double estimate;            /* of the residual, from it */
     double aim;       /* within the tolerance, sweeps go on to this, but not beyond sweep aim_until */
     int aim_until;    /* 0 before the tolerance is reached */
     bool accelerated; /* the sweep began at an extrapolated point */

@@ -135,19 +135,14 @@ static double trial_range(void *self, int first, int end) {
     return 0;
 }
 
-/* |C|² at the trial point, with the law as it is; contacts weigh as the judge weighs them. */
+/* |N|² of the judge at the trial point, with the law as it is. */
 static double merit_range(void *self, int first, int end) {
     dls_pqn *s = self;
     const dls_problem *p = s->problem;
     double part = 0;
     for (int c = first; c < end; c++) {
-        int row = p->row[c], d = dls_size(p, c);
-        double N[DLS_MAX_BLOCK];
-        if (p->kind[c] == DLS_CONTACT)
-            cone_natural_map(d, p->mu[c], p->scale[c], s->trial + row, s->trial_u + row, N);
-        else
-            memcpy(N, s->trial_u + row, sizeof(double) * (size_t)d);
-        part += small_dot(d, N, N);
+        double error = dls_block_error(p, c, s->trial, s->trial_u);
+        part += error * error;
     }
     return part;
 }
@@ -215,7 +210,7 @@ dls_outcome dls_pqn_advance(dls_pqn *s, int until, int patience) {
     while (s->iterations < until && products_left(s) > 0) {
         newton_step(s);
         double value = dls_monitor_measure_pair(s->monitor, s->r, s->u, s->iterations);
-        if (!isfinite(value)) return DLS_DIVERGED;
+        if (isnan(value)) return DLS_DIVERGED;
         if (!dls_monitor_report(s->monitor, s->r, s->iterations, value, true)) return DLS_CANCELLED;
         if (value <= stop->tolerance) return DLS_CONVERGED;
         if (dls_monitor_out_of_time(s->monitor)) return DLS_TIME_LIMIT;

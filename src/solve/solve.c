@@ -77,6 +77,8 @@ static double pick(const dls_measures *m, dls_stop_measure which) {
     switch (which) {
     case DLS_STOP_MAX_ERROR:
         return m->max_error;
+    case DLS_STOP_RESIDUAL_ACTIVE:
+        return m->residual_active;
     case DLS_STOP_RESIDUAL_FULL:
         return m->residual_full;
     case DLS_STOP_NATURAL_MAP:
@@ -124,14 +126,25 @@ double dls_monitor_enter(dls_monitor *m, const double *r, int iteration, double 
     return value;
 }
 
+/* The residual; where a contact is let go more, so that it comes below the tolerance with held alone. */
+static double judged_value(double residual, double held, double tolerance) {
+    return held > DLS_HELD_LIMIT ? fmax(residual, tolerance * held / DLS_HELD_LIMIT) : residual;
+}
+
 double dls_monitor_measure_pair(dls_monitor *m, const double *r, const double *u, int iteration) {
+    dls_stop_measure which = m->stop->measure;
+    if (which == DLS_STOP_RESIDUAL || which == DLS_STOP_RESIDUAL_FULL || which == DLS_STOP_RESIDUAL_ACTIVE) {
+        dls_verdict v = dls_judge(m->problem, r, u, m->stop->threads);
+        double value = which == DLS_STOP_RESIDUAL ? judged_value(v.residual, v.held, m->stop->tolerance)
+                       : which == DLS_STOP_RESIDUAL_FULL ? v.residual_full
+                                                         : v.residual_active;
+        m->scale = v.scale;
+        return dls_monitor_enter(m, r, iteration, value);
+    }
     dls_measures all;
-    if (m->stop->measure == DLS_STOP_RESIDUAL)
-        return dls_monitor_enter(m, r, iteration, dls_residual(m->problem, r, u, m->stop->threads, NULL));
-    if (m->stop->measure == DLS_STOP_RESIDUAL_FULL)
-        return dls_monitor_enter(m, r, iteration, dls_residual_full(m->problem, r, u, m->stop->threads));
     dls_measure_all(m->problem, r, u, u, m->stop->threads, &all);
-    return dls_monitor_enter(m, r, iteration, pick(&all, m->stop->measure));
+    double value = pick(&all, which);
+    return dls_monitor_enter(m, r, iteration, isinf(value) ? (double)NAN : value);
 }
 
 double dls_monitor_start(dls_monitor *m, const double *r) {
@@ -192,19 +205,50 @@ static dls_status check_call(const dls_problem *p, const dls_solver *solver, con
     return DLS_OK;
 }
 
-/* The judge's two numbers, or all that can be told of r. */
+/* The judge's numbers, or all that can be told of r. */
 typedef enum certificate { JUDGED, MEASURED } certificate;
 
-static dls_status certify(const dls_problem *p, int threads, const double *r, double *u, certificate wanted,
-                          dls_workspace *w, dls_solve_info *info, dls_error *error) {
+static void measure_pair(const dls_problem *p, const double *r, const double *u, int threads,
+                         certificate wanted, dls_measures *m) {
+    if (wanted == MEASURED) {
+        dls_measure_all(p, r, u, u, threads, m);
+        return;
+    }
+    dls_verdict v = dls_judge(p, r, u, threads);
+    *m = (dls_measures){.residual = v.residual, .max_error = v.max_error, .held = v.held};
+}
+
+/* Quasi-Newton steps and relaxed sweeps leave impulses of rounding size on contacts that are open: they go,
+ * unless r is then no solution any more. What stops by another measure is handed over as it is. */
+static dls_status drop_open(const dls_problem *p, const dls_stop_options *stop, double *r, double *u,
+                            double *state, dls_workspace *w, dls_error *error) {
+    size_t bytes = sizeof(double) * (size_t)p->row_count;
+    double *clean = DLS_TAKE(w, double, p->row_count), *clean_u = DLS_TAKE(w, double, p->row_count);
+    if (!clean || !clean_u) return dls_fail_memory(error);
+    memcpy(clean, r, bytes);
+    if (dls_drop_open(p, clean, u) == 0) return DLS_OK;
+    dls_velocity(p, clean, clean_u, state, stop->threads);
+    dls_verdict before = dls_judge(p, r, u, stop->threads),
+                after = dls_judge(p, clean, clean_u, stop->threads);
+    if (!(after.residual <= fmax(before.residual, stop->tolerance)) ||
+        after.held > fmax(before.held, DLS_HELD_LIMIT))
+        return DLS_OK;
+    memcpy(r, clean, bytes);
+    memcpy(u, clean_u, bytes);
+    return DLS_OK;
+}
+
+static dls_status certify(const dls_problem *p, const dls_stop_options *stop, double *r, double *u,
+                          certificate wanted, dls_workspace *w, dls_solve_info *info, dls_error *error) {
     double *state = DLS_TAKE(w, double, p->op->state_size(p));
     double *velocity = u ? u : DLS_TAKE(w, double, p->row_count);
     if (!state || !velocity) return dls_fail_memory(error);
-    dls_velocity(p, r, velocity, state, threads);
-    if (wanted == MEASURED)
-        dls_measure_all(p, r, velocity, velocity, threads, &info->measures);
-    else
-        info->measures.residual = dls_residual(p, r, velocity, threads, &info->measures.max_error);
+    dls_velocity(p, r, velocity, state, stop->threads);
+    bool judged = stop->measure == DLS_STOP_RESIDUAL && !info->relaxed;
+    dls_status status = judged ? drop_open(p, stop, r, velocity, state, w, error) : DLS_OK;
+    if (status) return status;
+    measure_pair(p, r, velocity, stop->threads, wanted, &info->measures);
+    if (judged) info->stop_value = info->measures.residual;
     if (info->outcome == DLS_CONVERGED && isnan(info->measures.residual)) info->outcome = DLS_DIVERGED;
     return DLS_OK;
 }
@@ -227,8 +271,7 @@ static dls_status solve_and_certify(const dls_problem *p, const dls_solver *solv
     info->cpu_seconds = dls_clock_cpu() - cpu;
     dls_workspace_release(w, mark);
     mark = dls_workspace_get_mark(w);
-    int threads = ((const dls_stop_options *)options)->threads;
-    if (!status) status = certify(p, threads, r, u, wanted, w, info, error);
+    if (!status) status = certify(p, options, r, u, wanted, w, info, error);
     dls_workspace_release(w, mark);
     if (!workspace) dls_workspace_destroy(w);
     return status;

@@ -10,7 +10,7 @@ extern const dls_solver dls_solver_auto, dls_solver_nlgs, dls_solver_newton, dls
 
 dls_stop_options dls_default_stop_options(void);
 
-/* dls_solve for time steps: of the measures only residual and max_error are filled in. */
+/* dls_solve for time steps: of the measures only residual, max_error and held are filled in. */
 dls_status dls_solve_step(const dls_problem *problem, const dls_solver *solver, const void *options,
                           double *r, double *u, dls_workspace *workspace, dls_solve_info *info,
                           dls_error *error);
@@ -22,6 +22,7 @@ typedef struct dls_monitor {
     double *best; /* the best iterate so far */
     double *u, *state;
     double best_value, value; /* of the stop measure: least so far, and last */
+    double scale;             /* ‖s‖ of the judge where it was last asked, m/s */
     double began;
     int best_iteration;
     int earlier; /* iterations of solvers that ran before, for the callback */

@@ -247,3 +247,30 @@ dls_status dls_world_force(const dls_world *w, int row, double t, double *force,
     }
     return DLS_OK;
 }
+
+/* |F(t)| of what pushes a body that takes part: applied forces, or what its servos want. */
+static double push_of(const dls_body_told *told, bool driven, double t) {
+    double force[3] = {0, 0, 0};
+    for (int k = 0; k < 3; k++) {
+        const dls_function *f = driven ? told->drive[k].force : told->force[k];
+        if (f) force[k] = dls_function_value(f, t);
+    }
+    return vec_norm(force);
+}
+
+double dls_world_push(const dls_world *w, double t) {
+    double largest = 0, mass = 0;
+    int moving = 0;
+    for (int i = 0; i < w->told_count; i++) {
+        const dls_body_entry *entry = &w->entries[w->told_ids[i]];
+        if (entry->row < 0) continue;
+        double push = push_of(entry->told, w->bodies[entry->row].motion == DLS_DRIVEN, t);
+        if (isfinite(push)) largest = fmax(largest, push); /* what is not is refused where it acts */
+    }
+    for (int k = 0; k < w->material_count * w->material_count; k++)
+        largest = fmax(largest, w->pairs[k].cohesion);
+    if (largest == 0) return 0;
+    for (int row = 0; row < w->body_count; row++)
+        if (w->bodies[row].motion == DLS_DYNAMIC) mass += w->bodies[row].mass, moving++;
+    return moving ? largest * moving / mass : 0;
+}

@@ -107,6 +107,10 @@ void dls_world_drive_finish(dls_world *world, double end);
 dls_status dls_world_force(const dls_world *world, int row, double t, double *force, double *torque,
                            dls_error *error);
 
+/* Largest force at time t, gravity aside (applied, wanted by a servo, of cohesion), over the mean mass of
+ * moving bodies, m/s². */
+double dls_world_push(const dls_world *world, double t);
+
 /* A servo answers to the impulses r of contacts within the step: along axis k its speed is
  * speed[k] + mobility[k] r, as dls_world_drive left them. False where the row is none. */
 bool dls_world_servo(const dls_world *world, int row, double *speed, double *mobility);

@@ -287,9 +287,10 @@ static void callbacks_see_and_cancel(void **state) {
 
 /* The member of the certificate that each stop measure names, in the order of the enum. */
 static double measure_at(const dls_measures *m, int which) {
-    const double values[] = {m->residual,      m->max_error,       m->residual_full, m->natural_map,
-                             m->fclib_merit,   m->siconos_error,   m->eps_glob,      m->merit_g,
-                             m->apgd_residual, m->complementarity, m->penetration,   m->cone_violation};
+    const double values[] = {m->residual,      m->max_error,     m->residual_active, m->residual_full,
+                             m->natural_map,   m->fclib_merit,   m->siconos_error,   m->eps_glob,
+                             m->merit_g,       m->apgd_residual, m->complementarity, m->penetration,
+                             m->cone_violation};
     return values[which];
 }
 

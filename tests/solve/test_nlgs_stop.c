@@ -29,9 +29,10 @@ static double residual_of(const dls_problem *p, const double *r) {
 
 /* The member of the certificate that each stop measure names, in the order of the enum. */
 static double measure_at(const dls_measures *m, dls_stop_measure which) {
-    const double values[] = {m->residual,      m->max_error,       m->residual_full, m->natural_map,
-                             m->fclib_merit,   m->siconos_error,   m->eps_glob,      m->merit_g,
-                             m->apgd_residual, m->complementarity, m->penetration,   m->cone_violation};
+    const double values[] = {m->residual,      m->max_error,     m->residual_active, m->residual_full,
+                             m->natural_map,   m->fclib_merit,   m->siconos_error,   m->eps_glob,
+                             m->merit_g,       m->apgd_residual, m->complementarity, m->penetration,
+                             m->cone_violation};
     return values[which];
 }
 
@@ -198,7 +199,7 @@ static dls_problem *contradictory_rows(void) {
     const double W[4] = {1, 1, 1, 1}, b[2] = {1, -1}, mu[2] = {0, 0};
     const int size[2] = {1, 1};
     const uint8_t kind[2] = {DLS_BILATERAL, DLS_BILATERAL};
-    dls_problem_def def = {2, 0, size, kind, mu, b, 0};
+    dls_problem_def def = {.block_count = 2, .block_size = size, .block_kind = kind, .mu = mu, .b = b};
     return dense_problem(&def, 2, W);
 }
 

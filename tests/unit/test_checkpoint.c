@@ -145,9 +145,9 @@ static void test_damage_is_seen(void **state) {
     }
     bytes[size] = 0;
     expect(dls_checkpoint_read_memory(bytes, size + 1, &c, &error), &error, "bytes behind its end");
-    bytes[8] = 2;
-    expect(dls_checkpoint_read_memory(bytes, size, &c, &error), &error, "format version 2, expected 1");
-    bytes[8] = 1, bytes[12] ^= 1;
+    bytes[8] = 3;
+    expect(dls_checkpoint_read_memory(bytes, size, &c, &error), &error, "format version 3, expected 2");
+    bytes[8] = 2, bytes[12] ^= 1;
     expect(dls_checkpoint_read_memory(bytes, size, &c, &error), &error, "another order of bytes");
     free(bytes);
 }
@@ -230,7 +230,7 @@ typedef struct state_head {
     int64_t step, rebased_step, started;
     dls_energy energy;
     int64_t steps, certified, contacts, iterations;
-    double worst_residual, worst_error, penetration;
+    double worst_residual, worst_error, worst_held, penetration;
 } state_head;
 typedef struct world_head {
     int64_t entries, told, rows, next_uid;
@@ -344,6 +344,7 @@ static void test_heads_of_states(void **state) {
     HEAD(jump, double, NAN, "its energies or errors");
     HEAD(worst_residual, double, -1, "its energies or errors");
     HEAD(worst_error, double, NAN, "its energies or errors");
+    HEAD(worst_held, double, -1, "its energies or errors");
     HEAD(penetration, double, -1, "its energies or errors");
     HEAD(step_length, double, 0, "its times");
     HEAD(step_length, double, 0.02, "its times");

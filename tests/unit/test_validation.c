@@ -43,7 +43,12 @@ static void fill_input(input *in) {
     for (int k = 0; k < 2 * ROWS * DOF; k++) in->H[k] = sin(k + 1);
     const int body[] = {-1, 0, 0, 1, 1, -1};
     memcpy(in->body, body, sizeof body);
-    in->def = (dls_problem_def){BLOCKS, 3, in->size, in->kind, in->mu, in->b, 0};
+    in->def = (dls_problem_def){.block_count = BLOCKS,
+                                .dimension = 3,
+                                .block_size = in->size,
+                                .block_kind = in->kind,
+                                .mu = in->mu,
+                                .b = in->b};
     in->W = (dls_csr){ROWS, ROWS, in->start, in->column, in->value};
     in->bodies = (dls_bodies){BODIES, DOF, in->inverse_mass, in->body, in->H};
     in->def_pointer = &in->def;
