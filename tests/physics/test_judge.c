@@ -437,6 +437,11 @@ static void flying_together(void **state) {
         stage_start(&s, &o, 1e-12);
         stage_run(&s, 200);
         assert_true(s.uncertified == 0 && s.last.contacts > 0);
+        const dls_problem *p = dls_simulation_problem(s.simulation);
+        dls_body_state flying = stage_state(&s, 0);
+        double speed =
+            sqrt(flying.v[0] * flying.v[0] + flying.v[1] * flying.v[1] + flying.v[2] * flying.v[2]);
+        for (int c = 0; c < p->block_count; c++) assert_true(fabs(p->speed[c] - 2 * speed) < 1e-6);
         stage_close(&s);
     }
 }

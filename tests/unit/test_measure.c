@@ -583,6 +583,7 @@ static void check_units(dls_random *g, const sample *s, double L, double M, doub
     dls_measures after = measure(q, r, u), after_own = measure(q, r, NULL);
     assert_near(after.residual, before.residual, 1e-12);
     assert_near(after_own.residual, before_own.residual, 1e-11);
+    if (s->def.reference_velocity > 0) assert_near(after.held, before.held, 1e-12);
     assert_near(after.residual_full, before.residual_full, 1e-12);
     assert_near(after.merit_g, before.merit_g, 1e-9);
     if (s->kind[0] == DLS_CONTACT) { /* there is a length to measure velocities by */
@@ -612,6 +613,7 @@ static void residual_has_no_units(void **state) {
         if (round % 4 == 1) s.def.reference_velocity = 0; /* of no meaning without a contact */
         check_units(&g, &s, 1e3, 1, 1);
         check_units(&g, &s, 1, 1e3, 1);
+        check_units(&g, &s, 1, 1e6, 1);
         check_units(&g, &s, 1, 1, 1e3);
         check_units(&g, &s, 1e3, 1e3, 1e3); /* mm, g, ms */
         check_units(&g, &s, 39.37, 2.2046, 1.0 / 3600);
