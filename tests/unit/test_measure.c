@@ -459,9 +459,14 @@ static void measures_of_any_pair(void **state) {
         dls_problem *bodies = sample_matrix_free(&s);
         m = measure(bodies, r, u);
         assert_same_measures(&m, &twin, 1e-10);
+        dls_problem *assembled;
+        assert_int_equal(dls_problem_assemble(bodies, &assembled, NULL), DLS_OK);
+        m = measure(assembled, r, u);
+        assert_same_measures(&m, &twin, 1e-10);
         free(r), free(u), free(speed), free(mass);
         dls_problem_destroy(p);
         dls_problem_destroy(bodies);
+        dls_problem_destroy(assembled);
         sample_free(&s);
     }
 }

@@ -117,6 +117,15 @@ SPOIL(reference_negative, in->def.reference_velocity = -1)
 SPOIL(reference_nan, in->def.reference_velocity = (double)NAN)
 SPOIL(reference_infinite, in->def.reference_velocity = (double)INFINITY)
 
+/* Of each block: speeds, and inverse masses where it is bilateral. */
+static const double backward[BLOCKS] = {1, -2, 3}, endless[BLOCKS] = {0, 0, (double)INFINITY},
+                    weightless[BLOCKS] = {-1, 0, 0}, unknown[BLOCKS] = {1, 1, (double)NAN};
+
+SPOIL(speed_negative, in->def.speed = backward)
+SPOIL(speed_infinite, in->def.speed = endless)
+SPOIL(inverse_mass_zero, in->def.block_inverse_mass = weightless)
+SPOIL(inverse_mass_nan, in->def.block_inverse_mass = unknown)
+
 static void definitions(void **state) {
     (void)state;
     static const spoiled cases[] = {
@@ -139,6 +148,10 @@ static void definitions(void **state) {
         {b_nan, DLS_ERROR_INPUT, "b[4] is nan, expected a finite number"},
         {b_infinite, DLS_ERROR_INPUT, "b[7] is -inf"},
         {reference_negative, DLS_ERROR_INPUT, "reference velocity is -1"},
+        {speed_negative, DLS_ERROR_INPUT, "speed of block 1 is -2, expected 0 or more"},
+        {speed_infinite, DLS_ERROR_INPUT, "speed of block 2 is inf"},
+        {inverse_mass_zero, DLS_ERROR_INPUT, "inverse mass of bilateral block 2 is 0, expected > 0"},
+        {inverse_mass_nan, DLS_ERROR_INPUT, "inverse mass of bilateral block 2 is nan"},
         {reference_nan, DLS_ERROR_INPUT, "reference velocity is nan"},
         {reference_infinite, DLS_ERROR_INPUT, "reference velocity is inf"},
     };
