@@ -33,11 +33,6 @@ if(NOT TARGET Delassus::YAML)
   add_library(Delassus::YAML ALIAS PkgConfig::DELASSUS_YAML)
 endif()
 
-if(NOT TARGET Delassus::Expressions)
-  pkg_search_module(DELASSUS_MUPARSER REQUIRED QUIET IMPORTED_TARGET GLOBAL muparser)
-  add_library(Delassus::Expressions ALIAS PkgConfig::DELASSUS_MUPARSER)
-endif()
-
 if(NOT TARGET Delassus::Qhull)
   pkg_search_module(DELASSUS_QHULL REQUIRED QUIET IMPORTED_TARGET GLOBAL qhull_r)
   add_library(Delassus::Qhull ALIAS PkgConfig::DELASSUS_QHULL)

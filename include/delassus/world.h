@@ -34,12 +34,19 @@ DLS_API dls_status dls_function_constant(double value, dls_function **function, 
 DLS_API dls_status dls_function_table(int count, const double *t, const double *value,
                                       dls_function **function, dls_error *error);
 /* An expression in t and in named constants ("2*pi*rpm/60 * min(t, 1)"); names may be NULL where count is 0.
- * Operators + - * / ^ comparison, && ||, c ? a : b; sin cos tan asin acos atan atan2 sinh cosh tanh exp ln
- * log10 sqrt abs sign min max rint; constants pi, e. */
+ * From weak to strong: c ? a : b, ||, &&, comparisons, + -, * /, a sign, ^ (from the right: 2^3^2 = 2^9,
+ * -2^2 = -4). sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh exp ln log (the same) log2
+ * log10 sqrt abs sign rint (halves go up) of one argument, atan2 of two, min max sum avg of any number;
+ * constants pi, e. At most 4096 characters and 64 levels of parentheses, calls, choices and exponents. */
 DLS_API dls_status dls_function_expression(const char *text, int constant_count, const char *const *names,
                                            const double *values, dls_function **function, dls_error *error);
-/* May be infinite or NaN where the expression is. One function is not for two threads at once. */
+/* May be infinite or NaN where the expression is. Any number of threads may ask one function at once. */
 DLS_API double dls_function_value(const dls_function *function, double t);
+/* Value, first and second derivative in t, by the rules of calculus and not by differences. At a kink of abs,
+ * min, max and of a table they are those from the right; of c ? a : b those of the side that is chosen; of
+ * sign, rint, comparisons, && and || zero, also where they jump. Infinite or NaN where there are none, as of
+ * sqrt(t) at 0, and NaN where the value is. */
+DLS_API void dls_function_derivatives(const dls_function *function, double t, double *derivatives);
 DLS_API void dls_function_destroy(dls_function *function); /* NULL is fine */
 
 /* ---- world ----------------------------------------------------------------------------------------------

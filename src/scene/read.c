@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "base/vector.h"
+#include "world/expression.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -45,38 +46,16 @@ static bool plain_number(const char *text, double *value) {
     return end != text && !*end;
 }
 
-/* The first name of an expression that is none of the variables, looked at where it could not be read. */
-static bool find_unknown_name(const dls_reader *reader, const char *text, char *name, size_t size) {
-    static const char known[] =
-        " pi e deg t sin cos tan asin acos atan atan2 sinh cosh tanh exp ln log10 sqrt "
-        "abs sign min max rint ";
-    for (const char *at = text; *at;) {
-        size_t length = 0;
-        while (isalnum((unsigned char)at[length]) || at[length] == '_' || at[length] == '.') length++;
-        bool is_name = length > 0 && (isalpha((unsigned char)*at) || *at == '_') && length + 3 < size;
-        if (is_name) {
-            bool found = false;
-            snprintf(name, size, " %.*s ", (int)length, at);
-            found = strstr(known, name) != NULL;
-            snprintf(name, size, "%.*s", (int)length, at);
-            for (int i = 0; i < reader->name_count && !found; i++) found = !strcmp(reader->names[i], name);
-            if (!found) return true;
-        }
-        at += length ? length : 1;
-    }
-    return false;
-}
-
-static dls_status refuse_expression(dls_reader *reader, const dls_node *node, const char *what,
-                                    const char *expected, const char *message) {
-    char name[64], hint[100];
-    if (!find_unknown_name(reader, node->text, name, sizeof name))
-        return dls_node_fail(node, reader->error, "%s is '%.60s', expected %s: %.200s", what, node->text,
-                             expected, message);
-    dls_nearest nearest = dls_nearest_begin(name);
-    for (int i = 0; i < reader->name_count; i++) dls_nearest_offer(&nearest, reader->names[i]);
-    return dls_node_fail(node, reader->error, "%s is '%.60s', expected %s: no variable '%s'%s", what,
-                         node->text, expected, name, dls_nearest_hint(&nearest, hint, sizeof hint));
+/* The function of an expression; the message quotes it and says what it is for. */
+static dls_status compile(dls_reader *reader, const dls_node *node, const char *what, const char *expected,
+                          dls_function **function) {
+    dls_constants constants = {reader->name_count, reader->names, reader->values};
+    dls_error inner;
+    dls_status status = dls_function_compile(node->text, &constants, function, &inner);
+    if (status == DLS_ERROR_MEMORY) return dls_fail_memory(reader->error);
+    if (!status) return DLS_OK;
+    return dls_node_fail(node, reader->error, "%s is '%.60s', expected %s: %.200s", what, node->text,
+                         expected, inner.message);
 }
 
 dls_status dls_read_number(dls_reader *reader, const dls_node *node, const char *what, const char *expected,
@@ -91,12 +70,9 @@ dls_status dls_read_number(dls_reader *reader, const dls_node *node, const char 
             return dls_node_fail(node, reader->error,
                                  "%s is '%.60s', expected %s; t is known in functions of time only", what,
                                  text, expected);
-        dls_function *function = NULL;
-        dls_error inner = {0};
-        dls_status status = dls_function_expression(text, reader->name_count, reader->names, reader->values,
-                                                    &function, &inner);
-        if (status == DLS_ERROR_MEMORY) return dls_fail_memory(reader->error);
-        if (status) return refuse_expression(reader, node, what, expected, inner.message);
+        dls_function *function;
+        dls_status status = compile(reader, node, what, expected, &function);
+        if (status) return status;
         *value = dls_function_value(function, 0);
         dls_function_destroy(function);
     }
@@ -210,11 +186,8 @@ dls_status dls_read_function(dls_reader *reader, const dls_node *node, const cha
         dls_status status = dls_read_number(reader, node, what, expected, &value);
         return status ? status : dls_function_constant(value, function, reader->error);
     }
-    dls_error inner = {0};
-    dls_status status = dls_function_expression(node->text, reader->name_count, reader->names, reader->values,
-                                                function, &inner);
-    if (status == DLS_ERROR_MEMORY) return dls_fail_memory(reader->error);
-    if (status) return refuse_expression(reader, node, what, expected, inner.message);
+    dls_status status = compile(reader, node, what, expected, function);
+    if (status) return status;
     double start = dls_function_value(*function, 0);
     if (isfinite(start)) return DLS_OK;
     dls_function_destroy(*function);

@@ -1,15 +1,10 @@
-/* Functions of time: constants, tables, and expressions through muParser's C interface.
- *
- * muParser keeps a stack and its variable per handle: a handle serves one thread at a time, several handles
- * any number of threads. Its C interface turns exceptions into an error state, which is read after every
- * call. */
+/* Functions of time: constants, tables and expressions. None has a state that values change, so one function
+ * serves any number of threads. */
 #include "base/error.h"
 #include "base/memory.h"
+#include "world/expression.h"
 
-#include <ctype.h>
-#include <delassus/world.h>
 #include <math.h>
-#include <muParserDLL.h>
 #include <string.h>
 
 typedef enum function_kind { CONSTANT, TABLE, EXPRESSION } function_kind;
@@ -19,16 +14,13 @@ struct dls_function {
     double value; /* of a constant */
     int count;    /* of a table */
     double *t, *values;
-    muParserHandle_t parser;
-    double *time; /* the parser's variable: points at the member below, so that a const function has it too */
-    double time_place;
+    dls_expression expression;
 };
 
 static dls_status create(function_kind kind, dls_function **function, dls_error *error) {
     dls_function *f = DLS_NEW_ZERO(dls_function, 1);
     if (!f) return dls_fail_memory(error);
     f->kind = kind;
-    f->time = &f->time_place;
     *function = f;
     return DLS_OK;
 }
@@ -37,7 +29,7 @@ void dls_function_destroy(dls_function *f) {
     if (!f) return;
     dls_free(f->t);
     dls_free(f->values);
-    if (f->parser) mupRelease(f->parser);
+    dls_expression_release(&f->expression);
     dls_free(f);
 }
 
@@ -88,11 +80,9 @@ dls_status dls_function_table(int count, const double *t, const double *value, d
     return dls_fail_memory(error);
 }
 
-static double table_value(const dls_function *f, double t) {
-    if (isnan(t)) return t;
-    if (t <= f->t[0]) return f->values[0];
-    if (t >= f->t[f->count - 1]) return f->values[f->count - 1];
-    int low = 0, high = f->count - 1; /* t[low] < t < t[high] but for equality at low */
+/* The row that t lies behind, from row 0 up to the last but one; t[0] ≤ t < t[count − 1]. */
+static int table_row(const dls_function *f, double t) {
+    int low = 0, high = f->count - 1;
     while (high - low > 1) {
         int middle = low + (high - low) / 2;
         if (f->t[middle] <= t)
@@ -100,90 +90,72 @@ static double table_value(const dls_function *f, double t) {
         else
             high = middle;
     }
-    double s = (t - f->t[low]) / (f->t[high] - f->t[low]);
-    return (1 - s) * f->values[low] + s * f->values[high];
+    return low;
+}
+
+static double table_value(const dls_function *f, double t) {
+    if (isnan(t)) return t;
+    if (t <= f->t[0]) return f->values[0];
+    if (t >= f->t[f->count - 1]) return f->values[f->count - 1];
+    int k = table_row(f, t);
+    double s = (t - f->t[k]) / (f->t[k + 1] - f->t[k]);
+    return (1 - s) * f->values[k] + s * f->values[k + 1];
+}
+
+/* Of the line that begins at t or goes on there. */
+static double table_slope(const dls_function *f, double t) {
+    if (isnan(t)) return t;
+    if (t < f->t[0] || t >= f->t[f->count - 1]) return 0;
+    int k = table_row(f, t);
+    return (f->values[k + 1] - f->values[k]) / (f->t[k + 1] - f->t[k]);
 }
 
 /* ---- expressions ---- */
 
-/* Status of the parser's last call as one line. */
-static dls_status parser_status(muParserHandle_t parser, const char *text, dls_error *error) {
-    if (!mupError(parser)) return DLS_OK;
-    const char *message = mupGetErrorMsg(parser);
-    int position = mupGetErrorPos(parser), length = (int)strlen(message);
-    while (length > 0 && (message[length - 1] == '.' || isspace((unsigned char)message[length - 1])))
-        length--;
-    mupErrorReset(parser);
-    if (position < 0 || strstr(message, "position"))
-        return dls_fail(error, DLS_ERROR_INPUT, "expression '%.100s': %.*s", text, length, message);
-    return dls_fail(error, DLS_ERROR_INPUT, "expression '%.100s': %.*s at position %d", text, length, message,
-                    position);
-}
-
 static bool is_name(const char *name) {
-    if (!name || !(isalpha((unsigned char)name[0]) || name[0] == '_')) return false;
-    for (const char *c = name; *c; c++)
-        if (!isalnum((unsigned char)*c) && *c != '_') return false;
-    return true;
+    bool good = name && *name && !(*name >= '0' && *name <= '9');
+    for (const char *c = name; good && *c; c++)
+        good = (*c >= '0' && *c <= '9') || (*c >= 'a' && *c <= 'z') || (*c >= 'A' && *c <= 'Z') || *c == '_';
+    return good;
 }
 
-static dls_status define_constants(muParserHandle_t parser, int count, const char *const *names,
-                                   const double *values, dls_error *error) {
-    mupDefineConst(parser, "pi", acos(-1));
-    mupDefineConst(parser, "e", exp(1));
-    for (int k = 0; k < count; k++) {
-        if (!is_name(names[k]))
+static dls_status check_constants(const dls_constants *constants, dls_error *error) {
+    for (int k = 0; k < constants->count; k++) {
+        const char *name = constants->names[k];
+        if (!is_name(name))
             return dls_fail(error, DLS_ERROR_INPUT,
                             "'%.100s' cannot name a constant, expected letters, digits and _",
-                            names[k] ? names[k] : "");
-        if (!strcmp(names[k], "t"))
+                            name ? name : "");
+        if (!strcmp(name, "t"))
             return dls_fail(error, DLS_ERROR_INPUT, "a constant cannot have the name t, which is the time");
-        if (!isfinite(values[k]))
-            return dls_fail(error, DLS_ERROR_INPUT, "constant '%.100s' is %g, expected a finite number",
-                            names[k], values[k]);
-        mupDefineConst(parser, names[k], values[k]);
-        dls_status status = parser_status(parser, names[k], error);
-        if (status) return status;
+        if (!isfinite(constants->values[k]))
+            return dls_fail(error, DLS_ERROR_INPUT, "constant '%.100s' is %g, expected a finite number", name,
+                            constants->values[k]);
     }
     return DLS_OK;
 }
 
-/* muParser knows assignment; an expression that sets t is a typing error for ==. */
-static dls_status check_text(const char *text, dls_error *error) {
-    bool blank = true;
-    for (const char *c = text; *c; c++) {
-        bool part = c > text && strchr("=<>!", c[-1]);
-        if (*c == '=' && !part && c[1] != '=')
-            return dls_fail(error, DLS_ERROR_INPUT,
-                            "expression '%.100s': assignment at position %d, expected == to compare", text,
-                            (int)(c - text));
-        if (*c == '"')
-            return dls_fail(error, DLS_ERROR_INPUT, "expression '%.100s': unexpected quote at position %d",
-                            text, (int)(c - text));
-        blank = blank && isspace((unsigned char)*c);
-    }
-    return blank ? dls_fail(error, DLS_ERROR_INPUT, "expression is empty, expected a formula in t") : DLS_OK;
+dls_status dls_function_compile(const char *text, const dls_constants *constants, dls_function **function,
+                                dls_error *error) {
+    *function = NULL;
+    dls_function *f = NULL;
+    dls_status status = create(EXPRESSION, &f, error);
+    if (status) return status;
+    status = dls_expression_compile(text, constants, &f->expression, error);
+    if (status)
+        dls_function_destroy(f);
+    else
+        *function = f;
+    return status;
 }
 
-static dls_status parse(dls_function *f, const char *text, int constant_count, const char *const *names,
-                        const double *values, dls_error *error) {
-    f->parser = mupCreate(muBASETYPE_FLOAT);
-    if (!f->parser) return dls_fail_memory(error);
-    mupSetDecSep(f->parser, '.');
-    mupSetArgSep(f->parser, ',');
-    dls_status status = define_constants(f->parser, constant_count, names, values, error);
-    if (status) return status;
-    mupDefineVar(f->parser, "t", f->time);
-    mupSetExpr(f->parser, text);
-    status = parser_status(f->parser, text, error);
-    if (status) return status;
-    int results = 0;
-    mupEvalMulti(f->parser, &results);
-    status = parser_status(f->parser, text, error);
-    if (!status && results != 1)
-        return dls_fail(error, DLS_ERROR_INPUT, "expression '%.100s' has %d values, expected one", text,
-                        results);
-    return status;
+/* The beginning of a text on one line, without half a character at its end. */
+static void quote(const char *text, char *line, int size) {
+    int length = 0;
+    for (; text[length] && length < size - 1; length++)
+        line[length] = (unsigned char)text[length] < ' ' ? ' ' : text[length];
+    while (text[length] && length > 0 && ((unsigned char)text[length] & 0xc0) == 0x80) length--;
+    line[length] = '\0';
 }
 
 dls_status dls_function_expression(const char *text, int constant_count, const char *const *names,
@@ -193,25 +165,35 @@ dls_status dls_function_expression(const char *text, int constant_count, const c
         return dls_fail(error, DLS_ERROR_ARGUMENT,
                         "an expression needs a text, its constants and a place for the function");
     *function = NULL;
-    dls_status status = check_text(text, error);
-    if (!status) status = create(EXPRESSION, function, error);
+    dls_constants constants = {constant_count, names, values};
+    dls_status status = check_constants(&constants, error);
     if (status) return status;
-    status = parse(*function, text, constant_count, names, values, error);
+    dls_error inner;
+    char line[100];
+    status = dls_function_compile(text, &constants, function, &inner);
     if (!status) return DLS_OK;
-    dls_function_destroy(*function);
-    *function = NULL;
-    return status;
+    if (status == DLS_ERROR_MEMORY) return dls_fail_memory(error);
+    quote(text, line, sizeof line);
+    return dls_fail(error, status, "expression '%s': %.380s", line, inner.message);
 }
 
-static double expression_value(const dls_function *f, double t) {
-    *f->time = t;
-    double value = mupEval(f->parser);
-    if (!mupError(f->parser)) return value;
-    mupErrorReset(f->parser);
-    return NAN;
-}
+/* ---- of any kind ---- */
 
 double dls_function_value(const dls_function *f, double t) {
     if (!f) return NAN;
-    return f->kind == CONSTANT ? f->value : f->kind == TABLE ? table_value(f, t) : expression_value(f, t);
+    if (f->kind == EXPRESSION) return dls_expression_value(&f->expression, t);
+    return f->kind == CONSTANT ? f->value : table_value(f, t);
+}
+
+void dls_function_derivatives(const dls_function *f, double t, double *out) {
+    out[0] = dls_function_value(f, t);
+    out[1] = out[2] = f ? 0 : NAN;
+    if (!f || f->kind == CONSTANT) return;
+    if (f->kind == TABLE) {
+        out[1] = table_slope(f, t);
+        out[2] = isnan(t) ? t : 0;
+        return;
+    }
+    dls_jet jet = dls_expression_jet(&f->expression, t);
+    out[0] = jet.v, out[1] = jet.d, out[2] = jet.dd;
 }

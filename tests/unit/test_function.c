@@ -116,16 +116,16 @@ static void values_that_are_not_finite_come_back_as_such(void **state) {
 static void bad_expressions_say_why_and_where(void **state) {
     (void)state;
     const char *const cases[][2] = {
-        {"1 +", "expression '1 +': Unexpected end of expression at position 4"},
-        {"foo*2", "expression 'foo*2': Unexpected token \"foo\" found at position 0"},
-        {"2*omega*t", "expression '2*omega*t': Unexpected token \"omega\" found at position 2"},
-        {"sin(t", "expression 'sin(t': Missing parenthesis at position 6"},
-        {"3 4", "expression '3 4': Unexpected value \"4\" found at position 2"},
-        {"t = 3", "expression 't = 3': assignment at position 2, expected == to compare"},
-        {"1, 2", "expression '1, 2' has 2 values, expected one"},
-        {"", "expression is empty, expected a formula in t"},
-        {" \n", "expression is empty, expected a formula in t"},
-        {"\"t\"", "expression '\"t\"': unexpected quote at position 0"},
+        {"1 +", "expression '1 +': unexpected end at column 4, expected a number, a name or '('"},
+        {"foo*2", "expression 'foo*2': no variable 'foo' at column 1"},
+        {"2*omega*t", "expression '2*omega*t': no variable 'omega' at column 3"},
+        {"sin(t", "expression 'sin(t': missing ')' at column 6 for the '(' at column 4"},
+        {"3 4", "expression '3 4': unexpected '4' at column 3, expected an operator or the end"},
+        {"t = 3", "expression 't = 3': assignment at column 3, expected == to compare"},
+        {"1, 2", "expression '1, 2': unexpected ',' at column 2, expected an operator or the end"},
+        {"", "expression '': unexpected end at column 1, expected a number, a name or '('"},
+        {" \n", "expression '  ': unexpected end at column 3, expected a number, a name or '('"},
+        {"\"t\"", "expression '\"t\"': unexpected '\"' at column 1, expected a number, a name or '('"},
     };
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
         dls_function *f = (dls_function *)&f;
