@@ -209,6 +209,34 @@ static void print_group(int group) {
     if (!strcmp(name, "bodies.shape")) print_kinds();
 }
 
+static void print_expressions(void) {
+    printf(
+        "\n## expressions\n\n"
+        "An expression may use numbers (`2`, `.5`, `1e-3`), the scene's variables, `pi`, `e`, `deg` "
+        "(pi/180), in functions\n"
+        "of time `t`, and what follows, from weak to strong. What is not 0 is true; comparisons are 1 or "
+        "0.\n\n"
+        "| operators | |\n|---|---|\n"
+        "| `c ? a : b` | a where c is true, else b; from the right |\n"
+        "| `\\|\\|` | or |\n"
+        "| `&&` | and |\n"
+        "| `<` `<=` `>` `>=` `==` `!=` | comparisons, all of one rank, from the left |\n"
+        "| `+` `-` | from the left |\n"
+        "| `*` `/` | from the left |\n"
+        "| `-a` `+a` | one sign: `-2^2` is -4, `2*-3` is -6, `--2` is refused |\n"
+        "| `^` | power, from the right: `2^3^2` is 2^9, `2^-1` is 0.5 |\n\n"
+        "| functions | |\n|---|---|\n"
+        "| sin cos tan asin acos atan | in rad |\n"
+        "| atan2(y, x) | the angle of the point (x, y) |\n"
+        "| sinh cosh tanh asinh acosh atanh | |\n"
+        "| exp, ln, log, log2, log10 | log is ln |\n"
+        "| sqrt, abs, sign, rint | sign is -1, 0 or 1; rint is the next whole number, halves go up |\n"
+        "| min, max, sum, avg | of one or more arguments |\n\n"
+        "At most 4096 characters and 64 levels of parentheses, calls, choices and exponents. What cannot be "
+        "read is\n"
+        "refused with the column where, counted from 1, and what was expected there.\n");
+}
+
 static int print_reference(void) {
     printf("# Scene format\n\n"
            "Written by `delassus check --format-reference` from the tables that read scenes. `delassus new` "
@@ -219,18 +247,16 @@ static int print_reference(void) {
            "A scene is one YAML file (so JSON works, too); units are SI. Anchors, aliases, merges and tags "
            "of YAML\n"
            "are refused: `variables` and generators do what they are used for. Unknown keys are refused.\n\n"
-           "- A **number** is a number or an expression: `2*pi*rpm/60`, `sqrt(2)*R`. It may use the scene's\n"
-           "  variables, `pi`, `e`, `deg` (pi/180), `+ - * / ^`, comparisons, `&& ||`, `c ? a : b`, and sin "
-           "cos tan\n"
-           "  asin acos atan atan2 sinh cosh tanh exp ln log10 sqrt abs sign min max rint. Put it in quotes "
-           "where it\n"
-           "  holds `: ` or ` #`, begins with `*`, or has a comma inside `{ }` or `[ ]`.\n"
+           "- A **number** is a number or an expression: `2*pi*rpm/60`, `sqrt(2)*R`, see "
+           "[expressions](#expressions). Put it\n"
+           "  in quotes where it holds `: ` or ` #`, begins with `*`, or has a comma inside `{ }` or `[ ]`.\n"
            "- A **vector** is `[x, y]` in the plane and `[x, y, z]` in space.\n"
            "- A **function** of time is a number, an expression in `t`, or a table, see `function`.\n"
            "- `--set PATH=VALUE` on the command line changes a value: the path is made of keys with dots "
            "between;\n"
            "  entries of lists go by their name or by their number from 0: "
            "`bodies.drum.drive.rz.velocity=3`.\n");
+    print_expressions();
     for (int group = 0; group < dls_scene_group_count(); group++) print_group(group);
     return EXIT_DONE;
 }
