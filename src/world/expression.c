@@ -391,5 +391,6 @@ dls_jet dls_expression_jet(const dls_expression *expression, double t) {
                                                : (dls_jet){.v = t, .d = 1};
         end++;
     }
+    if (isnan(stack->v)) stack->d = stack->dd = stack->v; /* 1/u is finite where ln u is NaN */
     return stack[0];
 }

@@ -243,6 +243,5 @@ dls_jet dls_operation_jet(dls_operation operation, const dls_jet *x) {
         y = row->jet(x);
     }
     y.v = row->value(values);
-    if (isnan(y.v)) y.d = y.dd = y.v;
     return y;
 }
