@@ -46,7 +46,7 @@ DLS_API double dls_function_value(const dls_function *function, double t);
  * min, max and of a table they are those from the right; of c ? a : b those of the side that is chosen; of
  * sign, rint, comparisons, && and || zero, also where they jump. Infinite or NaN where there are none, as of
  * sqrt(t) at 0, and NaN where the value is. */
-DLS_API void dls_function_derivatives(const dls_function *function, double t, double *derivatives);
+DLS_API void dls_function_derivatives(const dls_function *function, double t, double out[3]);
 DLS_API void dls_function_destroy(dls_function *function); /* NULL is fine */
 
 /* ---- world ----------------------------------------------------------------------------------------------

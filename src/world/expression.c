@@ -358,9 +358,7 @@ dls_status dls_expression_compile(const char *text, const dls_constants *constan
     expression->program = DLS_NEW(dls_instruction, length + 1);
     if (!expression->program) return dls_fail_memory(error);
     parser p = {text, text, constants, expression, 0, error};
-    dls_status status = parse_all(&p);
-    if (status) dls_expression_release(expression);
-    return status;
+    return parse_all(&p);
 }
 
 void dls_expression_release(dls_expression *expression) {
@@ -391,6 +389,5 @@ dls_jet dls_expression_jet(const dls_expression *expression, double t) {
                                                : (dls_jet){.v = t, .d = 1};
         end++;
     }
-    if (isnan(stack->v)) stack->d = stack->dd = stack->v; /* 1/u is finite where ln u is NaN */
     return stack[0];
 }

@@ -27,7 +27,7 @@ typedef struct dls_constants {
     const double *values;
 } dls_constants;
 
-/* Messages have the column, from 1, but not the text. Nothing is left to release after a failure. */
+/* Messages have the column, from 1, but not the text. To be released also after a failure. */
 dls_status dls_expression_compile(const char *text, const dls_constants *constants,
                                   dls_expression *expression, dls_error *error);
 void dls_expression_release(dls_expression *expression);

@@ -104,8 +104,7 @@ static double table_value(const dls_function *f, double t) {
 
 /* Of the line that begins at t or goes on there. */
 static double table_slope(const dls_function *f, double t) {
-    if (isnan(t)) return t;
-    if (t < f->t[0] || t >= f->t[f->count - 1]) return 0;
+    if (!(t >= f->t[0] && t < f->t[f->count - 1])) return 0;
     int k = table_row(f, t);
     return (f->values[k + 1] - f->values[k]) / (f->t[k + 1] - f->t[k]);
 }
@@ -185,15 +184,16 @@ double dls_function_value(const dls_function *f, double t) {
     return f->kind == CONSTANT ? f->value : table_value(f, t);
 }
 
-void dls_function_derivatives(const dls_function *f, double t, double *out) {
-    out[0] = dls_function_value(f, t);
-    out[1] = out[2] = f ? 0 : NAN;
-    if (!f || f->kind == CONSTANT) return;
-    if (f->kind == TABLE) {
-        out[1] = table_slope(f, t);
-        out[2] = isnan(t) ? t : 0;
-        return;
+/* Slopes may be finite where a function is not there: 1/u of ln u. */
+void dls_function_derivatives(const dls_function *f, double t, double out[3]) {
+    dls_jet y = {0};
+    if (f && f->kind == EXPRESSION) {
+        y = dls_expression_jet(&f->expression, t);
+    } else {
+        y.v = dls_function_value(f, t);
+        y.d = f && f->kind == TABLE ? table_slope(f, t) : 0;
     }
-    dls_jet jet = dls_expression_jet(&f->expression, t);
-    out[0] = jet.v, out[1] = jet.d, out[2] = jet.dd;
+    out[0] = y.v;
+    out[1] = isnan(y.v) ? y.v : y.d;
+    out[2] = isnan(y.v) ? y.v : y.dd;
 }
