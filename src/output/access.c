@@ -9,7 +9,7 @@ const char *dls_results_scene_text(const dls_results *results) { return results-
 int dls_results_setting_count(const dls_results *results) { return results->setting_count; }
 const char *dls_results_version(const dls_results *results) { return results->version; }
 const char *dls_results_solver(const dls_results *results) { return results->solver; }
-const char *dls_results_solver_options(const dls_results *results) { return results->solver_options; }
+const char *dls_results_solver_options(const dls_results *results) { return results->solver_options[0]; }
 double dls_results_tolerance(const dls_results *results) { return results->tolerance; }
 bool dls_results_has_contacts(const dls_results *results) { return results->has_contacts; }
 dls_world_def dls_results_world(const dls_results *results) { return results->world; }
@@ -90,6 +90,24 @@ dls_status dls_results_body_mass(const dls_results *results, dls_body_id id, dls
     return DLS_OK;
 }
 
+dls_shape_def dls_results_shape_def(const dls_results *results, int index) {
+    const dls_shape_row *row = &results->shapes[index];
+    dls_shape_def def = {.kind = (dls_shape_kind)row->kind,
+                         .pose = row->pose,
+                         .radius = row->radius,
+                         .length = row->length,
+                         .point_count = row->point_count,
+                         .points = results->points + 3 * row->point_start,
+                         .closed = row->closed,
+                         .triangle_count = row->triangle_count,
+                         .triangles = results->triangles + 3 * row->triangle_start,
+                         .material = row->material,
+                         .group = row->group,
+                         .collides = row->collides};
+    memcpy(def.size, row->size, sizeof def.size);
+    return def;
+}
+
 int dls_results_body_shape_count(const dls_results *results, dls_body_id id) {
     return is_body(results, id) ? results->bodies[id].shape_count : 0;
 }
@@ -102,19 +120,6 @@ dls_status dls_results_body_shape(const dls_results *results, dls_body_id id, in
     if (index < 0 || index >= results->bodies[id].shape_count)
         return dls_fail(error, DLS_ERROR_ARGUMENT, "body %d has no shape %d, expected 0 … %d", id, index,
                         results->bodies[id].shape_count - 1);
-    const dls_shape_row *row = &results->shapes[results->bodies[id].shape_start + index];
-    *def = (dls_shape_def){.kind = (dls_shape_kind)row->kind,
-                           .pose = row->pose,
-                           .radius = row->radius,
-                           .length = row->length,
-                           .point_count = row->point_count,
-                           .points = results->points + 3 * row->point_start,
-                           .closed = row->closed,
-                           .triangle_count = row->triangle_count,
-                           .triangles = results->triangles + 3 * row->triangle_start,
-                           .material = row->material,
-                           .group = row->group,
-                           .collides = row->collides};
-    memcpy(def->size, row->size, sizeof def->size);
+    *def = dls_results_shape_def(results, results->bodies[id].shape_start + index);
     return DLS_OK;
 }

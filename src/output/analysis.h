@@ -30,8 +30,7 @@ typedef struct dls_snapshot {
     int shape_count;
     dls_shape *shapes; /* those with volume */
     int *shape_start;  /* body_count + 1 */
-    int64_t pair_count;
-    double *cohesion; /* of pairs of materials, N; NULL where none sticks */
+    bool sticks;       /* some pair of materials does */
     /* of the frame */
     int frame;
     double time, h; /* h: of the step that ended in it, 0 where none did */

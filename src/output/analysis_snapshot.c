@@ -12,25 +12,11 @@ static const double PI = 3.14159265358979323846;
 
 /* ---- of the run ---- */
 
-/* Only where a material sticks: then every contact is asked for its pair. */
-static dls_status open_pairs(const dls_results *r, dls_snapshot *s, dls_error *error) {
-    int64_t count = r->tables[DLS_TABLE_PAIRS].rows;
-    bool sticks = false;
-    dls_pair_row *rows = DLS_NEW(dls_pair_row, count);
-    if (!rows) return dls_fail_memory(error);
-    dls_silence silence = dls_silence_begin();
-    bool done = dls_table_read(&r->tables[DLS_TABLE_PAIRS], 0, count, rows);
-    dls_status status = done ? DLS_OK : dls_driver_fail(&r->device, r->name.text, "read", error);
-    dls_silence_end(silence);
-    for (int64_t k = 0; k < count && done; k++) sticks = sticks || rows[k].pair.cohesion > 0;
-    if (sticks) {
-        s->cohesion = DLS_NEW(double, count);
-        if (!s->cohesion) status = dls_fail_memory(error);
-        for (int64_t k = 0; k < count && s->cohesion; k++) s->cohesion[k] = rows[k].pair.cohesion;
-        s->pair_count = count;
-    }
-    dls_free(rows);
-    return status;
+/* Only where a material sticks is every contact asked for its pair. */
+static bool sticks(const dls_results *r) {
+    for (int64_t k = 0; k < (int64_t)r->material_count * (r->material_count + 1) / 2; k++)
+        if (r->pairs[k].pair.cohesion > 0) return true;
+    return false;
 }
 
 static dls_status open_shapes(const dls_results *r, dls_snapshot *s, dls_error *error) {
@@ -43,8 +29,12 @@ static dls_status open_shapes(const dls_results *r, dls_snapshot *s, dls_error *
             /* containers are named only: their geometry is not needed */
             if (dls_shape_kind_is_obstacle(def.kind)) continue;
             dls_shape *shape = &s->shapes[s->shape_count];
-            status = dls_shape_create(&def, s->dimension, shape, error);
-            if (status) return status;
+            dls_error inner = {0};
+            status = dls_shape_create(&def, s->dimension, shape, &inner);
+            if (status == DLS_ERROR_MEMORY) return dls_fail_memory(error);
+            if (status)
+                return dls_results_fail(r, DLS_TABLE_SHAPES, r->bodies[id].shape_start + k, error, "%s",
+                                        inner.message);
             s->shape_count++;
             double volume, centre[3], inertia[9];
             dls_shape_mass(shape, &volume, centre, inertia);
@@ -88,14 +78,14 @@ dls_status dls_snapshot_open(const dls_results *r, dls_snapshot *s, dls_error *e
         s->motion[id] = dls_results_body_motion(r, id);
         s->mass[id] = mass.mass;
     }
-    dls_status status = open_pairs(r, s, error);
-    return status ? status : open_shapes(r, s, error);
+    s->sticks = sticks(r);
+    return open_shapes(r, s, error);
 }
 
 void dls_snapshot_release(dls_snapshot *s) {
     for (int k = 0; k < s->shape_count; k++) dls_shape_release(&s->shapes[k]);
-    void *blocks[] = {s->motion, s->mass,    s->volume, s->radius,   s->shapes,    s->shape_start,
-                      s->states, s->present, s->poses,  s->contacts, s->is_loaded, s->cohesion};
+    void *blocks[] = {s->motion, s->mass,    s->volume, s->radius,   s->shapes,   s->shape_start,
+                      s->states, s->present, s->poses,  s->contacts, s->is_loaded};
     for (size_t k = 0; k < sizeof blocks / sizeof *blocks; k++) dls_free(blocks[k]);
     *s = (dls_snapshot){0};
 }
@@ -103,14 +93,11 @@ void dls_snapshot_release(dls_snapshot *s) {
 /* ---- of the frame ---- */
 
 /* Attraction of two shapes, N; pairs of materials stand row by row of a triangle. */
-static double cohesion_of(const dls_results *r, const dls_snapshot *s, const dls_contact_record *c) {
-    dls_shape_def a, b;
-    if (!s->cohesion || dls_results_body_shape(r, c->body_a, c->shape_a, &a, NULL) ||
-        dls_results_body_shape(r, c->body_b, c->shape_b, &b, NULL))
-        return 0;
-    int64_t low = a.material < b.material ? a.material : b.material, high = a.material + b.material - low;
-    int64_t at = high * (high + 1) / 2 + low;
-    return at < s->pair_count ? s->cohesion[at] : 0;
+static double cohesion_of(const dls_results *r, const dls_contact_record *c) {
+    int a = r->shapes[r->bodies[c->body_a].shape_start + c->shape_a].material,
+        b = r->shapes[r->bodies[c->body_b].shape_start + c->shape_b].material;
+    int64_t low = a < b ? a : b, high = a < b ? b : a;
+    return r->pairs[high * (high + 1) / 2 + low].pair.cohesion;
 }
 
 /* f = frame · r/h − attraction · n on B: r is what the contact law gives, attraction acts beside it where
@@ -156,16 +143,9 @@ static dls_status load_contacts(dls_results *r, int frame, dls_snapshot *s, dls_
     dls_contact_record *records = DLS_NEW(dls_contact_record, count);
     if (!records) return dls_fail_memory(error);
     dls_status status = count ? dls_results_frame_contacts(r, frame, records, error) : DLS_OK;
-    for (int k = 0; k < count && !status; k++) {
-        const dls_contact_record *c = &records[k];
-        if (c->body_a < 0 || c->body_a >= s->body_count || c->body_b < 0 || c->body_b >= s->body_count)
-            status = dls_fail(error, DLS_ERROR_FILE,
-                              "%s: contact %d of frame %d touches bodies %d and %d, "
-                              "the run has %d",
-                              r->name.text, k, frame, c->body_a, c->body_b, s->body_count);
-        else
-            make_force(s, c, cohesion_of(r, s, c), &s->contacts[s->contact_count++]);
-    }
+    for (int k = 0; k < count && !status; k++)
+        make_force(s, &records[k], s->sticks ? cohesion_of(r, &records[k]) : 0,
+                   &s->contacts[s->contact_count++]);
     dls_free(records);
     return status;
 }

@@ -13,9 +13,8 @@ static dls_status check_history(const dls_results *old, const dls_world *world, 
         return dls_fail(error, DLS_ERROR_INPUT, "%s: results of a world of dimension %d, expected %d",
                         old->name.text, old->world.dimension, dls_world_dimension(world));
     *kept = step < old->step_count ? step : old->step_count;
-    if (*kept && !dls_table_read(&old->tables[DLS_TABLE_STEPS], *kept - 1, 1, &last))
-        return dls_driver_fail(&old->device, old->name.text, "read", error);
-    if (last.step == step) return DLS_OK;
+    dls_status status = *kept ? dls_results_step_rows(old, *kept - 1, 1, &last, error) : DLS_OK;
+    if (status || last.step == step) return status;
     return dls_fail(error, DLS_ERROR_INPUT,
                     "%s: row %" PRId64 " of its history is step %" PRId64 ", expected %" PRId64
                     ": it is not of the run that is to go on",
@@ -31,10 +30,8 @@ static dls_status copy_rows(dls_results_writer *w, const dls_results *old, int t
     dls_status status = rows ? DLS_OK : dls_fail_memory(error);
     for (int64_t first = 0; first < count && !status; first += (int64_t)room) {
         int64_t batch = count - first < (int64_t)room ? count - first : (int64_t)room;
-        if (!dls_table_read(from, first, batch, rows))
-            status = dls_driver_fail(&old->device, old->name.text, "read", error);
-        else if (!dls_table_append(&w->tables[table], batch, rows))
-            status = dls_writer_fail(w, error);
+        status = dls_results_rows(old, table, first, batch, rows, error);
+        if (!status && !dls_table_append(&w->tables[table], batch, rows)) status = dls_writer_fail(w, error);
     }
     dls_free(rows);
     return status;
@@ -69,7 +66,7 @@ static dls_status go_on(const char *path, const dls_world *world, int64_t step, 
                            .setting_count = old->setting_count,
                            .settings = (const char *const *)old->settings,
                            .solver = old->solver,
-                           .solver_options = old->solver_options,
+                           .solver_options = old->solver_options[0],
                            .tolerance = old->tolerance,
                            .contacts = old->has_contacts};
     int64_t kept = 0;

@@ -39,6 +39,7 @@ static H5FD_t *open_file(const char *name, unsigned flags, hid_t access, haddr_t
     (void)name, (void)flags, (void)limit;
     dls_output_device *const *device = H5Pget_driver_info(access);
     driver_file *file = device ? DLS_NEW_ZERO(driver_file, 1) : NULL;
+    if (device) (*device)->is_out_of_memory = !file;
     if (!file) return NULL;
     file->device = *device;
     return &file->base;
@@ -250,6 +251,7 @@ dls_status dls_driver_fail(const dls_output_device *device, const char *name, co
                            dls_error *error) {
     int number = device->write_number ? device->write_number : device->read_number;
     if (number) return dls_fail(error, DLS_ERROR_FILE, "%s: cannot be %s: %s", name, done, strerror(number));
-    if (!complaint[0]) return dls_fail_memory(error); /* HDF5 was not the one who failed */
+    if (!complaint[0] || device->is_out_of_memory) /* HDF5 was not the one who failed */
+        return dls_fail_memory(error);
     return dls_fail(error, DLS_ERROR_FILE, "%s: cannot be %s: HDF5 says: %s", name, done, complaint);
 }

@@ -18,6 +18,7 @@ typedef struct dls_output_device {
     bool is_dead;     /* a write failed: it and later ones do nothing and succeed in HDF5's eyes */
     int write_number; /* errno of that failure, else 0 */
     int read_number;  /* errno of the last failed read, else 0 */
+    bool is_out_of_memory;
 } dls_output_device;
 
 /* Property list of file access for H5Fcreate and H5Fopen; negative where HDF5 refuses. */

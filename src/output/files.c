@@ -50,22 +50,22 @@ bool dls_files_write(hid_t file, int count, const dls_file *files) {
 /* ---- reading ---- */
 
 /* count: how many there must be, or −1 where that is to be found; at most limit. */
-static void *read_array(hid_t file, const char *path, hid_t type, int64_t limit, int64_t *count) {
+static dls_status read_array(hid_t file, const char *path, hid_t type, int64_t limit, int64_t *count,
+                             void **values) {
     hid_t dataset = H5Dopen2(file, path, H5P_DEFAULT),
           space = dataset < 0 ? H5I_INVALID_HID : H5Dget_space(dataset);
     hssize_t points = space < 0 ? -1 : H5Sget_simple_extent_npoints(space);
-    void *values = NULL;
+    dls_status status = DLS_ERROR_FILE;
     if (points >= 0 && points <= limit && (*count < 0 || *count == points)) {
         *count = points;
-        values = dls_alloc((size_t)points + 1, H5Tget_size(type));
+        *values = dls_alloc((size_t)points + 1, H5Tget_size(type));
+        status = *values ? DLS_OK : DLS_ERROR_MEMORY;
     }
-    if (values && points && H5Dread(dataset, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values) < 0) {
-        dls_free(values);
-        values = NULL;
-    }
+    if (!status && points && H5Dread(dataset, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, *values) < 0)
+        status = DLS_ERROR_FILE;
     if (space >= 0) H5Sclose(space);
     if (dataset >= 0) H5Dclose(dataset);
-    return values;
+    return status;
 }
 
 /* The lengths must add up to what there is. */
@@ -79,30 +79,45 @@ static bool cut(dls_results *r, int count, const int64_t *sizes, int64_t total) 
     return at == total;
 }
 
-static bool read_files(dls_results *r) {
+static void forget(dls_results *r) {
+    dls_free(r->file_names);
+    dls_free(r->file_bytes);
+    dls_free(r->files);
+    r->file_names = NULL;
+    r->file_bytes = NULL;
+    r->files = NULL;
+}
+
+static dls_status read_files(dls_results *r) {
     int count = 0;
     int64_t total = -1, wanted;
-    if (!dls_texts_read(r->file, names_path, 16 * (size_t)r->file_size, &count, &r->file_names)) return false;
+    void *sizes = NULL, *bytes = NULL;
+    dls_status status =
+        dls_texts_read(r->file, names_path, 16 * (size_t)r->file_size, &count, &r->file_names);
     wanted = count;
-    int64_t *sizes = read_array(r->file, sizes_path, H5T_NATIVE_INT64, count, &wanted);
-    r->file_bytes = read_array(r->file, bytes_path, H5T_NATIVE_UINT8, r->file_size, &total);
-    r->files = DLS_NEW(dls_file, count);
-    bool done = sizes && r->file_bytes && r->files && cut(r, count, sizes, total);
-    if (done) r->file_count = count;
+    if (!status) status = read_array(r->file, sizes_path, H5T_NATIVE_INT64, count, &wanted, &sizes);
+    if (!status) status = read_array(r->file, bytes_path, H5T_NATIVE_UINT8, r->file_size, &total, &bytes);
+    r->file_bytes = bytes;
+    if (!status && !(r->files = DLS_NEW(dls_file, count))) status = DLS_ERROR_MEMORY;
+    if (!status && !cut(r, count, sizes, total)) status = DLS_ERROR_FILE;
+    if (!status) r->file_count = count;
+    if (status) forget(r); /* the next call tries again */
     dls_free(sizes);
-    return done;
+    return status;
 }
 
 dls_status dls_results_files(dls_results *r, int *count, const dls_file **files, dls_error *error) {
     dls_error_clear(error);
     if (!r || !count || !files)
         return dls_fail(error, DLS_ERROR_ARGUMENT, "results and places for files are needed, got NULL");
+    dls_status status = DLS_OK;
     dls_silence silence = dls_silence_begin();
-    bool done = r->files || H5Lexists(r->file, names_path, H5P_DEFAULT) <= 0 || read_files(r);
+    if (!r->files && H5Lexists(r->file, names_path, H5P_DEFAULT) > 0) status = read_files(r);
     dls_silence_end(silence);
     *count = r->file_count;
     *files = r->files;
-    if (done) return DLS_OK;
+    if (status == DLS_ERROR_MEMORY) return dls_fail_memory(error);
+    if (!status) return DLS_OK;
     return dls_fail(error, DLS_ERROR_FILE, "%s: damaged: the files that it keeps cannot be read",
                     r->name.text);
 }

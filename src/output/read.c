@@ -4,6 +4,7 @@
 #include "base/memory.h"
 #include "fclib/check.h"
 #include "output/results.h"
+#include "world/world.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -71,7 +72,9 @@ static dls_status open_file(dls_results *r, dls_error *error) {
 
 static dls_status check_format(const dls_results *r, dls_error *error) {
     int version;
-    char *format = dls_attribute_read_text(r->file, "format");
+    char *format;
+    dls_status status = dls_attribute_read_text(r->file, "format", &format);
+    if (status == DLS_ERROR_MEMORY) return dls_fail_memory(error);
     bool is_ours = format && !strcmp(format, DLS_RESULTS_FORMAT);
     dls_free(format);
     if (!is_ours)
@@ -87,29 +90,71 @@ static dls_status check_format(const dls_results *r, dls_error *error) {
     return DLS_OK;
 }
 
-static dls_status read_facts(dls_results *r, dls_error *error) {
-    size_t limit = 16 * (size_t)r->file_size;
-    int count = 0, has_contacts = 0;
-    char **options = NULL;
-    bool done = (r->version = dls_attribute_read_text(r->file, "delassus_version")) &&
-                (r->title = dls_attribute_read_text(r->file, "title")) &&
-                (r->solver = dls_attribute_read_text(r->file, "solver")) &&
-                dls_attribute_read_reals(r->file, "tolerance", 1, &r->tolerance) &&
-                dls_attribute_read_int(r->file, "has_contacts", &has_contacts) &&
-                dls_attribute_read_int(r->file, "dimension", &r->world.dimension) &&
-                dls_attribute_read_reals(r->file, "gravity", 3, r->world.gravity) &&
-                dls_attribute_read_reals(r->file, "period_low", 3, r->world.period_low) &&
-                dls_attribute_read_reals(r->file, "period_size", 3, r->world.period_size) &&
-                dls_texts_read(r->file, "settings", limit, &r->setting_count, &r->settings) &&
-                dls_texts_read(r->file, "scene", limit, &count, &r->scene_text) && count == 1 &&
-                dls_texts_read(r->file, "solver_options", limit, &count, &options) && count == 1;
-    if (done) r->solver_options = dls_alloc_copy(options[0], strlen(options[0]) + 1, 1);
-    dls_free(options);
-    r->has_contacts = has_contacts != 0;
-    if (!done || !r->solver_options) return fail_damaged(r, "/", "an attribute or text is missing", error);
-    if (r->world.dimension != 2 && r->world.dimension != 3)
-        return fail_damaged(r, "dimension", "neither 2 nor 3", error);
+static dls_status fail_text(const dls_results *r, dls_status status, const char *where, dls_error *error) {
+    return status == DLS_ERROR_MEMORY ? dls_fail_memory(error)
+                                      : fail_damaged(r, where, "missing, or no text", error);
+}
+
+static dls_status read_texts(dls_results *r, dls_error *error) {
+    const struct {
+        const char *name;
+        char **text;
+    } attributes[] = {{"delassus_version", &r->version}, {"title", &r->title}, {"solver", &r->solver}};
+    const struct {
+        const char *name;
+        int least, most, *count;
+        char ***texts;
+    } datasets[] = {{"settings", 0, INT_MAX, &r->setting_count, &r->settings},
+                    {"scene", 1, 1, &(int){0}, &r->scene_text},
+                    {"solver_options", 1, 1, &(int){0}, &r->solver_options}};
+    for (int k = 0; k < 3; k++) {
+        dls_status status = dls_attribute_read_text(r->file, attributes[k].name, attributes[k].text);
+        if (status) return fail_text(r, status, attributes[k].name, error);
+    }
+    for (int k = 0; k < 3; k++) {
+        dls_status status = dls_texts_read(r->file, datasets[k].name, 16 * (size_t)r->file_size,
+                                           datasets[k].count, datasets[k].texts);
+        if (status) return fail_text(r, status, datasets[k].name, error);
+        if (*datasets[k].count < datasets[k].least || *datasets[k].count > datasets[k].most)
+            return dls_fail(error, DLS_ERROR_FILE, "%s: damaged: %s: %d texts, expected %d", r->name.text,
+                            datasets[k].name, *datasets[k].count, datasets[k].least);
+    }
     return DLS_OK;
+}
+
+/* Numbers of an attribute, each from low to high. */
+static dls_status read_numbers(const dls_results *r, const char *name, int count, double low, double high,
+                               double *values, dls_error *error) {
+    if (!dls_attribute_read_reals(r->file, name, count, values))
+        return fail_damaged(r, name, "missing, or no numbers", error);
+    for (int k = 0; k < count; k++)
+        if (!(values[k] >= low && values[k] <= high))
+            return dls_fail(error, DLS_ERROR_FILE, "%s: damaged: %s: %g, expected numbers from %g to %g",
+                            r->name.text, name, values[k], low, high);
+    return DLS_OK;
+}
+
+static dls_status read_whole(const dls_results *r, const char *name, int low, int high, int *value,
+                             dls_error *error) {
+    if (!dls_attribute_read_int(r->file, name, value))
+        return fail_damaged(r, name, "missing, or no number", error);
+    if (*value >= low && *value <= high) return DLS_OK;
+    return dls_fail(error, DLS_ERROR_FILE, "%s: damaged: %s: %d, expected %d or %d", r->name.text, name,
+                    *value, low, high);
+}
+
+static dls_status read_facts(dls_results *r, dls_error *error) {
+    const double far = DLS_FARTHEST;
+    int has_contacts = 0;
+    dls_status status = read_texts(r, error);
+    if (!status) status = read_numbers(r, "tolerance", 1, 0, far, &r->tolerance, error);
+    if (!status) status = read_whole(r, "has_contacts", 0, 1, &has_contacts, error);
+    if (!status) status = read_whole(r, "dimension", 2, 3, &r->world.dimension, error);
+    if (!status) status = read_numbers(r, "gravity", 3, -far, far, r->world.gravity, error);
+    if (!status) status = read_numbers(r, "period_low", 3, -far, far, r->world.period_low, error);
+    if (!status) status = read_numbers(r, "period_size", 3, 0, far, r->world.period_size, error);
+    r->has_contacts = has_contacts != 0;
+    return status;
 }
 
 /* ---- tables ---- */
@@ -132,16 +177,15 @@ static dls_status open_tables(dls_results *r, dls_error *error) {
     return DLS_OK;
 }
 
-/* All of a table in memory; texts get a zero at their end. */
+/* The first count rows of a table in memory. */
 static dls_status load(dls_results *r, int table, int64_t count, void **rows, dls_error *error) {
     const dls_table *t = &r->tables[table];
     if (count > INT_MAX) return fail_damaged(r, t->layout->path, "too many rows", error);
     *rows = dls_alloc_zero((size_t)count, t->row_size);
-    if (!*rows) return dls_fail_memory(error);
-    if (dls_table_read(t, 0, count, *rows)) return DLS_OK;
-    return dls_driver_fail(&r->device, r->name.text, "read", error);
+    return *rows ? dls_results_rows(r, table, 0, count, *rows, error) : dls_fail_memory(error);
 }
 
+/* Texts get a zero at their end. */
 static dls_status load_names(dls_results *r, int table, int64_t count, char **names, size_t *size,
                              dls_error *error) {
     char *padded = NULL;
@@ -157,68 +201,88 @@ static dls_status load_names(dls_results *r, int table, int64_t count, char **na
 
 static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 
-static bool is_shape_sound(const dls_results *r, const dls_shape_row *s) {
-    if (s->kind < 0 || s->kind >= DLS_SHAPE_KINDS || s->point_count < 0 || s->triangle_count < 0 ||
-        s->point_start < 0 || s->triangle_start < 0 || s->point_start > r->point_count - s->point_count ||
-        s->triangle_start > r->triangle_count - s->triangle_count)
-        return false;
-    const int32_t *corner = r->triangles + 3 * s->triangle_start;
-    for (int64_t k = 0; k < 3 * (int64_t)s->triangle_count; k++)
-        if (corner[k] < 0 || corner[k] >= s->point_count) return false;
-    return true;
-}
-
-static bool is_body_sound(const dls_results *r, const dls_body_row *b) {
-    return b->motion >= 0 && b->motion <= DLS_DRIVEN && b->shape_start >= 0 && b->shape_count >= 0 &&
-           b->shape_start <= r->shape_count - b->shape_count;
-}
-
-/* Bodies that are not complete were being added when the file was opened, or when its writer was killed. */
-static void keep_sound(dls_results *r) {
+/* Materials without their pairs, shapes without their points and bodies without their shapes were being added
+ * when the file was opened, or when its writer was killed. */
+static dls_status keep_whole(dls_results *r, dls_error *error) {
+    bool is_whole = true;
     int shapes = 0, bodies = 0;
-    while (shapes < r->shape_count && is_shape_sound(r, &r->shapes[shapes])) shapes++;
-    r->shape_count = shapes;
-    while (bodies < r->body_count && is_body_sound(r, &r->bodies[bodies])) bodies++;
+    dls_error why = {0};
+    while (shapes < r->shape_count && !dls_results_check_shape(r, shapes, &is_whole, &why)) shapes++;
+    if (!why.status || !is_whole) {
+        r->shape_count = shapes;
+        r->left_out = why;
+        why = (dls_error){0};
+        while (bodies < r->body_count && !dls_results_check_body(r, bodies, &is_whole, &why)) bodies++;
+    }
+    if (why.status && is_whole) {
+        if (error) *error = why;
+        return why.status;
+    }
+    if (!r->left_out.status) r->left_out = why;
     r->body_count = bodies;
+    r->tables[DLS_TABLE_STATES].below = r->tables[DLS_TABLE_CONTACTS].below = bodies;
+    return DLS_OK;
+}
+
+/* Pairs of n materials are n (n + 1)/2. */
+static void count_materials(dls_results *r) {
+    const dls_table *t = r->tables;
+    int64_t count = least(t[DLS_TABLE_MATERIALS].rows, t[DLS_TABLE_MATERIAL_NAMES].rows);
+    int64_t most = (int64_t)sqrt(2 * (double)t[DLS_TABLE_PAIRS].rows) + 1;
+    while (most > 0 && most * (most + 1) / 2 > t[DLS_TABLE_PAIRS].rows) most--;
+    r->material_count = (int)least(count, most);
+}
+
+static dls_status load_materials(dls_results *r, dls_error *error) {
+    count_materials(r);
+    int64_t pairs = (int64_t)r->material_count * (r->material_count + 1) / 2;
+    dls_status status = load(r, DLS_TABLE_MATERIALS, r->material_count, (void **)&r->materials, error);
+    if (!status) status = load(r, DLS_TABLE_PAIRS, pairs, (void **)&r->pairs, error);
+    if (!status) status = dls_results_check_pairs(r, error);
+    if (!status)
+        status = load_names(r, DLS_TABLE_MATERIAL_NAMES, r->material_count, &r->material_names,
+                            &r->material_name_size, error);
+    return status;
 }
 
 static dls_status load_world(dls_results *r, dls_error *error) {
     const dls_table *t = r->tables;
-    r->body_count = (int)least(t[DLS_TABLE_BODIES].rows, t[DLS_TABLE_BODY_NAMES].rows);
-    r->material_count = (int)least(t[DLS_TABLE_MATERIALS].rows, t[DLS_TABLE_MATERIAL_NAMES].rows);
-    r->shape_count = (int)t[DLS_TABLE_SHAPES].rows;
+    int64_t bodies = least(t[DLS_TABLE_BODIES].rows, t[DLS_TABLE_BODY_NAMES].rows);
     r->point_count = t[DLS_TABLE_POINTS].rows;
     r->triangle_count = t[DLS_TABLE_TRIANGLES].rows;
-    dls_status status = load(r, DLS_TABLE_BODIES, r->body_count, (void **)&r->bodies, error);
-    if (!status) status = load(r, DLS_TABLE_SHAPES, r->shape_count, (void **)&r->shapes, error);
+    dls_status status = load_materials(r, error);
+    if (!status) status = load(r, DLS_TABLE_BODIES, bodies, (void **)&r->bodies, error);
+    if (!status) status = load(r, DLS_TABLE_SHAPES, t[DLS_TABLE_SHAPES].rows, (void **)&r->shapes, error);
     if (!status) status = load(r, DLS_TABLE_POINTS, r->point_count, (void **)&r->points, error);
     if (!status) status = load(r, DLS_TABLE_TRIANGLES, r->triangle_count, (void **)&r->triangles, error);
-    if (!status) status = load(r, DLS_TABLE_MATERIALS, r->material_count, (void **)&r->materials, error);
     if (!status)
-        status =
-            load_names(r, DLS_TABLE_BODY_NAMES, r->body_count, &r->body_names, &r->body_name_size, error);
-    if (!status)
-        status = load_names(r, DLS_TABLE_MATERIAL_NAMES, r->material_count, &r->material_names,
-                            &r->material_name_size, error);
-    if (!status) keep_sound(r);
-    return status;
+        status = load_names(r, DLS_TABLE_BODY_NAMES, bodies, &r->body_names, &r->body_name_size, error);
+    if (status) return status;
+    r->body_count = (int)bodies;
+    r->shape_count = (int)t[DLS_TABLE_SHAPES].rows;
+    return keep_whole(r, error);
 }
 
-/* Frames follow each other without gaps, and all their rows are there. The first that is not so was being
- * written when the file was opened, or when its writer was killed. */
-static int sound_frames(const dls_results *r, int count, int64_t states, int64_t poses, int64_t contacts) {
-    int64_t state = 0, contact = 0, step = -1;
-    for (int k = 0; k < count; k++) {
-        const dls_frame_row *f = &r->frames[k];
-        if (f->step <= step || f->state_start != state || f->contact_start != contact || f->state_count < 0 ||
-            f->contact_count < 0 || !isfinite(f->time))
-            return k;
-        state += f->state_count;
-        contact += f->contact_count;
-        step = f->step;
-        if (state > states || contact > contacts || (r->has_contacts && state > poses)) return k;
+/* Rows at the end whose step is −1 were announced and not written. */
+static dls_status count_written(const dls_results *r, int table, int64_t *count, dls_error *error) {
+    const dls_table *t = &r->tables[table];
+    char *rows = dls_alloc(DLS_BATCH, t->row_size);
+    dls_status status = rows ? DLS_OK : dls_fail_memory(error);
+    int64_t left = t->rows;
+    bool is_done = false;
+    while (left > 0 && !is_done && !status) {
+        int64_t batch = least(left, DLS_BATCH), k = batch, step;
+        if (!dls_table_read(t, left - batch, batch, rows))
+            status = dls_driver_fail(&r->device, r->name.text, "read", error);
+        for (; k > 0 && !is_done && !status; k -= !is_done) {
+            memcpy(&step, rows + (size_t)(k - 1) * t->row_size, sizeof step);
+            is_done = step != -1;
+        }
+        left += k - batch;
     }
-    return count;
+    *count = left;
+    dls_free(rows);
+    return status;
 }
 
 static int64_t least_rows(const dls_results *r, int first, int end) {
@@ -227,29 +291,39 @@ static int64_t least_rows(const dls_results *r, int first, int end) {
     return rows;
 }
 
+/* The last frame may have been written before all that it speaks of. */
 static dls_status load_frames(dls_results *r, dls_error *error) {
-    int64_t rows = r->tables[DLS_TABLE_FRAMES].rows;
-    dls_status status = load(r, DLS_TABLE_FRAMES, rows, (void **)&r->frames, error);
-    if (status) return status;
-    r->frame_count = sound_frames(r, (int)rows, least_rows(r, DLS_TABLE_STATES, DLS_TABLE_STATES_POSES),
-                                  least_rows(r, DLS_TABLE_STATES_POSES, DLS_TABLE_STATES_END),
-                                  least_rows(r, DLS_TABLE_CONTACTS, DLS_TABLE_CONTACTS_END));
-    return DLS_OK;
+    int64_t rows;
+    r->state_rows =
+        least_rows(r, DLS_TABLE_STATES, r->has_contacts ? DLS_TABLE_STATES_END : DLS_TABLE_STATES_POSES);
+    r->contact_rows = least_rows(r, DLS_TABLE_CONTACTS, DLS_TABLE_CONTACTS_END);
+    dls_status status = count_written(r, DLS_TABLE_FRAMES, &rows, error);
+    if (!status) status = load(r, DLS_TABLE_FRAMES, rows, (void **)&r->frames, error);
+    for (; !status && r->frame_count < rows; r->frame_count++) {
+        bool is_whole;
+        status = dls_results_check_frame(r, r->frame_count, &is_whole, error);
+        if (!status || is_whole || r->frame_count < rows - 1) continue;
+        dls_error_clear(error);
+        return DLS_OK;
+    }
+    return status;
 }
 
-/* The last rows of the history may not be written yet. */
 static dls_status load_history(dls_results *r, dls_error *error) {
-    dls_step_report report;
-    r->step_count = r->tables[DLS_TABLE_STEPS].rows;
-    for (; r->step_count > 0; r->step_count--) {
-        if (!dls_table_read(&r->tables[DLS_TABLE_STEPS], r->step_count - 1, 1, &report))
-            return dls_driver_fail(&r->device, r->name.text, "read", error);
-        if (report.step >= 0) break;
-    }
+    dls_status status = count_written(r, DLS_TABLE_STEPS, &r->step_count, error);
     r->is_finished = r->tables[DLS_TABLE_SUMMARY].rows > 0;
-    if (r->is_finished && !dls_table_read(&r->tables[DLS_TABLE_SUMMARY], 0, 1, &r->summary))
-        return dls_driver_fail(&r->device, r->name.text, "read", error);
-    return DLS_OK;
+    if (!status && r->is_finished) status = dls_results_rows(r, DLS_TABLE_SUMMARY, 0, 1, &r->summary, error);
+    return status;
+}
+
+/* Bodies ascend within a frame: if the last of the last frame is there, none of them was left out. */
+static dls_status check_last_body(const dls_results *r, dls_error *error) {
+    int frame = r->frame_count - 1;
+    int32_t body;
+    while (frame >= 0 && r->frames[frame].state_count == 0) frame--;
+    if (frame < 0) return DLS_OK;
+    return dls_results_rows(r, DLS_TABLE_STATES,
+                            r->frames[frame].state_start + r->frames[frame].state_count - 1, 1, &body, error);
 }
 
 /* ---- opening and closing ---- */
@@ -258,10 +332,10 @@ static void destroy(dls_results *r) {
     for (int k = 0; k < DLS_TABLES; k++) dls_table_close(&r->tables[k]);
     if (r->file >= 0) H5Fclose(r->file);
     if (r->device.descriptor >= 0) close(r->device.descriptor);
-    void *blocks[] = {r->title,      r->solver,    r->solver_options, r->version,        r->scene_text,
-                      r->settings,   r->frames,    r->bodies,         r->shapes,         r->points,
-                      r->triangles,  r->materials, r->body_names,     r->material_names, r->files,
-                      r->file_names, r->file_bytes};
+    void *blocks[] = {r->title,      r->solver,     r->solver_options, r->version,        r->scene_text,
+                      r->settings,   r->frames,     r->bodies,         r->shapes,         r->points,
+                      r->triangles,  r->materials,  r->body_names,     r->material_names, r->files,
+                      r->file_names, r->file_bytes, r->pairs};
     for (size_t k = 0; k < sizeof blocks / sizeof *blocks; k++) dls_free(blocks[k]);
     dls_free(r);
 }
@@ -281,6 +355,7 @@ static dls_status open_results(dls_results *r, const char *path, dls_error *erro
     if (!status) status = open_tables(r, error);
     if (!status) status = load_frames(r, error);
     if (!status) status = load_world(r, error);
+    if (!status) status = check_last_body(r, error);
     if (!status) status = load_history(r, error);
     return status;
 }
@@ -313,61 +388,6 @@ static dls_status check_frame(const dls_results *r, int frame, dls_error *error)
     if (frame < 0 || frame >= r->frame_count)
         return dls_fail(error, DLS_ERROR_ARGUMENT, "no frame %d, expected 0 … %d", frame, r->frame_count - 1);
     return DLS_OK;
-}
-
-/* Puts columns first … end − 1 back into the rows that they were taken from. */
-static dls_status read_columns(const dls_results *r, int first, int end, int64_t start, int count, char *rows,
-                               size_t row_size, dls_error *error) {
-    char *column = dls_alloc((size_t)count, row_size);
-    dls_status status = column ? DLS_OK : dls_fail_memory(error);
-    dls_silence silence = dls_silence_begin();
-    for (int k = first; k < end && !status; k++) {
-        size_t offset = dls_table_layouts[k].cells[0].offset, size = dls_table_layouts[k].row_size;
-        if (!dls_table_read(&r->tables[k], start, count, column)) {
-            status = dls_driver_fail(&r->device, r->name.text, "read", error);
-            break;
-        }
-        for (int i = 0; i < count; i++)
-            memcpy(rows + (size_t)i * row_size + offset, column + (size_t)i * size, size);
-    }
-    dls_silence_end(silence);
-    dls_free(column);
-    return status;
-}
-
-/* Without contacts there are no poses of them: bodies are where they are. */
-static void stand_where_they_are(int count, dls_state_row *rows) {
-    for (int i = 0; i < count; i++) {
-        memcpy(rows[i].contact_pose.x, rows[i].state.x, sizeof rows[i].state.x);
-        memcpy(rows[i].contact_pose.q, rows[i].state.q, sizeof rows[i].state.q);
-    }
-}
-
-dls_status dls_results_state_rows(const dls_results *r, int frame, int first, int count, dls_state_row *rows,
-                                  dls_error *error) {
-    int end = r->has_contacts ? DLS_TABLE_STATES_END : DLS_TABLE_STATES_POSES;
-    memset(rows, 0, sizeof *rows * (size_t)count);
-    dls_status status = read_columns(r, DLS_TABLE_STATES, end, r->frames[frame].state_start + first, count,
-                                     (char *)rows, sizeof *rows, error);
-    for (int i = 0; i < count && !status; i++)
-        if (rows[i].body < 0 || rows[i].body >= r->body_count)
-            status = fail_damaged(r, "states/body", "a body that is not there", error);
-    if (!status && !r->has_contacts) stand_where_they_are(count, rows);
-    return status;
-}
-
-dls_status dls_results_contact_rows(const dls_results *r, int frame, int first, int count,
-                                    dls_contact_row *rows, dls_error *error) {
-    memset(rows, 0, sizeof *rows * (size_t)count);
-    dls_status status =
-        read_columns(r, DLS_TABLE_CONTACTS, DLS_TABLE_CONTACTS_END, r->frames[frame].contact_start + first,
-                     count, (char *)rows, sizeof *rows, error);
-    for (int i = 0; i < count && !status; i++) {
-        const dls_contact_record *c = &rows[i].record;
-        if (c->body_a < 0 || c->body_a >= r->body_count || c->body_b < 0 || c->body_b >= r->body_count)
-            status = fail_damaged(r, "contacts/bodies", "a body that is not there", error);
-    }
-    return status;
 }
 
 /* Calls take for every row of a frame's states. */
@@ -443,11 +463,7 @@ dls_status dls_results_steps(dls_results *results, int64_t first, int64_t count,
         return dls_fail(error, DLS_ERROR_ARGUMENT,
                         "no %" PRId64 " steps from %" PRId64 " on, expected some of %" PRId64, count, first,
                         results->step_count);
-    dls_silence silence = dls_silence_begin();
-    bool done = dls_table_read(&results->tables[DLS_TABLE_STEPS], first, count, reports);
-    dls_status status = done ? DLS_OK : dls_driver_fail(&results->device, results->name.text, "read", error);
-    dls_silence_end(silence);
-    return status;
+    return dls_results_step_rows(results, first, count, reports, error);
 }
 
 /* Rows of the history are one per step without gaps; the frame's is where its step says, counted from the
@@ -458,10 +474,7 @@ dls_status dls_results_step_length(const dls_results *r, int frame, double *h, d
     *h = 0;
     if (at < 0 || at >= r->step_count) return DLS_OK;
     int64_t first = at > 0 ? at - 1 : 0, count = at > 0 ? 2 : 1;
-    dls_silence silence = dls_silence_begin();
-    bool done = dls_table_read(&r->tables[DLS_TABLE_STEPS], first, count, reports);
-    dls_status status = done ? DLS_OK : dls_driver_fail(&r->device, r->name.text, "read", error);
-    dls_silence_end(silence);
+    dls_status status = dls_results_step_rows(r, first, count, reports, error);
     if (!status && reports[count - 1].step == at + 1) *h = reports[count - 1].t - (at > 0 ? reports[0].t : 0);
     return status;
 }

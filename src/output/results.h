@@ -68,8 +68,8 @@ struct dls_results {
     hid_t file;
     int64_t file_size;
     dls_table tables[DLS_TABLES];
-    char *title, *solver, *solver_options, *version;
-    char **scene_text, **settings; /* blocks of dls_texts_read */
+    char *title, *solver, *version;
+    char **scene_text, **solver_options, **settings; /* blocks of dls_texts_read */
     int setting_count;
     int file_count; /* once they were asked for */
     dls_file *files;
@@ -92,8 +92,30 @@ struct dls_results {
     dls_material_row *materials;
     char *material_names;
     size_t material_name_size;
+    dls_pair_row *pairs;              /* of the materials, row by row of a triangle */
+    int64_t state_rows, contact_rows; /* that all of their columns have */
+    dls_error left_out;               /* why bodies at the end of their table do not count, if some do not */
 };
 
+/* Fails with "FILE: damaged: DATASET, row ROW: …": what was found, and what was expected. */
+dls_status dls_results_fail(const dls_results *results, int table, int64_t row, dls_error *error,
+                            const char *format, ...) __attribute__((format(printf, 5, 6)));
+/* Rows of any table; every number is in its column's range. */
+dls_status dls_results_rows(const dls_results *results, int table, int64_t first, int64_t count, void *rows,
+                            dls_error *error);
+
+/* Whether a row agrees with those that it speaks of. What is not whole speaks of rows that are not there, as
+ * the last ones do while they are written. */
+dls_status dls_results_check_shape(const dls_results *results, int index, bool *is_whole, dls_error *error);
+dls_status dls_results_check_body(const dls_results *results, int id, bool *is_whole, dls_error *error);
+dls_status dls_results_check_frame(const dls_results *results, int index, bool *is_whole, dls_error *error);
+dls_status dls_results_check_pairs(const dls_results *results, dls_error *error);
+
+dls_shape_def dls_results_shape_def(const dls_results *results, int index);
+
+/* Rows of the history, as sound as those below. */
+dls_status dls_results_step_rows(const dls_results *results, int64_t first, int64_t count,
+                                 dls_step_report *rows, dls_error *error);
 /* Rows first … first + count − 1 of a frame's states or contacts, as the row structs have them. */
 dls_status dls_results_state_rows(const dls_results *results, int frame, int first, int count,
                                   dls_state_row *rows, dls_error *error);

@@ -1,10 +1,14 @@
 #include "output/table.h"
 
 #include "base/memory.h"
+#include "world/world.h"
 
 #include <delassus/solve.h>
 #include <delassus/world.h>
 
+#include <float.h>
+#include <limits.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -137,7 +141,7 @@ static hid_t create_dataset(const dls_table *table, hid_t file, hid_t file_type,
 
 bool dls_table_create(dls_table *table, const dls_table_layout *layout, hid_t file, int64_t chunk_rows,
                       size_t text_size) {
-    *table = (dls_table){layout, H5I_INVALID_HID, make_row_type(layout, text_size), 0, 0, 0};
+    *table = (dls_table){layout, H5I_INVALID_HID, make_row_type(layout, text_size), 0, 0, 0, 0};
     hid_t file_type = table->type < 0 ? H5I_INVALID_HID : H5Tcopy(table->type);
     if (file_type >= 0 && (!layout->is_compound || H5Tpack(file_type) >= 0))
         table->dataset = create_dataset(table, file, file_type, chunk_rows);
@@ -212,7 +216,8 @@ static bool adopt_text(dls_table *table, hid_t found) {
 }
 
 bool dls_table_open(dls_table *table, const dls_table_layout *layout, hid_t file, const char **what) {
-    *table = (dls_table){layout, H5I_INVALID_HID, make_row_type(layout, 1), 0, layout->row_size, 0};
+    *table = (dls_table){layout, H5I_INVALID_HID, make_row_type(layout, 1), 0, layout->row_size,
+                         0,      INT64_C(1) << 31};
     hid_t access = straight_access();
     table->dataset = H5Dopen2(file, layout->path, access);
     if (access >= 0) H5Pclose(access);
@@ -259,6 +264,110 @@ bool dls_table_append(dls_table *table, int64_t count, const void *rows) {
 
 bool dls_table_read(const dls_table *table, int64_t first, int64_t count, void *rows) {
     return count == 0 || transfer(table, first, count, rows, NULL) >= 0;
+}
+
+/* ---- numbers that cannot be ---- */
+
+typedef struct limits {
+    double low, high;
+    bool may_be_nan;
+    const char *words;
+} limits;
+
+/* Unit vectors may miss their length by as much as rounding and a tolerance do. */
+static const limits ranges[] = {
+    [DLS_RANGE_FINITE] = {-DBL_MAX, DBL_MAX, false, "a finite number"},
+    [DLS_RANGE_NEAR] = {-DLS_FARTHEST, DLS_FARTHEST, false, "a number from -1e+60 to 1e+60"},
+    [DLS_RANGE_UNIT] = {-1.000001, 1.000001, false, "a number from -1 to 1"},
+    [DLS_RANGE_SHARE] = {0, 1, false, "a number from 0 to 1"},
+    [DLS_RANGE_TIME] = {0, DLS_FARTHEST, false, "a number from 0 to 1e+60"},
+    [DLS_RANGE_SIZE] = {0, DBL_MAX, false, "a finite number from 0 on"},
+    [DLS_RANGE_OPEN_SIZE] = {0, INFINITY, false, "a number from 0 on"},
+    [DLS_RANGE_KNOWN_SIZE] = {0, INFINITY, true, "a number from 0 on, or nan"},
+    [DLS_RANGE_COUNT] = {0, 9007199254740992.0, false, "a count from 0 to 2^53"},
+};
+
+static limits limits_of(const dls_table *table, const dls_cell *cell) {
+    for (size_t k = 0; k < sizeof named_types / sizeof *named_types; k++)
+        if (named_types[k].type == cell->type) return (limits){0, named_types[k].count - 1, false, NULL};
+    if (cell->range == DLS_RANGE_INDEX) return (limits){0, (double)table->below - 1, false, NULL};
+    return ranges[cell->range];
+}
+
+static double number_at(dls_cell_type type, const char *at) {
+    int64_t wide;
+    int32_t number;
+    uint32_t positive;
+    int16_t small;
+    float real;
+    double exact;
+    switch (type) {
+    case DLS_CELL_INT16:
+        return memcpy(&small, at, sizeof small), small;
+    case DLS_CELL_UINT32:
+        return memcpy(&positive, at, sizeof positive), positive;
+    case DLS_CELL_INT64:
+    case DLS_CELL_UINT64:
+        return memcpy(&wide, at, sizeof wide), (double)wide;
+    case DLS_CELL_FLOAT:
+        return memcpy(&real, at, sizeof real), (double)real;
+    case DLS_CELL_DOUBLE:
+        return memcpy(&exact, at, sizeof exact), exact;
+    case DLS_CELL_BOOL:
+        return *(const unsigned char *)at; /* a bool other than 0 and 1 must not be read */
+    default:
+        return memcpy(&number, at, sizeof number), number;
+    }
+}
+
+static size_t number_size(dls_cell_type type) {
+    return type == DLS_CELL_BOOL                                                          ? 1
+           : type == DLS_CELL_INT16                                                       ? 2
+           : type == DLS_CELL_INT64 || type == DLS_CELL_UINT64 || type == DLS_CELL_DOUBLE ? 8
+                                                                                          : 4;
+}
+
+static bool is_fine(double value, const limits *l) {
+    return (value >= l->low && value <= l->high) || (l->may_be_nan && isnan(value));
+}
+
+/* Plain columns are named by their paths. */
+static void say_fault(const dls_table *table, const dls_cell *cell, const limits *l, double value,
+                      dls_fault *fault) {
+    const char *last = strrchr(table->layout->path, '/'), *name = *cell->name ? cell->name
+                                                                  : last      ? last + 1
+                                                                              : table->layout->path;
+    fault->range = cell->range;
+    if (l->words)
+        snprintf(fault->what, sizeof fault->what, "%s is %.10g, expected %s", name, value, l->words);
+    else
+        snprintf(fault->what, sizeof fault->what, "%s is %.10g, expected 0 to %.10g", name, value, l->high);
+}
+
+static bool check_cell(const dls_table *table, const dls_cell *cell, int64_t count, const char *rows,
+                       dls_fault *fault) {
+    const limits l = limits_of(table, cell);
+    size_t size = number_size(cell->type), stride = table->row_size;
+    if (table->layout->is_compound) rows += cell->offset;
+    for (int64_t row = 0; row < count; row++, rows += stride)
+        for (int k = 0; k < cell->width; k++) {
+            double value = number_at(cell->type, rows + (size_t)k * size);
+            if (is_fine(value, &l)) continue;
+            fault->row = row;
+            say_fault(table, cell, &l, value, fault);
+            return false;
+        }
+    return true;
+}
+
+bool dls_table_check(const dls_table *table, int64_t count, const void *rows, dls_fault *fault) {
+    for (int k = 0; k < table->layout->cell_count; k++) {
+        const dls_cell *cell = &table->layout->cells[k];
+        if (cell->type == DLS_CELL_TEXT || (cell->type < DLS_CELL_BOOL && cell->range == DLS_RANGE_ANY))
+            continue;
+        if (!check_cell(table, cell, count, rows, fault)) return false;
+    }
+    return true;
 }
 
 /* ---- attributes and texts ---- */
@@ -310,18 +419,22 @@ static hid_t open_attribute(hid_t object, const char *name, H5T_class_t class, i
     return H5I_INVALID_HID;
 }
 
-char *dls_attribute_read_text(hid_t object, const char *name) {
+dls_status dls_attribute_read_text(hid_t object, const char *name, char **text) {
     size_t size = 0;
     hid_t attribute = open_attribute(object, name, H5T_STRING, 1, &size);
-    if (attribute < 0) return NULL;
-    char *text = DLS_NEW_ZERO(char, size + 1);
+    *text = NULL;
+    if (attribute < 0) return DLS_ERROR_FILE;
     hid_t type = make_type(DLS_CELL_TEXT, size ? size : 1);
-    bool done = text && type >= 0 && H5Aread(attribute, type, text) >= 0;
+    char *made = DLS_NEW_ZERO(char, size + 1);
+    dls_status status = made ? DLS_OK : DLS_ERROR_MEMORY;
+    if (made && (type < 0 || H5Aread(attribute, type, made) < 0)) status = DLS_ERROR_FILE;
     if (type >= 0) H5Tclose(type);
     H5Aclose(attribute);
-    if (done) return text;
-    dls_free(text);
-    return NULL;
+    if (status)
+        dls_free(made);
+    else
+        *text = made;
+    return status;
 }
 
 static bool read_attribute(hid_t object, const char *name, H5T_class_t class, int count, hid_t type,
@@ -364,41 +477,40 @@ bool dls_texts_write(hid_t file, const char *path, int count, const char *const 
 }
 
 /* The texts as they lie in the file, longest bytes each. */
-static char *read_padded(hid_t dataset, size_t limit, int *count, size_t *longest) {
+static dls_status read_padded(hid_t dataset, size_t limit, int *count, size_t *longest, char **padded) {
     hid_t type = H5Dget_type(dataset), space = H5Dget_space(dataset), memory = H5I_INVALID_HID;
     hssize_t points = space < 0 ? -1 : H5Sget_simple_extent_npoints(space);
-    char *padded = NULL;
+    dls_status status = DLS_ERROR_FILE;
     if (type >= 0 && H5Tget_class(type) == H5T_STRING && H5Tis_variable_str(type) == 0 && points >= 0) {
         *longest = H5Tget_size(type);
-        if ((size_t)points <= limit / (*longest + sizeof(char *) + 1)) {
+        if (points <= INT_MAX && (size_t)points <= limit / (*longest + sizeof(char *) + 1)) {
             *count = (int)points;
-            padded = dls_alloc((size_t)points, *longest);
+            *padded = dls_alloc((size_t)points, *longest);
             memory = make_type(DLS_CELL_TEXT, *longest);
+            status = *padded ? DLS_OK : DLS_ERROR_MEMORY;
         }
     }
-    if (padded && points && H5Dread(dataset, memory, H5S_ALL, H5S_ALL, H5P_DEFAULT, padded) < 0) {
-        dls_free(padded);
-        padded = NULL;
-    }
+    if (!status && points && H5Dread(dataset, memory, H5S_ALL, H5S_ALL, H5P_DEFAULT, *padded) < 0)
+        status = DLS_ERROR_FILE;
     if (memory >= 0) H5Tclose(memory);
     if (type >= 0) H5Tclose(type);
     if (space >= 0) H5Sclose(space);
-    return padded;
+    return status;
 }
 
-bool dls_texts_read(hid_t file, const char *path, size_t limit, int *count, char ***texts) {
+dls_status dls_texts_read(hid_t file, const char *path, size_t limit, int *count, char ***texts) {
     size_t longest = 0;
+    char *padded = NULL, **block = NULL;
     hid_t dataset = H5Dopen2(file, path, H5P_DEFAULT);
-    char *padded = dataset < 0 ? NULL : read_padded(dataset, limit, count, &longest);
+    dls_status status = dataset < 0 ? DLS_ERROR_FILE : read_padded(dataset, limit, count, &longest, &padded);
     if (dataset >= 0) H5Dclose(dataset);
-    *texts = NULL;
-    if (!padded) return false;
-    char **block = dls_alloc_zero((size_t)*count, longest + 1 + sizeof(char *));
+    if (!status && !(block = dls_alloc_zero((size_t)*count, longest + 1 + sizeof(char *))))
+        status = DLS_ERROR_MEMORY;
     for (int k = 0; block && k < *count; k++) {
         block[k] = (char *)(block + *count) + (size_t)k * (longest + 1);
         memcpy(block[k], padded + (size_t)k * longest, longest);
     }
     dls_free(padded);
     *texts = block;
-    return block != NULL;
+    return status;
 }

@@ -20,12 +20,28 @@ typedef enum dls_cell_type {
     DLS_CELL_TEXT     /* plain tables only; its length is the file's choice */
 } dls_cell_type;
 
+/* What numbers of a column can be; readers refuse others. Named ones have to have a name whatever it says. */
+typedef enum dls_range {
+    DLS_RANGE_ANY,
+    DLS_RANGE_FINITE,
+    DLS_RANGE_NEAR,       /* places and speeds */
+    DLS_RANGE_UNIT,       /* parts of unit vectors and quaternions */
+    DLS_RANGE_SHARE,      /* 0 to 1 */
+    DLS_RANGE_TIME,       /* from 0 on, near */
+    DLS_RANGE_SIZE,       /* from 0 on, finite */
+    DLS_RANGE_OPEN_SIZE,  /* from 0 on, or without end */
+    DLS_RANGE_KNOWN_SIZE, /* the same, or NaN where it is not known */
+    DLS_RANGE_COUNT,      /* from 0 on, as far as sums and differences are exact */
+    DLS_RANGE_INDEX       /* from 0 on, below what the table says */
+} dls_range;
+
 typedef struct dls_cell {
     const char *name;
     dls_cell_type type;
     int width;     /* numbers in a row */
     size_t offset; /* in the row's struct */
     const char *unit;
+    dls_range range;
 } dls_cell;
 
 typedef struct dls_table_layout {
@@ -44,6 +60,7 @@ typedef struct dls_table {
     hid_t dataset, type; /* type of a row in memory (of an element where plain) */
     int64_t rows;
     size_t row_size, file_row_size;
+    int64_t below; /* of DLS_RANGE_INDEX, once it is known */
 } dls_table;
 
 /* Creates it empty; text_size is the room of a text where it has any. False where HDF5 refuses. */
@@ -58,19 +75,29 @@ bool dls_table_append(dls_table *table, int64_t count, const void *rows);
 /* first + count must not exceed table->rows. */
 bool dls_table_read(const dls_table *table, int64_t first, int64_t count, void *rows);
 
+/* A number that its column cannot have. */
+typedef struct dls_fault {
+    int64_t row;     /* of those that were looked at */
+    dls_range range; /* of the column */
+    char what[160];  /* "mass is nan, expected …" */
+} dls_fault;
+
+/* Whether every number of count rows is in its range. */
+bool dls_table_check(const dls_table *table, int64_t count, const void *rows, dls_fault *fault);
+
 /* ---- single values and texts ---- */
 
 bool dls_attribute_write_text(hid_t object, const char *name, const char *text);
 bool dls_attribute_write_reals(hid_t object, const char *name, int count, const double *values);
 bool dls_attribute_write_int(hid_t object, const char *name, int value);
-/* NULL where it is missing or no text. */
-char *dls_attribute_read_text(hid_t object, const char *name);
+/* Texts fail with DLS_ERROR_FILE where there is none, with DLS_ERROR_MEMORY where there is no room for it. */
+dls_status dls_attribute_read_text(hid_t object, const char *name, char **text);
 bool dls_attribute_read_reals(hid_t object, const char *name, int count, double *values);
 bool dls_attribute_read_int(hid_t object, const char *name, int *value);
 
 /* A dataset of count texts, padded to the longest. */
 bool dls_texts_write(hid_t file, const char *path, int count, const char *const *texts);
 /* One block: the pointers, then the texts. limit: the most bytes that make sense. */
-bool dls_texts_read(hid_t file, const char *path, size_t limit, int *count, char ***texts);
+dls_status dls_texts_read(hid_t file, const char *path, size_t limit, int *count, char ***texts);
 
 #endif

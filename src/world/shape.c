@@ -97,13 +97,9 @@ static dls_status create_geometry(const dls_shape_def *def, int dimension, dls_s
         return s->hull ? DLS_OK : dls_fail_memory(error);
     }
     if (!(needs & (SHAPE_POINTS | SHAPE_TRIANGLES | SHAPE_CHAIN))) return DLS_OK;
-    dls_status status = check_points(def, dimension, error);
-    if (status) return status;
     if (needs & SHAPE_POINTS)
         return dls_hull_create(dimension, def->point_count, def->points, &s->hull, error);
     if (needs & SHAPE_CHAIN) return create_chain(def, &s->mesh, error);
-    if (def->triangle_count > 0 && !def->triangles)
-        return dls_fail(error, DLS_ERROR_ARGUMENT, "%d triangles without indices", def->triangle_count);
     return dls_mesh_create(3, def->point_count, def->points, def->triangle_count, def->triangles, &s->mesh,
                            error);
 }
@@ -118,11 +114,22 @@ static dls_status check_kind(const dls_shape_def *def, int dimension, dls_error 
     return DLS_OK;
 }
 
-dls_status dls_shape_create(const dls_shape_def *def, int dimension, dls_shape *s, dls_error *error) {
-    memset(s, 0, sizeof *s);
+dls_status dls_shape_check(const dls_shape_def *def, int dimension, dls_error *error) {
     dls_status status = check_kind(def, dimension, error);
     if (!status) status = dls_pose_check("the shape", &def->pose, dimension, error);
-    if (!status) status = check_numbers(def, dls_shape_rows[def->kind].needs, error);
+    if (status) return status;
+    unsigned needs = dls_shape_rows[def->kind].needs;
+    status = check_numbers(def, needs, error);
+    if (!status && needs & (SHAPE_POINTS | SHAPE_TRIANGLES | SHAPE_CHAIN))
+        status = check_points(def, dimension, error);
+    if (!status && needs & SHAPE_TRIANGLES && def->triangle_count > 0 && !def->triangles)
+        status = dls_fail(error, DLS_ERROR_ARGUMENT, "%d triangles without indices", def->triangle_count);
+    return status;
+}
+
+dls_status dls_shape_create(const dls_shape_def *def, int dimension, dls_shape *s, dls_error *error) {
+    memset(s, 0, sizeof *s);
+    dls_status status = dls_shape_check(def, dimension, error);
     if (status) return status;
     double q[4];
     memcpy(q, def->pose.q, sizeof q);

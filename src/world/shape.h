@@ -61,6 +61,8 @@ typedef struct dls_shape {
     dls_mesh *mesh;                 /* mesh, chain */
 } dls_shape;
 
+/* Whether its kind, place and numbers can be; what its points make is seen when it is made. */
+dls_status dls_shape_check(const dls_shape_def *def, int dimension, dls_error *error);
 /* Checks def and makes the shape, its pose in the frame that def has. */
 dls_status dls_shape_create(const dls_shape_def *def, int dimension, dls_shape *shape, dls_error *error);
 void dls_shape_release(dls_shape *shape);
