@@ -155,7 +155,7 @@ dls_status dls_aside_open(dls_aside *aside, const char *path, dls_error *error) 
         if (exists && aside->temporary) (void)fchmod(aside->descriptor, about.st_mode & 07777);
         return DLS_OK;
     }
-    dls_status status = fail_writing(aside, errno);
+    dls_status status = errno == ENOMEM ? dls_fail_memory(error) : fail_writing(aside, errno);
     release(aside);
     return status;
 }

@@ -152,7 +152,7 @@ static dls_status run_measure(dls_analysis_work *work, const measure_row *m, dls
         choose_directions(work);
         status = m->run(work, error);
     }
-    if (!status && work->out->is_out_of_memory) status = dls_fail_memory(error);
+    if (work->out->is_out_of_memory) status = dls_fail_memory(error); /* whatever that led to */
     dls_snapshot_release(&work->snapshot);
     return status;
 }

@@ -139,8 +139,13 @@ dls_status dls_measure_profile(dls_analysis_work *work, dls_error *error) {
     if (p.bodies == 0)
         return dls_fail(error, DLS_ERROR_INPUT, "profile: no moving body in the chosen frames");
     double wanted = work->options.layers > 0 ? work->options.layers
-                                             : ceil((p.high - p.low) / (p.diameter / (double)p.bodies));
-    p.count = wanted >= 1 && wanted <= MOST_LAYERS ? (int)wanted : 1;
+                    : p.diameter > 0         ? ceil((p.high - p.low) / (p.diameter / (double)p.bodies))
+                                             : 1;
+    if (wanted > MOST_LAYERS)
+        return dls_fail(error, DLS_ERROR_INPUT,
+                        "profile: %.6g layers from %g m to %g m, expected at most %d: ask for fewer", wanted,
+                        p.low, p.high, (int)MOST_LAYERS);
+    p.count = wanted >= 1 ? (int)wanted : 1;
     p.layers = DLS_NEW_ZERO(layer, p.count);
     if (!p.layers) return dls_fail_memory(error);
     status = dls_analysis_frames(work, false, profile_frame, &p, error);

@@ -23,12 +23,13 @@ static double median(int count, double *values) {
 
 /* ---- a robust line ---- */
 
-enum { LEAST_POINTS = 5, MOST_PARTNERS = 200, MOST_ROUNDS = 100 };
+enum { LEAST_POINTS = 5, MOST_PARTNERS = 200, MOST_SLOPES = 20000000, MOST_ROUNDS = 100 };
 
 /* Theil's and Sen's start: the median of slopes between pairs, and of what remains. Each point meets at most
- * MOST_PARTNERS others, evenly spread. */
-static bool start_line(int count, const double *x, const double *y, double *scratch, dls_line *line) {
-    int pairs = 0, stride = (count + MOST_PARTNERS - 1) / MOST_PARTNERS;
+ * so many partners, evenly spread. */
+static bool start_line(int count, int partners, const double *x, const double *y, double *scratch,
+                       dls_line *line) {
+    int pairs = 0, stride = (count + partners - 1) / partners;
     for (int i = 0; i < count; i++)
         for (int j = i + 1; j < count; j += stride)
             if (x[i] != x[j]) scratch[pairs++] = (y[j] - y[i]) / (x[j] - x[i]);
@@ -86,11 +87,12 @@ dls_status dls_line_fit(int count, const double *x, const double *y, dls_line *l
     if (count < LEAST_POINTS)
         return dls_fail(error, DLS_ERROR_INPUT, "a line through %d points, expected %d or more", count,
                         (int)LEAST_POINTS);
-    int partners = count < MOST_PARTNERS ? count : MOST_PARTNERS;
+    int partners = count < MOST_PARTNERS ? count : MOST_PARTNERS, most = MOST_SLOPES / count + 1;
+    if (partners > most) partners = most;
     double *scratch = DLS_NEW(double, (int64_t)count *(partners + 1));
     if (!scratch) return dls_fail_memory(error);
     dls_status status = DLS_OK;
-    if (!start_line(count, x, y, scratch, line))
+    if (!start_line(count, partners, x, y, scratch, line))
         status = dls_fail(error, DLS_ERROR_INPUT, "all %d points of the line lie at x = %g", count, x[0]);
     if (!status) {
         line->scale = robust_scale(count, x, y, line, scratch);
@@ -132,38 +134,59 @@ typedef struct top_list {
     top_cell *cells;
 } top_list;
 
-static bool add_top(top_list *list, const top_cell *cell) {
+/* More cells than any heap has, fewer than memory; columns and rows farther out could not be told apart. */
+enum { MOST_CELLS = 10000000 };
+static const double farthest_cell = 1e12;
+
+static dls_status add_top(top_list *list, const top_cell *cell, dls_error *error) {
     if (list->count == list->room) {
         int room = 2 * list->room + 256;
         top_cell *grown = DLS_NEW(top_cell, room);
-        if (!grown) return false;
+        if (!grown) return dls_fail_memory(error);
         if (list->count) memcpy(grown, list->cells, (size_t)list->count * sizeof *grown);
         dls_free(list->cells);
         list->cells = grown;
         list->room = room;
     }
     list->cells[list->count++] = *cell;
-    return true;
+    return DLS_OK;
+}
+
+static dls_status check_cells(const dls_snapshot *s, int id, double width, double far, double wanted,
+                              dls_error *error) {
+    if (far <= farthest_cell && wanted <= MOST_CELLS) return DLS_OK;
+    return dls_fail(
+        error, DLS_ERROR_INPUT,
+        "the free surface at t = %g s: body %d lies over %.3g cells as wide as a mean body (%g m), "
+        "at most %.3g of them from the origin; expected %d cells, %g from the origin at most: "
+        "give a region",
+        s->time, id, wanted, width, far, (int)MOST_CELLS, farthest_cell);
 }
 
 /* The cells whose middles a body lies over, and the one that its centre is in: there it is as high as a ball
  * of its volume, raised so that the highest points agree. */
-static bool add_body(const dls_analysis_work *work, int id, double width, top_list *list) {
+static dls_status add_body(const dls_analysis_work *work, int id, double width, top_list *list,
+                           dls_error *error) {
     const dls_snapshot *s = &work->snapshot;
     double r = s->radius[id], top[3], u = vec_dot(s->states[id].x, work->along),
            v = s->dimension == 3 ? vec_dot(s->states[id].x, work->across) : 0.5 * width;
-    double own_i = floor(u / width), own_j = floor(v / width), reach = ceil(r / width);
+    double own_u = floor(u / width), own_v = floor(v / width), wide = ceil(r / width);
+    double cells = s->dimension == 3 ? (2 * wide + 1) * (2 * wide + 1) : 2 * wide + 1;
+    dls_status status =
+        check_cells(s, id, width, fmax(fabs(own_u), fabs(own_v)) + wide, list->count + cells, error);
+    if (status) return status;
+    int64_t own_i = (int64_t)own_u, own_j = (int64_t)own_v, reach = (int64_t)wide,
+            reach_j = s->dimension == 3 ? reach : 0;
     dls_body_support(s, id, work->up, top);
-    for (double i = own_i - reach; i <= own_i + reach; i++)
-        for (double j = own_j - reach; j <= own_j + reach; j++) {
-            double du = (i + 0.5) * width - u, dv = (j + 0.5) * width - v, inside = r * r - du * du - dv * dv;
-            if (s->dimension == 2 && j != own_j) continue;
+    for (int64_t i = own_i - reach; i <= own_i + reach && !status; i++)
+        for (int64_t j = own_j - reach_j; j <= own_j + reach_j && !status; j++) {
+            double du = ((double)i + 0.5) * width - u, dv = ((double)j + 0.5) * width - v,
+                   inside = r * r - du * du - dv * dv;
             if (inside < 0 && !(i == own_i && j == own_j)) continue;
-            const top_cell cell = {(int64_t)i, (int64_t)j, u + du, v + dv,
-                                   vec_dot(top, work->up) - r + sqrt(fmax(inside, 0))};
-            if (!add_top(list, &cell)) return false;
+            const top_cell cell = {i, j, u + du, v + dv, vec_dot(top, work->up) - r + sqrt(fmax(inside, 0))};
+            status = add_top(list, &cell, error);
         }
-    return true;
+    return status;
 }
 
 /* The surface over each cell, cells as wide as a mean body, ordered along the axis. */
@@ -171,11 +194,13 @@ static dls_status find_tops(const dls_analysis_work *work, top_list *list, dls_e
     const dls_snapshot *s = &work->snapshot;
     double diameter = 0;
     int bodies = 0, kept = 0;
+    dls_status status = DLS_OK;
     for (int id = 0; id < s->body_count; id++)
         if (is_of_bed(work, id) && s->radius[id] > 0) diameter += 2 * s->radius[id], bodies++;
-    for (int id = 0; id < s->body_count; id++)
-        if (is_of_bed(work, id) && s->radius[id] > 0 && !add_body(work, id, diameter / bodies, list))
-            return dls_fail_memory(error);
+    for (int id = 0; id < s->body_count && !status; id++)
+        if (is_of_bed(work, id) && s->radius[id] > 0)
+            status = add_body(work, id, diameter / bodies, list, error);
+    if (status) return status;
     if (list->count) qsort(list->cells, (size_t)list->count, sizeof *list->cells, compare_tops);
     for (int k = 0; k < list->count; k++) {
         const top_cell *cell = &list->cells[k], *last = &list->cells[kept > 0 ? kept - 1 : 0];
@@ -192,7 +217,7 @@ static const char *const repose_units[] = {"s", "deg", "deg", "1", "m"};
 static const char *const surface_columns[] = {"place", "height", "fit"};
 static const char *const surface_units[] = {"m", "m", "m"};
 
-/* Which tops a line goes through, as coordinates in place. */
+/* Which tops a line goes through, as coordinates; −1 where memory is out. */
 typedef int (*choose_function)(const dls_analysis_work *work, int count, const top_cell *tops, double *x,
                                double *y);
 
@@ -200,10 +225,11 @@ typedef int (*choose_function)(const dls_analysis_work *work, int count, const t
 static int choose_slope(const dls_analysis_work *work, int count, const top_cell *tops, double *x,
                         double *y) {
     (void)work;
-    double low = tops[0].column, high = tops[count - 1].column, trim = 0.1 * (high - low + 1);
+    double low = (double)tops[0].column, high = (double)tops[count - 1].column, trim = 0.1 * (high - low + 1);
     int n = 0;
     for (int k = 0; k < count; k++) {
-        if (tops[k].column < low + floor(trim) || tops[k].column > high - floor(trim)) continue;
+        double column = (double)tops[k].column;
+        if (column < low + floor(trim) || column > high - floor(trim)) continue;
         x[n] = tops[k].along;
         y[n++] = tops[k].height;
     }
@@ -216,7 +242,7 @@ static int choose_cone(const dls_analysis_work *work, int count, const top_cell 
     const dls_snapshot *s = &work->snapshot;
     double mass = 0, centre[3] = {0, 0, 0}, *distance = DLS_NEW(double, s->body_count);
     int bodies = 0, n = 0;
-    if (!distance) return 0;
+    if (!distance) return -1;
     for (int id = 0; id < s->body_count; id++)
         if (is_of_bed(work, id)) {
             vec_along(centre, centre, s->mass[id], s->states[id].x);
@@ -266,9 +292,12 @@ static dls_status slope_frame(dls_analysis_work *work, void *user, dls_error *er
     dls_status status = find_tops(work, &tops, error);
     double *x = DLS_NEW(double, 2 * (int64_t)tops.count), *y = x + tops.count;
     if (!status && !x) status = dls_fail_memory(error);
+    if (!status && tops.count > 0) n = slope->choose(work, tops.count, tops.cells, x, y);
+    if (n < 0) status = dls_fail_memory(error);
     if (!status) {
-        if (tops.count > 0) n = slope->choose(work, tops.count, tops.cells, x, y);
-        if (!dls_line_fit(n, x, y, &line, &slope->why)) add_slope(work, slope, n, x, y, &line);
+        dls_status fitted = dls_line_fit(n, x, y, &line, &slope->why);
+        if (!fitted) add_slope(work, slope, n, x, y, &line);
+        if (fitted == DLS_ERROR_MEMORY) status = dls_fail_memory(error);
     }
     dls_free(tops.cells);
     dls_free(x);

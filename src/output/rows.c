@@ -100,7 +100,7 @@ dls_status dls_results_check_body(const dls_results *r, int id, bool *is_whole, 
     *is_whole = true;
     for (int k = b->shape_start; k < b->shape_start + b->shape_count; k++)
         if (r->shapes[k].body != id)
-            return dls_results_fail(r, DLS_TABLE_SHAPES, k, error, "body is %d, expected %d",
+            return dls_results_fail(r, table, id, error, "shape %d is of body %d, expected body %d", k,
                                     r->shapes[k].body, id);
     if (b->motion != DLS_DYNAMIC) return DLS_OK;
     if (!(b->mass.mass > 0) || !isfinite(b->mass.mass))

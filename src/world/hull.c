@@ -72,11 +72,11 @@ static void list_half_edges(const dls_hull *h, half_edge *list) {
     }
 }
 
-/* Edges in the order of their vertices; false unless every one has two faces that run along it both ways. */
-static bool join_edges(dls_hull *h) {
+/* Edges in the order of their vertices; every one must have two faces that run along it both ways. */
+static dls_status join_edges(dls_hull *h) {
     int corners = h->face_start[h->face_count];
     half_edge *list = DLS_NEW(half_edge, corners);
-    if (!list) return false;
+    if (!list) return DLS_ERROR_MEMORY;
     list_half_edges(h, list);
     qsort(list, (size_t)corners, sizeof *list, compare_half_edges);
     bool sound = true;
@@ -89,7 +89,7 @@ static bool join_edges(dls_hull *h) {
         h->face_edge[up->corner] = h->face_edge[down->corner] = k / 2;
     }
     dls_free(list);
-    return sound;
+    return sound ? DLS_OK : DLS_ERROR_NUMERIC;
 }
 
 /* Faces around vertices by counting. */
@@ -194,33 +194,37 @@ static void weigh_polygon(dls_hull *h) {
 
 /* ---- making them ---- */
 
-dls_hull *dls_hull_assemble(int vertex_count, const double *vertex, int face_count, const int *face_start,
-                            const int *face_vertex) {
+dls_status dls_hull_assemble(int vertex_count, const double *vertex, int face_count, const int *face_start,
+                             const int *face_vertex, dls_hull **hull) {
     int corners = face_start[face_count];
-    if (corners % 2 || vertex_count - corners / 2 + face_count != 2) return NULL; /* Euler's formula */
+    *hull = NULL;
+    if (corners % 2 || vertex_count - corners / 2 + face_count != 2) /* Euler's formula */
+        return DLS_ERROR_NUMERIC;
     dls_hull *h = allocate(vertex_count, face_count, corners, corners / 2);
-    if (!h) return NULL;
+    if (!h) return DLS_ERROR_MEMORY;
     memcpy(h->vertex, vertex, 3 * (size_t)vertex_count * sizeof *vertex);
     memcpy(h->face_start, face_start, ((size_t)face_count + 1) * sizeof *face_start);
     memcpy(h->face_vertex, face_vertex, (size_t)corners * sizeof *face_vertex);
-    bool sound = join_edges(h);
-    for (int f = 0; f < face_count && sound; f++) sound = make_plane(h, f);
-    if (!sound) {
+    dls_status status = join_edges(h);
+    for (int f = 0; f < face_count && !status; f++)
+        if (!make_plane(h, f)) status = DLS_ERROR_NUMERIC;
+    if (status) {
         dls_hull_destroy(h);
-        return NULL;
+        return status;
     }
     join_vertices(h);
     weigh_polyhedron(h);
-    return h;
+    *hull = h;
+    return DLS_OK;
 }
 
-dls_hull *dls_hull_box(const double *half) {
+dls_status dls_hull_box(const double *half, dls_hull **hull) {
     static const int start[7] = {0, 4, 8, 12, 16, 20, 24};
     static const int corner[24] = {0, 4, 6, 2, 1, 3, 7, 5, 0, 1, 5, 4, 2, 6, 7, 3, 0, 2, 3, 1, 4, 5, 7, 6};
     double vertex[24];
     for (int k = 0; k < 8; k++) /* bit i of k: on the positive side of axis i */
         for (int i = 0; i < 3; i++) vertex[3 * k + i] = k >> i & 1 ? half[i] : -half[i];
-    return dls_hull_assemble(8, vertex, 6, start, corner);
+    return dls_hull_assemble(8, vertex, 6, start, corner, hull);
 }
 
 static int compare_points(const void *left, const void *right) {

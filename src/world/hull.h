@@ -7,10 +7,10 @@
 /* Relative to the size of a hull: points nearer to a plane or line than this lie on it. */
 #define HULL_FLAT 1e-10
 
-/* A polyhedron from its faces, counter-clockwise seen from outside. NULL when memory is out and when they do
- * not close. */
-dls_hull *dls_hull_assemble(int vertex_count, const double *vertex, int face_count, const int *face_start,
-                            const int *face_vertex);
+/* A polyhedron from its faces, counter-clockwise seen from outside. Without words: DLS_ERROR_MEMORY, and
+ * DLS_ERROR_NUMERIC where they do not close. */
+dls_status dls_hull_assemble(int vertex_count, const double *vertex, int face_count, const int *face_start,
+                             const int *face_vertex, dls_hull **hull);
 /* A closed surface of triangles, all turning the same way. */
 typedef struct dls_triangles {
     int count;

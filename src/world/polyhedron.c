@@ -303,8 +303,9 @@ static dls_status merge(const dls_triangles *triangles, int count, const double 
         if (find_neighbours(&s, sides)) {
             l.face_count = grow_faces(&s, p, flat);
             if (trace_faces(&s, &l, count, points))
-                *hull = dls_hull_assemble(l.vertex_count, l.vertex, l.face_count, l.start, l.corner);
+                status = dls_hull_assemble(l.vertex_count, l.vertex, l.face_count, l.start, l.corner, hull);
         }
+        status = status == DLS_ERROR_MEMORY ? dls_fail_memory(error) : DLS_OK;
         if (*hull && !is_convex(*hull, 10 * flat * size)) {
             dls_hull_destroy(*hull);
             *hull = NULL;

@@ -93,8 +93,10 @@ static dls_status create_chain(const dls_shape_def *def, dls_mesh **mesh, dls_er
 static dls_status create_geometry(const dls_shape_def *def, int dimension, dls_shape *s, dls_error *error) {
     unsigned needs = dls_shape_rows[def->kind].needs;
     if (def->kind == DLS_BOX) {
-        s->hull = dls_hull_box(s->size);
-        return s->hull ? DLS_OK : dls_fail_memory(error);
+        dls_status status = dls_hull_box(s->size, &s->hull);
+        if (status != DLS_ERROR_NUMERIC) return status ? dls_fail_memory(error) : DLS_OK;
+        return dls_fail(error, DLS_ERROR_INPUT, "a box of %g m, %g m, %g m is beyond what numbers can tell",
+                        2 * s->size[0], 2 * s->size[1], 2 * s->size[2]);
     }
     if (!(needs & (SHAPE_POINTS | SHAPE_TRIANGLES | SHAPE_CHAIN))) return DLS_OK;
     if (needs & SHAPE_POINTS)

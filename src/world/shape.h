@@ -74,7 +74,8 @@ void dls_shape_box(const dls_shape *shape, const double *x, const double *R, dou
 
 dls_status dls_hull_create(int dimension, int point_count, const double *points, dls_hull **hull,
                            dls_error *error);
-dls_hull *dls_hull_box(const double *half); /* NULL when memory is out */
+/* Without words: DLS_ERROR_MEMORY, and DLS_ERROR_NUMERIC where its faces are beyond what numbers can tell. */
+dls_status dls_hull_box(const double *half, dls_hull **hull);
 void dls_hull_destroy(dls_hull *hull);
 dls_status dls_mesh_create(int dimension, int vertex_count, const double *vertex, int element_count,
                            const int *element, dls_mesh **mesh, dls_error *error);

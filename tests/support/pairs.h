@@ -33,8 +33,7 @@ static inline void random_rotation(dls_random *g, double *R) {
 static inline dls_shape box_shape(double x, double y, double z) {
     dls_shape s = {.kind = DLS_BOX, .size = {x, y, z}};
     s.bound = vec_norm(s.size);
-    s.hull = dls_hull_box(s.size);
-    assert_non_null(s.hull);
+    assert_int_equal(dls_hull_box(s.size, &s.hull), DLS_OK);
     return s;
 }
 

@@ -208,7 +208,8 @@ static void all_but_degenerate_points_have_sound_hulls(void **state) {
 static void the_box_is_a_hull(void **state) {
     (void)state;
     const double half[3] = {0.5, 0.1, 3};
-    dls_hull *h = dls_hull_box(half);
+    dls_hull *h;
+    assert_int_equal(dls_hull_box(half, &h), DLS_OK);
     check_hull(h, 8, h->vertex);
     assert_int_equal(h->face_count, 6);
     for (int f = 0; f < 6; f++) {
