@@ -3,14 +3,17 @@
  * fclib/    small files of each form, storage and file format; those named crashes-* were found by fuzzing
  * and crash HDF5 1.10.8 where it meets them unchecked problem/  small problems in the bytes that
  * fuzz_problem.c reads, stored and matrix-free; checkpoint/  of the worlds of checkpoint_world.h,
- * before, at and after births and deaths; those named broke-* were found by fuzzing */
+ * before, at and after births and deaths; results/ numbers of each kind put into each table. Those named
+ * broke-* were found by fuzzing */
 #include "base/random.h"
+#include "output/layout.h"
 #include "support/checkpoint_world.h"
 #include "support/fclib_files.h"
 #include "support/sample.h"
 
 #include <delassus/output.h>
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -192,6 +195,52 @@ static void make_checkpoints(const char *folder) {
     for (int k = 0; k < CHECKPOINT_WORLDS; k++) make_checkpoints_of(checkpoint_worlds[k].title, folder);
 }
 
+/* ---- results ---- */
+
+/* A number of each kind into a row of each table of each file, as fuzz_results.c reads it. */
+static void make_results(const char *folder) {
+    const double numbers[] = {0, -1, 0.5, 1e16, 1e59, 1e300, NAN, INFINITY};
+    const int32_t wholes[] = {0, -1, 2, 255, INT32_MAX};
+    for (int table = 0; table <= DLS_TABLE_SUMMARY; table++) {
+        char name[32];
+        snprintf(name, sizeof name, "table-%02d", table);
+        FILE *file = create(folder, name);
+        put_byte(file, 2 + table % 2);
+        for (int k = 0; k < 8; k++) {
+            int32_t whole[2] = {wholes[k % 5], k % 2 ? -1 : 0};
+            for (int byte = 0; byte < 4; byte++) put_byte(file, byte == 0 ? table : byte == 1 ? 3 * k : k);
+            if (k < 4 || table % 3 == 0)
+                fwrite(whole, sizeof whole, 1, file);
+            else
+                put_reals(file, &numbers[k], 1);
+        }
+        fclose(file);
+    }
+    for (int scene = 0; scene < 4; scene++) {
+        char name[32];
+        snprintf(name, sizeof name, "sound-%d", scene);
+        FILE *file = create(folder, name);
+        put_byte(file, scene);
+        fclose(file);
+    }
+    /* places that can be, and extents that cannot be measured */
+    for (int k = 0; k < 8; k++) {
+        char name[32];
+        snprintf(name, sizeof name, "place-%d", k);
+        FILE *file = create(folder, name);
+        put_byte(file, k % 4);
+        for (int body = 0; body < 4; body++) {
+            for (int byte = 0; byte < 4; byte++)
+                put_byte(file, byte == 0   ? DLS_TABLE_STATES + 2
+                               : byte == 2 ? 2 + body
+                               : byte == 3 ? k % 3
+                                           : 0);
+            put_reals(file, &(double){numbers[2 + (k + body) % 3]}, 1);
+        }
+        fclose(file);
+    }
+}
+
 int main(int argc, char **argv) {
     char folder[1000];
     if (argc != 2) {
@@ -208,5 +257,8 @@ int main(int argc, char **argv) {
     snprintf(folder, sizeof folder, "%s/checkpoint", argv[1]);
     mkdir(folder, 0777);
     make_checkpoints(folder);
+    snprintf(folder, sizeof folder, "%s/results", argv[1]);
+    mkdir(folder, 0777);
+    make_results(folder);
     return 0;
 }

@@ -257,6 +257,31 @@ static void test_last_rows(void **state) {
     dls_results_destroy(r);
 }
 
+/* Going on copies what was: not from a file that could not be read. */
+static void test_going_on(void **state) {
+    (void)state;
+    const struct {
+        const char *dataset;
+        int64_t row;
+        double value;
+        const char *found;
+    } cases[] = {{"states/position", 15, NAN, "states/position, row 15: position is nan"},
+                 {"states/body", 15, 99, "states/body, row 15: body is 99"},
+                 {"contacts/impulse", 3, INFINITY, "contacts/impulse, row 3: impulse is inf"}};
+    small_run run = small_run_create(3);
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        dls_results_writer *writer = NULL;
+        dls_error error = {0};
+        write_run("going.h5", 3);
+        results_set("going.h5", cases[k].dataset, NULL, cases[k].row, 0, cases[k].value);
+        dls_status status = dls_results_continue("going.h5", run.world, STEPS, &writer, &error);
+        assert_int_equal(status, DLS_ERROR_FILE);
+        assert_null(writer);
+        if (!strstr(error.message, cases[k].found)) fail_msg("%s", error.message);
+    }
+    small_run_destroy(&run);
+}
+
 /* ---- extents without measure ---- */
 
 static void test_huge_extents(void **state) {
@@ -360,8 +385,8 @@ static void test_memory(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_rows), cmocka_unit_test(test_attributes),
-                                       cmocka_unit_test(test_last_rows), cmocka_unit_test(test_huge_extents),
-                                       cmocka_unit_test(test_memory)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_rows),         cmocka_unit_test(test_attributes),
+                                       cmocka_unit_test(test_last_rows),    cmocka_unit_test(test_going_on),
+                                       cmocka_unit_test(test_huge_extents), cmocka_unit_test(test_memory)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
