@@ -331,6 +331,18 @@ static bool is_fine(double value, const limits *l) {
     return (value >= l->low && value <= l->high) || (l->may_be_nan && isnan(value));
 }
 
+/* Most numbers of a file are such, and all but never wrong: no branches. */
+static bool are_reals_fine(const char *rows, size_t stride, int64_t count, int width, const limits *l) {
+    bool fine = true;
+    for (int64_t row = 0; row < count; row++, rows += stride)
+        for (int k = 0; k < width; k++) {
+            double value;
+            memcpy(&value, rows + (size_t)k * sizeof value, sizeof value);
+            fine = fine & (value >= l->low) & (value <= l->high);
+        }
+    return fine;
+}
+
 /* Plain columns are named by their paths. */
 static void say_fault(const dls_table *table, const dls_cell *cell, const limits *l, double value,
                       dls_fault *fault) {
@@ -349,6 +361,7 @@ static bool check_cell(const dls_table *table, const dls_cell *cell, int64_t cou
     const limits l = limits_of(table, cell);
     size_t size = number_size(cell->type), stride = table->row_size;
     if (table->layout->is_compound) rows += cell->offset;
+    if (cell->type == DLS_CELL_DOUBLE && are_reals_fine(rows, stride, count, cell->width, &l)) return true;
     for (int64_t row = 0; row < count; row++, rows += stride)
         for (int k = 0; k < cell->width; k++) {
             double value = number_at(cell->type, rows + (size_t)k * size);
