@@ -152,15 +152,15 @@ static dls_status add_top(top_list *list, const top_cell *cell, dls_error *error
     return DLS_OK;
 }
 
+/* far: cells between the origin and the body's farthest; wanted: all so far and those of the body. */
 static dls_status check_cells(const dls_snapshot *s, int id, double width, double far, double wanted,
                               dls_error *error) {
     if (far <= farthest_cell && wanted <= MOST_CELLS) return DLS_OK;
-    return dls_fail(
-        error, DLS_ERROR_INPUT,
-        "the free surface at t = %g s: body %d lies over %.3g cells as wide as a mean body (%g m), "
-        "at most %.3g of them from the origin; expected %d cells, %g from the origin at most: "
-        "give a region",
-        s->time, id, wanted, width, far, (int)MOST_CELLS, farthest_cell);
+    return dls_fail(error, DLS_ERROR_INPUT,
+                    "the free surface at t = %g s in cells of %g m, as wide as a mean body: up to body %d "
+                    "%.3g of them, %.3g from the origin, expected at most %d, and %g from the origin: give a "
+                    "region",
+                    s->time, width, id, wanted, far, (int)MOST_CELLS, farthest_cell);
 }
 
 /* The cells whose middles a body lies over, and the one that its centre is in: there it is as high as a ball
