@@ -1,7 +1,7 @@
 /* Numbers put into a sound results file: refused in one line where they are read, or measured, exported and
  * made into a problem like any other.
  *
- * The first byte chooses the file and whether it is exported; each 12 bytes after it are table, column, row,
+ * The first byte chooses the file and one of the uses of it; each 12 bytes after it are table, column, row,
  * place in the row, and the number as the file has it. HDF5's own bytes stay as they are. */
 #define _GNU_SOURCE
 #include "output/layout.h"
@@ -35,7 +35,7 @@ static bool is_refused(dls_status status, const dls_error *error) {
 /* ---- the files ---- */
 
 static const char *const scenes[] = {
-    "delassus: 1\ntitle: plane\ndimension: 2\ntime: {step: 0.01, until: 0.04}\n"
+    "delassus: 1\ntitle: plane\ndimension: 2\ntime: {step: 0.01, until: 0.02}\n"
     "materials: {clay: {density: 2000, mu: 0.5, cohesion: 1}, ice: {density: 900, mu: 0}}\nbodies:\n"
     "- {motion: static, material: clay, shape: {kind: half-plane}}\n"
     "- {motion: static, material: ice, shape: {kind: chain, points: [[4, 1], [0, -1], [-4, 1]]}}\n"
@@ -45,7 +45,7 @@ static const char *const scenes[] = {
     "- {material: clay, shape: {kind: polygon, points: [[-0.1, -0.1], [0.1, -0.1], [0, 0.1]]},"
     " position: [0.5, 0.07]}\n"
     "output: {interval: 0.01}\n",
-    "delassus: 1\ntitle: space\ndimension: 3\ntime: {step: 0.01, until: 0.03}\n"
+    "delassus: 1\ntitle: space\ndimension: 3\ntime: {step: 0.01, until: 0.02}\n"
     "materials: {wood: {density: 600, mu: 0.5}}\nbodies:\n"
     "- {motion: static, material: wood, shape: {kind: half-space}}\n"
     "- {motion: static, material: wood, shape: {kind: box-inside, size: [9, 9, 9]}}\n"
@@ -178,13 +178,10 @@ static void read_frames(dls_results *r) {
     for (int k = 0; k < dls_results_frame_count(r); k++) {
         int count = dls_results_frame_contact_count(r, k);
         dls_contact_record *contacts = calloc((size_t)count + 1, sizeof *contacts);
-        dls_problem *problem = NULL;
         dls_error error = {0};
         is_refused(dls_results_frame_states(r, k, states, present, &error), &error);
         is_refused(dls_results_frame_poses(r, k, poses, &error), &error);
         is_refused(dls_results_frame_contacts(r, k, contacts, &error), &error);
-        is_refused(dls_results_problem(r, k, &problem, &error), &error);
-        dls_problem_destroy(problem);
         free(contacts);
     }
     free(states);
@@ -202,30 +199,48 @@ static void read_steps(dls_results *r) {
     free(reports);
 }
 
-static void measure(dls_results *r) {
-    for (int k = 0; k < dls_analysis_measure_count(); k++) {
-        dls_analysis *analysis = NULL;
-        dls_error error = {0};
-        is_refused(dls_analysis_create(r, dls_analysis_measure_at(k)->name, NULL, &analysis, &error), &error);
-        dls_analysis_destroy(analysis);
-    }
+static void make_problem(dls_results *r) {
+    dls_problem *problem = NULL;
+    dls_error error = {0};
+    is_refused(dls_results_problem(r, dls_results_frame_count(r) - 1, &problem, &error), &error);
+    dls_problem_destroy(problem);
 }
 
-static void use(const char *path, bool is_exported) {
+static void export_csv(dls_results *r) {
+    dls_error error = {0};
+    is_refused(dls_results_export_csv(r, folder, &error), &error);
+    empty_folder();
+}
+
+static void export_vtk(dls_results *r) {
+    dls_error error = {0};
+    is_refused(dls_results_export_vtk(r, folder, &error), &error);
+    empty_folder();
+}
+
+static void measure(dls_results *r, int index) {
+    dls_analysis *analysis = NULL;
+    dls_error error = {0};
+    const dls_analysis_measure *m = dls_analysis_measure_at(index % dls_analysis_measure_count());
+    is_refused(dls_analysis_create(r, m->name, NULL, &analysis, &error), &error);
+    dls_analysis_destroy(analysis);
+}
+
+/* One use: all of them would take a second. */
+static void use(const char *path, int which) {
+    static void (*const uses[])(dls_results * r) = {read_frames, read_steps, make_problem, export_csv,
+                                                    export_vtk};
+    enum { USES = sizeof uses / sizeof *uses };
     dls_results *r = NULL;
     dls_error error = {0};
     if (is_refused(dls_results_open(path, &r, &error), &error)) {
         require(!r, "failed and opened it", &error);
         return;
     }
-    read_frames(r);
-    read_steps(r);
-    measure(r);
-    if (is_exported) {
-        is_refused(dls_results_export_csv(r, folder, &error), &error);
-        is_refused(dls_results_export_vtk(r, folder, &error), &error);
-        empty_folder();
-    }
+    if (which < USES)
+        uses[which](r);
+    else
+        measure(r, which - USES);
     dls_results_destroy(r);
 }
 
@@ -258,7 +273,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     const sample *s = &samples[data[0] % SCENES];
     for (size_t at = 1; at + RECORD <= size && count < MOST_RECORDS; at += RECORD)
         count += put_number(s, data + at, &changes[count]);
-    use(s->path, data[0] & 2);
+    use(s->path, data[0] / SCENES);
     while (count-- > 0)
         if (pwrite(s->descriptor, changes[count].before, (size_t)changes[count].size,
                    changes[count].address) != changes[count].size)

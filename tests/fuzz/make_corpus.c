@@ -205,7 +205,7 @@ static void make_results(const char *folder) {
         char name[32];
         snprintf(name, sizeof name, "table-%02d", table);
         FILE *file = create(folder, name);
-        put_byte(file, 2 + table % 2);
+        put_byte(file, table % 36);
         for (int k = 0; k < 8; k++) {
             int32_t whole[2] = {wholes[k % 5], k % 2 ? -1 : 0};
             for (int byte = 0; byte < 4; byte++) put_byte(file, byte == 0 ? table : byte == 1 ? 3 * k : k);
@@ -216,11 +216,11 @@ static void make_results(const char *folder) {
         }
         fclose(file);
     }
-    for (int scene = 0; scene < 4; scene++) {
+    for (int use = 0; use < 36; use++) {
         char name[32];
-        snprintf(name, sizeof name, "sound-%d", scene);
+        snprintf(name, sizeof name, "sound-%02d", use);
         FILE *file = create(folder, name);
-        put_byte(file, scene);
+        put_byte(file, use);
         fclose(file);
     }
     /* places that can be, and extents that cannot be measured */
@@ -228,7 +228,7 @@ static void make_results(const char *folder) {
         char name[32];
         snprintf(name, sizeof name, "place-%d", k);
         FILE *file = create(folder, name);
-        put_byte(file, k % 4);
+        put_byte(file, 20 + 2 * k);
         for (int body = 0; body < 4; body++) {
             for (int byte = 0; byte < 4; byte++)
                 put_byte(file, byte == 0   ? DLS_TABLE_STATES + 2
