@@ -161,7 +161,7 @@ typedef void (*step_function)(dls_analysis_work *work, const dls_step_report *re
 static dls_status each_step(dls_analysis_work *work, step_function call, void *user, dls_error *error) {
     int64_t first, count;
     dls_analysis_steps(work, &first, &count);
-    dls_step_report *reports = DLS_NEW(dls_step_report, DLS_BATCH);
+    dls_step_report *reports = DLS_NEW(dls_step_report, count < DLS_BATCH ? count : DLS_BATCH);
     if (!reports) return dls_fail_memory(error);
     dls_status status = DLS_OK;
     if (count == 0) status = dls_fail(error, DLS_ERROR_INPUT, "no step was recorded in the chosen frames");

@@ -266,7 +266,7 @@ static dls_status load_world(dls_results *r, dls_error *error) {
 /* Rows at the end whose step is −1 were announced and not written. */
 static dls_status count_written(const dls_results *r, int table, int64_t *count, dls_error *error) {
     const dls_table *t = &r->tables[table];
-    char *rows = dls_alloc(DLS_BATCH, t->row_size);
+    char *rows = dls_alloc((size_t)least(t->rows, DLS_BATCH), t->row_size);
     dls_status status = rows ? DLS_OK : dls_fail_memory(error);
     int64_t left = t->rows;
     bool is_done = false;
@@ -394,7 +394,7 @@ static dls_status check_frame(const dls_results *r, int frame, dls_error *error)
 static dls_status each_state(const dls_results *r, int frame, void (*take)(const dls_state_row *, void *),
                              void *user, dls_error *error) {
     int total = r->frames[frame].state_count;
-    dls_state_row *rows = DLS_NEW(dls_state_row, DLS_BATCH);
+    dls_state_row *rows = DLS_NEW(dls_state_row, least(total, DLS_BATCH));
     dls_status status = rows ? DLS_OK : dls_fail_memory(error);
     for (int first = 0; first < total && !status; first += DLS_BATCH) {
         int count = total - first < DLS_BATCH ? total - first : DLS_BATCH;
@@ -443,7 +443,7 @@ dls_status dls_results_frame_contacts(dls_results *results, int frame, dls_conta
     if (status) return status;
     int total = results->frames[frame].contact_count;
     if (!contacts && total) return dls_fail(error, DLS_ERROR_ARGUMENT, "contacts are needed, got NULL");
-    dls_contact_row *rows = DLS_NEW(dls_contact_row, DLS_BATCH);
+    dls_contact_row *rows = DLS_NEW(dls_contact_row, least(total, DLS_BATCH));
     if (!rows) return dls_fail_memory(error);
     for (int first = 0; first < total && !status; first += DLS_BATCH) {
         int count = total - first < DLS_BATCH ? total - first : DLS_BATCH;
