@@ -10,6 +10,7 @@
 #include <delassus/run.h>
 
 #include <ftw.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,6 +18,9 @@
 #include <unistd.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+__attribute__((weak)) size_t LLVMFuzzerMutate(uint8_t *data, size_t size,
+                                              size_t room); /* in a fuzzer, not in a replay */
+size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t room, unsigned seed);
 
 static void require(bool holds, const char *what, const dls_error *error) {
     if (holds) return;
@@ -279,4 +283,27 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
                    changes[count].address) != changes[count].size)
             abort();
     return 0;
+}
+
+/* Bytes at random seldom make a number that can be. */
+size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t room, unsigned seed) {
+    static const double reals[] = {0,    -1,    1,     0.5,  1e-300, 1e-60, 1e-9,     1e9,
+                                   1e16, -1e16, 0.999, 1e59, -1e59,  1e300, INFINITY, NAN};
+    static const int64_t wholes[] = {0, 1, 2, 3, 5, 9, -1, 255, 1 << 30, INT32_MAX, INT64_MAX};
+    const int count = sizeof reals / sizeof *reals, whole_count = sizeof wholes / sizeof *wholes;
+    unsigned choice = seed >> 3;
+    if (seed % 4 == 0 || size < 1 || room < 1 + RECORD) return LLVMFuzzerMutate(data, size, room);
+    size_t records = (size - 1) / RECORD, at = records ? choice % (records + 1) : 0;
+    if (at == records && 1 + (records + 1) * RECORD > room) at = 0;
+    uint8_t *record = data + 1 + at * RECORD;
+    if (at == records) { /* a new one */
+        for (int k = 0; k < 4; k++) record[k] = (uint8_t)(choice >> 5 * k);
+        size = 1 + (records + 1) * RECORD;
+    }
+    if (seed % 4 == 3)
+        memcpy(record + 4, &wholes[choice / 7 % (unsigned)whole_count], sizeof *wholes);
+    else
+        memcpy(record + 4, &reals[choice / 7 % (unsigned)count], sizeof *reals);
+    if (seed % 4 == 2) data[0] = (uint8_t)(choice >> 11);
+    return size;
 }
