@@ -353,6 +353,9 @@ static void bad_numbers_are_refused(void **state) {
     def.kind = DLS_ELLIPSOID;
     vec_set(def.size, 1, 1, NAN);
     expect_refusal(&def, 3, "size is nan, expected a finite number above 0");
+    def = dls_default_shape_def(DLS_BOX);
+    def.size[0] = def.size[1] = def.size[2] = 1e-110; /* areas and normals of its faces vanish */
+    expect_refusal(&def, 3, "a box of 1e-110 m, 1e-110 m, 1e-110 m is beyond what numbers can tell");
 }
 
 static void bad_poses_are_refused(void **state) {
