@@ -28,6 +28,17 @@ static inline void block_bodies(dls_random *g, int d, double *W) {
     }
 }
 
+/* Condition up to 10⁴, with random axes. */
+static inline void block_uneven(dls_random *g, int d, double *W) {
+    memset(W, 0, sizeof(double) * (size_t)(d * d));
+    for (int k = 0; k <= d; k++) {
+        double x[4], size = exp(dls_random_between(g, -9.2, 0));
+        for (int i = 0; i < d; i++) x[i] = dls_random_normal(g);
+        for (int j = 0; j < d; j++)
+            for (int i = 0; i < d; i++) W[i + d * j] += size * x[i] * x[j];
+    }
+}
+
 static inline void block_velocity(int d, const double *W, const double *b, const double *r, double *u) {
     for (int i = 0; i < d; i++) u[i] = b[i];
     small_multiply_add(d, W, r, u);
@@ -35,7 +46,7 @@ static inline void block_velocity(int d, const double *W, const double *b, const
 
 /* Natural map of one contact with ρ = 1/λmax(W), relative to the terms of u = W r + b. */
 static inline double block_residual(int d, const double *W, double mu, const double *b, const double *r) {
-    double u[4], N[4], w = small_max_eigenvalue(d, W, d);
+    double u[4] = {0}, N[4], w = small_max_eigenvalue(d, W, d);
     block_velocity(d, W, b, r, u);
     cone_natural_map(d, mu, w, r, u, N);
     double size = small_norm(d, b) + w * small_norm(d, r);
