@@ -1,9 +1,11 @@
 /* Attacks on the judge: ways to have a step certified in which something is let go, and what becomes of them.
  * Those that succeeded on an earlier measure (‖N‖ over b of contacts with r ≠ 0) are here as well. */
+#include "base/random.h"
 #include "problem/problem.h"
 #include "support/sample.h"
 #include "support/stage.h"
 #include "support/test.h"
+#include "support/variant.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -523,6 +525,97 @@ static void reference_without_gravity(void **state) {
     }
 }
 
+/* ---- what is handed over ---- */
+
+/* Balls one above the other in a loose heap, a few of which touch: most contacts in reach are open. */
+static stage loose_heap(void) {
+    stage s = stage_open(3, G, 0.3, 0, 0);
+    dls_random g = {5};
+    dls_shape_def ball = stage_ball(3, 0.5);
+    stage_add_floor(&s, 0);
+    for (int k = 0; k < 120; k++) {
+        double x[3] = {k % 5, k / 5 % 5, 0.5 + 0.95 * (k / 25)}, v[3];
+        for (int i = 0; i < 3; i++) {
+            x[i] += i < 2 || x[2] > 1 ? 0.1 * dls_random_between(&g, -1, 1) : 0;
+            v[i] = dls_random_between(&g, -1, 1);
+        }
+        stage_add_shape(&s, DLS_DYNAMIC, &ball, x, v, NULL);
+    }
+    dls_simulation_options o = dls_default_simulation_options();
+    o.step = 0.02, o.margin = 0.3;
+    stage_start(&s, &o, 0);
+    stage_run(&s, 3);
+    return s;
+}
+
+/* No solver leaves an impulse on a contact that the natural map calls open. */
+static void open_contacts_come_back_free(void **state) {
+    (void)state;
+    static const char *const solvers[] = {"auto", "nlgs+relaxation=0.7", "newton", "ipm", "apgd", "pqn"};
+    stage s = loose_heap();
+    const dls_problem *p = dls_simulation_problem(s.simulation);
+    int n = dls_problem_row_count(p), blocks = dls_problem_block_count(p), open = 0;
+    double *r = copy_of(NULL, n), *u = copy_of(NULL, n);
+    for (size_t k = 0; k < sizeof solvers / sizeof *solvers; k++) {
+        variant v = variant_from(solvers[k]);
+        memset(r, 0, sizeof *r * (size_t)n);
+        dls_solve_info info = variant_solve(&v, p, r, u);
+        assert_int_equal(info.outcome, DLS_CONVERGED);
+        open = 0;
+        for (int c = 0; c < blocks; c++) open += r[dls_problem_block_row(p, c)] == 0;
+        int dropped = dls_drop_open(p, r, u);
+        if (dropped || 2 * open < blocks)
+            fail_msg("%s: %d of %d contacts have none, %d others are open", solvers[k], open, blocks,
+                     dropped);
+    }
+    free(r);
+    free(u);
+    stage_close(&s);
+}
+
+static void propped_defaults(void *options) {
+    *(dls_stop_options *)options = (dls_stop_options){.tolerance = 1e-8, .max_iterations = 1, .threads = 1};
+}
+
+/* The first contact is held by an impulse on the second alone; the third by its own. */
+static dls_status propped_solve(const dls_problem *p, const void *options, double *r, double *u,
+                                dls_workspace *w, dls_solve_info *info, dls_error *error) {
+    (void)options, (void)u, (void)w, (void)error;
+    r[2] = 1 / 0.9;
+    if (dls_problem_block_count(p) > 2) r[4] = 1e10;
+    info->outcome = DLS_STALLED;
+    return DLS_OK;
+}
+
+/* An open contact keeps its impulse where another would be let go without it: the residual says so, or held
+ * where an impact hides it. */
+static void impulses_that_hold_others_stay(void **state) {
+    (void)state;
+    double W[36] = {0};
+    const double b[6] = {-1, 0, 1, 0, -1e10, 0}, mu[3] = {0, 0, 0};
+    for (int i = 0; i < 6; i++) W[7 * i] = 1;
+    W[2] = W[12] = 0.9;
+    const dls_solver propped = {.name = "propped",
+                                .options_size = sizeof(dls_stop_options),
+                                .defaults = propped_defaults,
+                                .solve = propped_solve};
+    for (int impact = 0; impact < 2; impact++) {
+        int n = impact ? 6 : 4;
+        double V[36], r[6] = {0}, u[6];
+        for (int j = 0; j < n; j++)
+            for (int i = 0; i < n; i++) V[i + n * j] = W[i + 6 * j];
+        dls_problem_def def = {
+            .block_count = n / 2, .dimension = 2, .mu = mu, .b = b, .reference_velocity = impact ? 0.01 : 0};
+        dls_problem *p = dense_problem(&def, n, V);
+        variant v = {.text = "propped", .solver = &propped};
+        propped_defaults(&v.options);
+        variant_solve(&v, p, r, u);
+        assert_true(r[0] == 0 && r[2] == 1 / 0.9 && fabs(u[0]) < 1e-15 && u[2] > 2);
+        assert_int_equal(dls_drop_open(p, r, u), 1); /* open it is */
+        dls_problem_destroy(p);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(nothing_held),
@@ -540,6 +633,8 @@ int main(void) {
         cmocka_unit_test(rounding_hides_little),
         cmocka_unit_test(squeezing_pays_for_nothing),
         cmocka_unit_test(reference_without_gravity),
+        cmocka_unit_test(open_contacts_come_back_free),
+        cmocka_unit_test(impulses_that_hold_others_stay),
     };
     return cmocka_run_group_tests_name("judge", tests, NULL, NULL);
 }
