@@ -335,6 +335,73 @@ static void test_many_sides(void **state) {
     dls_hull_destroy(prism.hull);
 }
 
+/* A prism of unit height with so many sides, and its outline. */
+static dls_shape prism_shape(int sides, double radius, double (*outline)[2]) {
+    double points[6 * 100];
+    for (int k = 0; k < sides; k++) {
+        outline[k][0] = radius * cos(6.283185307179586 * k / sides);
+        outline[k][1] = radius * sin(6.283185307179586 * k / sides);
+        vec_set(points + 6 * k, outline[k][0], outline[k][1], -0.5);
+        vec_set(points + 6 * k + 3, outline[k][0], outline[k][1], 0.5);
+    }
+    return polyhedron_shape(2 * sides, points);
+}
+
+/* The area that two convex outlines share: one cut by every side of the other. */
+static double shared_area(int n, double (*p)[2], int sides, double (*q)[2]) {
+    double part[256][2], kept[256][2], area = 0;
+    memcpy(part, p, sizeof *p * (size_t)n);
+    for (int s = 0; s < sides; s++) {
+        const double *a = q[s], *b = q[(s + 1) % sides];
+        int count = 0;
+        for (int k = 0; k < n; k++) {
+            const double *u = part[k], *v = part[(k + 1) % n];
+            double du = (b[0] - a[0]) * (u[1] - a[1]) - (b[1] - a[1]) * (u[0] - a[0]),
+                   dv = (b[0] - a[0]) * (v[1] - a[1]) - (b[1] - a[1]) * (v[0] - a[0]), t = du / (du - dv);
+            if (du >= 0) memcpy(kept[count++], u, sizeof *kept);
+            if ((du >= 0) == (dv >= 0)) continue;
+            for (int i = 0; i < 2; i++) kept[count][i] = u[i] + t * (v[i] - u[i]);
+            count++;
+        }
+        n = count;
+        memcpy(part, kept, sizeof *kept * (size_t)n);
+    }
+    for (int k = 0; k < n; k++)
+        area += 0.5 * (part[k][0] * part[(k + 1) % n][1] - part[k][1] * part[(k + 1) % n][0]);
+    return area;
+}
+
+/* Face on face, shifted and turned: contacts span all that the faces share, corners of either, whichever is
+ * the reference, and of more sides than are stored. */
+static void test_shared_area(void **state) {
+    (void)state;
+    static const int sides[] = {3, 4, 5, 31, 40, 90};
+    dls_random g = {31};
+    for (int n = 0; n < scaled(600, 72); n++) {
+        double p[100][2], q[100][2], yaw = dls_random_between(&g, 0, 6.28);
+        int lower = sides[n % 6], upper = sides[n / 6 % 6];
+        dls_shape a = prism_shape(lower, dls_random_between(&g, 0.3, 1), p),
+                  b = prism_shape(upper, dls_random_between(&g, 0.3, 1), q);
+        dls_placed below = placed_at(&a, 0, 0, 0), above = placed_at(&b, 0, 0, 1.001);
+        for (int k = 0; k < 2; k++) above.x[k] = dls_random_between(&g, -0.5, 0.5);
+        turn(&above, 0, 0, yaw);
+        for (int k = 0; k < upper; k++) {
+            double x = q[k][0], y = q[k][1];
+            q[k][0] = above.x[0] + x * cos(yaw) - y * sin(yaw);
+            q[k][1] = above.x[1] + x * sin(yaw) + y * cos(yaw);
+        }
+        double area = shared_area(lower, p, upper, q);
+        pair_run run = {0};
+        pair_step(&run, &below, &above, 0.01);
+        double found = run.manifold.count > 2 ? polygon_area(&run.manifold) : 0;
+        if (area > 1e-3 && !(fabs(found - area) < 2e-5))
+            fail_msg("%d sides on %d, pose %d: %g m² of %g", upper, lower, n, found, area);
+        pair_end(&run);
+        dls_hull_destroy(a.hull);
+        dls_hull_destroy(b.hull);
+    }
+}
+
 /* Edges side by side, apart along the diagonal: two contacts, at the ends of the common stretch. */
 static void test_parallel_edges(void **state) {
     (void)state;
@@ -546,6 +613,7 @@ int main(void) {
         cmocka_unit_test(test_foresight),
         cmocka_unit_test(test_octagon),
         cmocka_unit_test(test_many_sides),
+        cmocka_unit_test(test_shared_area),
         cmocka_unit_test(test_parallel_edges),
         cmocka_unit_test(test_noise),
         cmocka_unit_test(test_slow_yaw),
