@@ -1,5 +1,6 @@
 /* States that no one should start from, and worlds of extreme sizes: no number is lost, and reports are
  * honest. */
+#include "base/vector.h"
 #include "support/near.h"
 #include "support/stage.h"
 
@@ -220,6 +221,61 @@ static void test_failed_step_after_a_death(void **state) {
     stage_close(&s);
 }
 
+/* A ball lies still on a hatch that goes away, 0.01 m above the floor: in that step it falls g h² = 0.025 m.
+ * That its contact held it with g h in the step before tells how far to look for others. */
+static void test_hatch(void **state) {
+    (void)state;
+    const double h = 0.05;
+    stage s = stage_open(3, G, 0.3, 0, 0);
+    dls_shape_def ball = stage_ball(3, 0.1), plate = dls_default_shape_def(DLS_BOX);
+    vec_set(plate.size, 1, 1, 0.004);
+    dls_body_def hatch = dls_default_body_def();
+    hatch.motion = DLS_STATIC;
+    hatch.pose.x[2] = 0.008;
+    hatch.death = 4 * h;
+    hatch.shapes = &plate;
+    hatch.shape_count = 1;
+    stage_add_floor(&s, 0);
+    stage_add(&s, &hatch);
+    dls_body_id id = stage_add_shape(&s, DLS_DYNAMIC, &ball, (double[3]){0, 0, 0.11}, NULL, NULL);
+    dls_simulation_options o = dls_default_simulation_options();
+    o.step = h;
+    stage_start(&s, &o, 0);
+    for (int step = 1; step <= 8; step++) {
+        stage_run(&s, 1);
+        double z = stage_state(&s, id).x[2];
+        if (s.last.penetration > 1e-6 || z < 0.1 - 1e-6)
+            fail_msg("step %d: the ball is at %g, penetration %g", step, z, s.last.penetration);
+        if (step <= 4) assert_true(fabs(z - 0.11) < 1e-6);
+    }
+    stage_close(&s);
+}
+
+/* A ball hits one that lies still, 0.01 m before a third: where it gets in the step, h times the speed of the
+ * first, others are looked for too. */
+static void test_row_of_hits(void **state) {
+    (void)state;
+    stage s = stage_open(3, 0, 0, 0, 0);
+    dls_shape_def ball = stage_ball(3, 0.1);
+    const double at[] = {-0.23, 0, 0.21, 0.42};
+    dls_body_id id[4];
+    for (int k = 0; k < 4; k++)
+        id[k] = stage_add_shape(&s, DLS_DYNAMIC, &ball, (double[3]){at[k], 0, 0},
+                                (double[3]){k == 0 ? 5 : 0, 0, 0}, NULL);
+    dls_simulation_options o = dls_default_simulation_options();
+    o.step = 0.01;
+    stage_start(&s, &o, 0);
+    for (int step = 1; step <= 10; step++) {
+        stage_run(&s, 1);
+        for (int k = 1; k < 4; k++) {
+            double gap = stage_state(&s, id[k]).x[0] - stage_state(&s, id[k - 1]).x[0] - 0.2;
+            if (gap < -1e-6) fail_msg("step %d: ball %d is %g m in the one before", step, k, -gap);
+        }
+    }
+    assert_near(stage_state(&s, id[3]).v[0], 1.25, 1e-5);
+    stage_close(&s);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_failed_step_after_a_death),
@@ -227,6 +283,8 @@ int main(void) {
         cmocka_unit_test(test_coincident),
         cmocka_unit_test(test_no_tunnelling),
         cmocka_unit_test(test_bullets),
+        cmocka_unit_test(test_hatch),
+        cmocka_unit_test(test_row_of_hits),
         cmocka_unit_test(test_mass_ratio),
         cmocka_unit_test(test_sizes),
     };
