@@ -22,7 +22,7 @@ static const double LAW_FLOPS = 250;     /* one visit of the exact law */
 static const double IPM_ACCURACY = 1e-6; /* further than this Newton is cheaper */
 static const double IPM_FLOPS = 2e11;    /* beyond FACTORISATIONS no more than this is spent on its path */
 static const double NEAR = 2e-7;         /* from here Newton is tried first */
-static const double FIRST_ALPHA = 1e-2, AFTER_IPM_ALPHA = 1e-3, NEAR_ALPHA = 1e-4;
+static const double FIRST_ALPHA = 1e-2, AFTER_IPM_ALPHA = 1e-3;
 
 /* In a time step the next one waits: factorisations may cost so many times what sweeps have cost, and sweeps
  * that make no progress are expected to need so many more. */
@@ -391,10 +391,9 @@ static dls_status run(chain *x, dls_outcome *outcome, dls_error *error) {
     if (status) return status;
     if (!factoring) return gradient_stage(x, outcome, error);
     bool near = x->monitor.best_value < NEAR; /* nearer than the interior point aims: it comes last */
-    if (near) *outcome = newton_stage(x, NEAR_ALPHA, NEWTON_BUDGET);
-    if (!ended(x, *outcome) && x->many) /* near enough, after so many sweeps, and far cheaper */
+    if (x->many) /* near enough, after so many sweeps, and far cheaper */
         *outcome = newton_stage(x, AFTER_IPM_ALPHA, NEWTON_BUDGET);
-    else if (!ended(x, *outcome) && !near && is_step(x->problem))
+    else if (!near && is_step(x->problem))
         *outcome = newton_stage(x, FIRST_ALPHA, STEP_NEWTON_BUDGET);
     if (!ended(x, *outcome) && !near) status = polished_ipm_stage(x, outcome, error);
     if (status || ended(x, *outcome)) return status;
