@@ -391,7 +391,7 @@ static dls_status run(chain *x, dls_outcome *outcome, dls_error *error) {
     if (status) return status;
     if (!factoring) return gradient_stage(x, outcome, error);
     bool near = x->monitor.best_value < NEAR; /* nearer than the interior point aims: it comes last */
-    if (x->many) /* near enough, after so many sweeps, and far cheaper */
+    if (x->many)                              /* near enough, after so many sweeps, and far cheaper */
         *outcome = newton_stage(x, AFTER_IPM_ALPHA, NEWTON_BUDGET);
     else if (!near && is_step(x->problem))
         *outcome = newton_stage(x, FIRST_ALPHA, STEP_NEWTON_BUDGET);

@@ -1,5 +1,6 @@
 /* Bodies at rest stay where they are: every moving shape on every shape that can carry it, for ten seconds.
  */
+#include "support/near.h"
 #include "support/scale.h"
 #include "support/stage.h"
 #include "support/test.h"
@@ -353,10 +354,78 @@ static void test_plane(void **state) {
     assert_int_equal(failures, 0);
 }
 
+/* ---- warm starts ---- */
+
+/* A solver that keeps what it is given to start from. */
+static struct {
+    double start[600];
+    int rows;
+} witness;
+
+static dls_status witness_solve(const dls_problem *p, const void *options, double *r, double *u,
+                                dls_workspace *w, dls_solve_info *info, dls_error *error) {
+    (void)options;
+    dls_nlgs_options sweeps = dls_default_nlgs_options();
+    sweeps.stop.tolerance = 1e-10;
+    witness.rows = dls_problem_row_count(p);
+    assert_true(witness.rows <= 600);
+    memcpy(witness.start, r, sizeof(double) * (size_t)witness.rows);
+    return dls_solver_find("nlgs")->solve(p, &sweeps, r, u, w, info, error);
+}
+
+static void witness_defaults(void *options) {
+    *(dls_stop_options *)options = (dls_stop_options){.tolerance = 1e-10, .threads = 1};
+}
+
+/* Impulses of rest are forces times h: a column at rest goes on with a quarter of them after a quarter of the
+ * step, whether it went on at once or from bytes that were kept. */
+static void test_warm_start_follows_the_step(void **state) {
+    (void)state;
+    static const dls_solver solver = {"witness",    "", sizeof(dls_stop_options), witness_defaults, NULL, 0,
+                                      witness_solve};
+    for (int restored = 0; restored < 2; restored++) {
+        stage s = stage_open(3, 9.81, 0.5, 0, 0);
+        dls_shape_def box = dls_default_shape_def(DLS_BOX);
+        double last[600];
+        dls_stop_options options;
+        dls_error error;
+        for (int k = 0; k < 3; k++) box.size[k] = 0.1;
+        stage_add_floor(&s, 0);
+        for (int k = 0; k < 5; k++)
+            stage_add_shape(&s, DLS_DYNAMIC, &box, (double[3]){0, 0, 0.05 + 0.1 * k}, NULL, NULL);
+        dls_simulation_options o = dls_default_simulation_options();
+        o.step = 4e-3;
+        stage_start(&s, &o, 0);
+        witness_defaults(&options);
+        assert_int_equal(dls_simulation_set_solver(s.simulation, &solver, &options, &error), DLS_OK);
+        stage_run(&s, 10);
+        int rows = witness.rows;
+        memcpy(last, dls_simulation_impulses(s.simulation), sizeof(double) * (size_t)rows);
+        if (restored) {
+            size_t size = dls_simulation_state_size(s.simulation);
+            void *bytes = malloc(size);
+            dls_simulation_state_write(s.simulation, bytes);
+            assert_int_equal(dls_simulation_state_read(s.simulation, bytes, size, &error), DLS_OK);
+            free(bytes);
+        }
+        assert_int_equal(dls_simulation_set_step(s.simulation, 1e-3, &error), DLS_OK);
+        stage_run(&s, 1);
+        assert_int_equal(witness.rows, rows);
+        double loaded = 0;
+        for (int i = 0; i < rows; i++) {
+            assert_near(witness.start[i], last[i] / 4, 1e-9);
+            loaded += fabs(last[i]);
+        }
+        assert_true(loaded > 0.5);
+        stage_close(&s);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_half_step), cmocka_unit_test(test_theta), cmocka_unit_test(test_dvi),
-        cmocka_unit_test(test_dropped),   cmocka_unit_test(test_plane),
+        cmocka_unit_test(test_half_step), cmocka_unit_test(test_theta),
+        cmocka_unit_test(test_dvi),       cmocka_unit_test(test_dropped),
+        cmocka_unit_test(test_plane),     cmocka_unit_test(test_warm_start_follows_the_step),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
