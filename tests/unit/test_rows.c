@@ -107,6 +107,66 @@ static void rows_do_not_depend_on_the_order_of_adding(void **state) {
     dls_world_destroy(first);
 }
 
+enum { TWINS = 21 };
+
+/* Bodies in one place that differ in one thing alone: the k-th, in one of the two. */
+static dls_body_id add_twin(dls_world *w, int k, bool differs) {
+    static const double points[] = {0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1};
+    static const double inertia[9] = {1, 0, 0, 0, 2, 0, 0, 0, 3};
+    static const double other[] = {0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1.5};
+    static const int triangles[] = {0, 1, 2, 0, 2, 3};
+    dls_shape_def shapes[2] = {dls_default_shape_def(DLS_SPHERE), dls_default_shape_def(DLS_SPHERE)};
+    dls_body_def def = dls_default_body_def();
+    def.shapes = shapes, def.shape_count = 1;
+    def.mass = 1, def.inertia = inertia;
+    if (k == 8 || k == 20) def.motion = DLS_STATIC, def.mass = 0, def.inertia = NULL;
+    if (k == 10 || k == 14) shapes[0] = dls_default_shape_def(DLS_CAPSULE), shapes[0].length = 1;
+    if (k == 12 || k == 15) shapes[0] = dls_default_shape_def(DLS_ELLIPSOID);
+    if (k >= 19) shapes[0] = dls_default_shape_def(k == 19 ? DLS_POLYHEDRON : DLS_MESH);
+    shapes[0].radius = shapes[1].radius = 0.5;
+    vec_set(shapes[0].size, 1, 1, 1);
+    shapes[0].points = points, shapes[0].point_count = 4;
+    shapes[0].triangles = triangles, shapes[0].triangle_count = 2;
+    if (!differs) return add(w, &def);
+    if (k == 0) def.pose.q[0] = def.pose.q[3] = sqrt(0.5);
+    if (k == 1) def.mass = 2;
+    if (k >= 2 && k <= 4) def.v[k - 2] = 1;
+    if (k >= 5 && k <= 7) def.w[k - 5] = 1;
+    if (k == 8) def.motion = DLS_DRIVEN;
+    if (k == 9) def.shape_count = 2;
+    if (k == 10) shapes[0].kind = DLS_CYLINDER;
+    if (k == 11) shapes[0].pose.x[1] = 0.1;
+    if (k == 12) shapes[0].pose.q[0] = 0.6, shapes[0].pose.q[1] = 0.8;
+    if (k == 13) shapes[0].radius = 0.6;
+    if (k == 14) shapes[0].length = 2;
+    if (k == 15) shapes[0].size[2] = 2;
+    if (k == 16) shapes[0].material = 1;
+    if (k == 17) shapes[0].group = 2;
+    if (k == 18) shapes[0].collides = 1;
+    if (k >= 19) shapes[0].points = other;
+    return add(w, &def);
+}
+
+/* Each thing that bodies in one place may differ in decides their order, whichever was added first. */
+static void twins_have_an_order(void **state) {
+    (void)state;
+    for (int k = 0; k < TWINS; k++) {
+        bool differs[2]; /* the body in the first row */
+        for (int order = 0; order < 2; order++) {
+            dls_world *w = make_world();
+            dls_material_def material = dls_default_material_def();
+            dls_material_id id;
+            while (dls_world_material_count(w) < 2)
+                assert_int_equal(dls_world_add_material(w, &material, &id, NULL), DLS_OK);
+            dls_body_id id_of[2] = {add_twin(w, k, order == 1), add_twin(w, k, order == 0)};
+            settle(w, 0);
+            differs[order] = w->bodies[0].id == id_of[order == 0];
+            dls_world_destroy(w);
+        }
+        if (differs[0] != differs[1]) fail_msg("twins %d: their order is that of adding", k);
+    }
+}
+
 /* Neighbours in memory are near in space: rows of a lattice of n³ are a few cells apart on average. */
 static void rows_follow_a_curve_through_space(void **state) {
     (void)state;
@@ -529,6 +589,7 @@ static void spheres_are_small(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rows_do_not_depend_on_the_order_of_adding),
+        cmocka_unit_test(twins_have_an_order),
         cmocka_unit_test(rows_follow_a_curve_through_space),
         cmocka_unit_test(bodies_are_born_die_and_leave),
         cmocka_unit_test(bodies_need_no_shapes),
