@@ -44,7 +44,6 @@ static const double GENTLE = 0.2, WILD = 1, PROGRESS = 0.2;
 
 enum {
     FIRST_CHECK = 64,
-    LAST_SWEEPS = 1000,
     NEWTON_BUDGET = 60,
     STEP_NEWTON_BUDGET = 150,
     LAST_NEWTON_BUDGET = 400,
@@ -228,20 +227,6 @@ static dls_status polished_ipm_stage(chain *x, dls_outcome *outcome, dls_error *
     return status;
 }
 
-/* Slow, patient sweeps from the best iterate, to shake Newton out of where it is caught. */
-static dls_outcome patient_stage(chain *x) {
-    int before = x->nlgs.sweeps;
-    stage_begin(x, before);
-    memcpy(x->r, x->monitor.best, sizeof(double) * (size_t)x->problem->row_count);
-    x->nlgs.sweep.relaxation = 0.7;
-    x->nlgs.alternate = true;
-    x->nlgs.acceleration = DLS_PLAIN;
-    dls_nlgs_restart(&x->nlgs, x->r);
-    dls_outcome outcome = dls_nlgs_advance(&x->nlgs, x->r, before + left(x, LAST_SWEEPS));
-    stage_end(x, "nlgs", x->nlgs.sweeps - before);
-    return outcome;
-}
-
 /* |N_c| of the best iterate, per block; returns the largest. */
 static double find_errors(chain *x, double *error) {
     const dls_problem *p = x->problem;
@@ -397,10 +382,6 @@ static dls_status run(chain *x, dls_outcome *outcome, dls_error *error) {
         *outcome = newton_stage(x, FIRST_ALPHA, STEP_NEWTON_BUDGET);
     if (!ended(x, *outcome) && !near) status = polished_ipm_stage(x, outcome, error);
     if (status || ended(x, *outcome)) return status;
-    *outcome = newton_stage(x, FIRST_ALPHA, LAST_NEWTON_BUDGET);
-    if (ended(x, *outcome)) return DLS_OK;
-    *outcome = patient_stage(x);
-    if (ended(x, *outcome)) return DLS_OK;
     *outcome = newton_stage(x, FIRST_ALPHA, LAST_NEWTON_BUDGET);
     if (!ended(x, *outcome) && near) status = polished_ipm_stage(x, outcome, error);
     if (status || ended(x, *outcome)) return status;
