@@ -156,6 +156,67 @@ static void test_dense_packings(void **unused) {
     dls_scene_destroy(scene);
 }
 
+/* In a cell that is periodic along some axes or all, loose and dense: as many as come nearest to the solid
+ * fraction, centres inside the cell, images as far apart as bodies, and some across every border. */
+static void test_periodic_packings(void **unused) {
+    (void)unused;
+    static const struct {
+        const char *head, *periodic, *region, *shape;
+        double period[3], gap, fraction, volume; /* of a body, in parts of the cell's */
+    } rows[] = {
+        {HEAD2, "[2, 1]", "low: [-1, 3], high: [1, 4]", "disc", {2, 1}, 0.1, 0.1, M_PI / 800},
+        {HEAD2, "[2, 1]", "low: [-1, 3], high: [1, 4]", "disc", {2, 1}, 0.001, 0.74, M_PI / 800},
+        {HEAD2, "[0, 1]", "low: [-1, 3], high: [1, 4]", "disc", {0, 1}, 0.001, 0.72, M_PI / 800},
+        {HEAD3, "[1, 1, 1]", "low: [0, 0, 5], high: [1, 1, 6]", "sphere", {1, 1, 1}, 0.1, 0.03, M_PI / 6000},
+        {HEAD3, "[1, 1, 1]", "low: [0, 0, 5], high: [1, 1, 6]", "sphere", {1, 1, 1}, 0.001, 0.5, M_PI / 6000},
+        {HEAD3,
+         "[1, 0, 1]",
+         "low: [0, 0, 5], high: [1, 1, 6]",
+         "sphere",
+         {1, 0, 1},
+         0.001,
+         0.45,
+         M_PI / 6000},
+    };
+    for (size_t row = 0; row < sizeof rows / sizeof *rows; row++) {
+        char text[600];
+        snprintf(text, sizeof text,
+                 "%speriodic: {size: %s, low: %s}\nbodies:\n- packing: {region: {kind: box, %s}, gap: %g, "
+                 "solid_fraction: %g}\n  body: {shape: {kind: %s, radius: 0.05}}\n",
+                 rows[row].head, rows[row].periodic, row < 3 ? "[-1, 3]" : "[0, 0, 5]", rows[row].region,
+                 rows[row].gap, rows[row].fraction, rows[row].shape);
+        dls_scene *scene = read_good(text);
+        dls_world *world = dls_scene_world(scene);
+        int count = dls_world_body_count(world), across[3] = {0};
+        const double low[3] = {row < 3 ? -1 : 0, row < 3 ? 3 : 0, row < 3 ? 0 : 5};
+        const double size[3] = {row < 3 ? 2 : 1, 1, 1};
+        assert_int_equal(count, (int)rint(rows[row].fraction / rows[row].volume));
+        for (int i = 0; i < count; i++) {
+            dls_body_state a, b;
+            dls_body_state_get(world, i, &a, NULL);
+            for (int k = 0; k < (row < 3 ? 2 : 3); k++) {
+                double inset = rows[row].period[k] > 0 ? 0 : 0.05 - 1e-9, x = a.x[k] - low[k];
+                assert_true(x >= inset && x <= size[k] - inset);
+                across[k] += x < 0.05 || x > size[k] - 0.05;
+            }
+            for (int j = 0; j < i; j++) {
+                double d[3];
+                dls_body_state_get(world, j, &b, NULL);
+                vec_sub(d, a.x, b.x);
+                for (int k = 0; k < 3; k++)
+                    if (rows[row].period[k] > 0)
+                        d[k] -= rows[row].period[k] * rint(d[k] / rows[row].period[k]);
+                if (vec_norm(d) < 0.1 + rows[row].gap - 1e-9)
+                    fail_msg("row %zu: %d and %d are %g apart", row, i, j, vec_norm(d));
+            }
+        }
+        for (int k = 0; k < 3; k++)
+            if (rows[row].period[k] > 0 && across[k] == 0)
+                fail_msg("row %zu: %d across %d", row, across[k], k);
+        dls_scene_destroy(scene);
+    }
+}
+
 /* Those that are stuck are said to be at once; one that creeps past a saddle for 200,000 rounds gets there.
  */
 static void test_packings_that_are_stuck(void **unused) {
@@ -587,6 +648,7 @@ int main(void) {
         cmocka_unit_test(test_random_velocities),
         cmocka_unit_test(test_packings),
         cmocka_unit_test(test_dense_packings),
+        cmocka_unit_test(test_periodic_packings),
         cmocka_unit_test(test_packings_that_are_stuck),
         cmocka_unit_test(test_the_same_seed_gives_the_same_packing),
         cmocka_unit_test(test_layers_do_not_overlap),
