@@ -289,6 +289,35 @@ static void test_courses(void **unused) {
     dls_scene_destroy(scene);
 }
 
+/* The middle of the bottom is over the origin wherever the prototype lies in its frame, of whatever size. */
+static void test_courses_of_bodies_that_lie_aside(void **unused) {
+    (void)unused;
+    dls_scene *scene = read_good(
+        HEAD3
+        "bodies:\n- pyramid: {base: 2, origin: [5, 6, 7], gap: 0.5, size: 2}\n  body: {name: p, shape: "
+        "{kind: box, size: [1, 2, 0.5], position: [0.3, -0.4, 0.7]}}\n"
+        "- wall: {length: 3, height: 2, origin: [-5, 6, 7], gap: 0.5, size: 2}\n  body: {name: w, shape: "
+        "{kind: box, size: [1, 2, 0.5], position: [0.3, -0.4, 0.7]}}\n");
+    static const struct {
+        const char *name;
+        double x[3];
+    } rows[] = {{"p-0", {3.75, 3.75, 7.5}}, {"p-1", {6.25, 3.75, 7.5}}, {"p-3", {6.25, 8.25, 7.5}},
+                {"p-4", {5, 6, 9}},         {"w-0", {-7.5, 6, 7.5}},    {"w-2", {-2.5, 6, 7.5}},
+                {"w-3", {-6.25, 6, 9}},     {"w-4", {-3.75, 6, 9}}};
+    for (size_t k = 0; k < sizeof rows / sizeof *rows; k++) {
+        dls_body_state at = state_of(scene, rows[k].name);
+        if (!(vec_distance(at.x, rows[k].x) < 1e-13))
+            fail_msg("%s is at (%g, %g, %g)", rows[k].name, at.x[0], at.x[1], at.x[2]);
+    }
+    dls_scene_destroy(scene);
+    scene = read_good(HEAD2 "bodies:\n- wall: {length: 2, height: 2, bond: stacked, origin: [5, 6]}\n  body: "
+                            "{name: w, shape: {kind: disc, radius: 0.5, position: [0.3, -0.4]}}\n");
+    const double first[3] = {4.5, 6.5, 0}, last[3] = {5.5, 7.5, 0};
+    assert_true(vec_distance(state_of(scene, "w-0").x, first) < 1e-14);
+    assert_true(vec_distance(state_of(scene, "w-3").x, last) < 1e-14);
+    dls_scene_destroy(scene);
+}
+
 static void test_a_prototype_is_scaled_as_a_whole(void **unused) {
     (void)unused;
     dls_scene *scene =
@@ -653,6 +682,7 @@ int main(void) {
         cmocka_unit_test(test_the_same_seed_gives_the_same_packing),
         cmocka_unit_test(test_layers_do_not_overlap),
         cmocka_unit_test(test_courses),
+        cmocka_unit_test(test_courses_of_bodies_that_lie_aside),
         cmocka_unit_test(test_a_prototype_is_scaled_as_a_whole),
         cmocka_unit_test(test_generators_that_are_refused),
         cmocka_unit_test(test_mesh_files),
