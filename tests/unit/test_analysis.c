@@ -149,6 +149,46 @@ static void test_weight(void **state) {
     dls_results_destroy(results);
 }
 
+/* A ball that rests on the image of a ledge across the border of a periodic cell, one way and the other: the
+ * arm of its weight is that to the image, 0.3 m. The stress in the ball is that of one on a floor. */
+static void test_weight_across_the_border(void **state) {
+    (void)state;
+    const double mass = 1000 * 4 * PI / 3 * 1e-3;
+    for (int way = 0; way < 4; way++) {
+        dls_world_def world_def = dls_default_world_def();
+        dls_world *world;
+        world_def.period_size[0] = 4;
+        OK(dls_world_create(&world_def, &world, error));
+        dls_shape_def ledge = dls_default_shape_def(DLS_BOX);
+        ledge.size[0] = ledge.size[1] = 1, ledge.size[2] = 0.2;
+        dls_body_def def = dls_default_body_def();
+        dls_body_id id;
+        def.name = "ledge", def.motion = DLS_STATIC;
+        def.shapes = &ledge, def.shape_count = 1;
+        def.pose.x[0] = way % 2 ? 3.8 : 0.2;
+        if (way < 2) OK(dls_world_add_body(world, &def, &id, error));
+        add_round(world, 0.1, way % 2 ? 0.1 : 3.9, 0.2, 0.2);
+        if (way >= 2) OK(dls_world_add_body(world, &def, &id, error));
+        dls_results *results = run_world(world, "border.h5", 5, true);
+        dls_analysis *a = measure(results, "container", NULL);
+        double weight = mass * GRAVITY, arm = way % 2 ? 0.3 : -0.3;
+        near(fact(a, "ledge fz", NULL), -weight, 1e-5 * weight);
+        near(fact(a, "ledge tx", NULL), -0.2 * weight, 1e-5 * weight);
+        near(fact(a, "ledge ty", NULL), arm * weight, 1e-5 * weight);
+        dls_analysis_destroy(a);
+        dls_analysis_options o = dls_default_analysis_options();
+        o.has_region = true;
+        memcpy(o.region_low, (double[]){0, -0.5, 0}, sizeof o.region_low);
+        memcpy(o.region_high, (double[]){4, 0.5, 0.5}, sizeof o.region_high);
+        a = measure(results, "stress", &o);
+        near(last(a, "zz"), weight * 0.1 / 2, 1e-5 * weight);
+        near(last(a, "xz"), 0, 1e-5 * weight);
+        near(last(a, "zx"), 0, 1e-5 * weight);
+        dls_analysis_destroy(a);
+        dls_results_destroy(results);
+    }
+}
+
 /* A column of n discs: disc k from the top bears (k − 1) m g above and k m g below, so that
  * σ_yy A = m g R Σ (2k − 1) = m g R n². */
 static void test_column(void **state) {
@@ -628,6 +668,7 @@ static void test_missing(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_weight),
+        cmocka_unit_test(test_weight_across_the_border),
         cmocka_unit_test(test_column),
         cmocka_unit_test(test_cubic_lattice),
         cmocka_unit_test(test_triangular_lattice),
