@@ -13,35 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-dls_file_name dls_file_name_of(const char *path) {
-    dls_file_name name;
-    size_t length = strlen(path), room = sizeof name.text - 4;
-    if (length <= room)
-        snprintf(name.text, sizeof name.text, "%s", path);
-    else
-        snprintf(name.text, sizeof name.text, "...%s", path + length - room);
-    return name;
-}
-
 /* ---- reading ---- */
-
-static dls_status fail_reading(const char *path, int number, dls_error *error) {
-    return dls_fail(error, DLS_ERROR_FILE, "%s: cannot be read: %s", dls_file_name_of(path).text,
-                    strerror(number));
-}
-
-/* Reads until size bytes are there or the file ends; returns how many there are, or −1. */
-static ssize_t read_fully(int descriptor, uint8_t *bytes, size_t size) {
-    size_t done = 0;
-    while (done < size) {
-        ssize_t got = read(descriptor, bytes + done, size - done < SSIZE_MAX ? size - done : SSIZE_MAX);
-        if (got < 0 && errno == EINTR) continue;
-        if (got < 0) return -1;
-        if (got == 0) break;
-        done += (size_t)got;
-    }
-    return (ssize_t)done;
-}
 
 static bool grow(dls_image *image, size_t used, size_t room) {
     uint8_t *grown = DLS_NEW(uint8_t, room);
@@ -53,21 +25,19 @@ static bool grow(dls_image *image, size_t used, size_t room) {
     return true;
 }
 
-/* expected: the size if it is known, else 0. */
-static dls_status read_descriptor(int descriptor, const char *path, size_t expected, dls_image *image,
-                                  dls_error *error) {
+static dls_status read_input(const dls_input *input, const char *path, dls_image *image, dls_error *error) {
     enum { SIGNATURE = 8, FIRST_ROOM = 1 << 16 };
     uint8_t first[SIGNATURE];
-    ssize_t got = read_fully(descriptor, first, sizeof first);
-    if (got < 0) return fail_reading(path, errno, error);
+    int64_t got = dls_input_read(input, first, sizeof first);
+    if (got < 0) return dls_input_fail(path, errno, error);
     bool is_hdf5 = got == SIGNATURE && !memcmp(first, "\x89HDF\r\n\x1a\n", SIGNATURE);
     size_t used = (size_t)got;
-    if (!grow(image, 0, is_hdf5 && expected >= used ? expected + 1 : FIRST_ROOM))
+    if (!grow(image, 0, is_hdf5 && input->size >= got ? (size_t)input->size + 1 : FIRST_ROOM))
         return dls_fail_memory(error);
     memcpy(image->bytes, first, used);
     while (is_hdf5) {
-        got = read_fully(descriptor, image->bytes + used, image->size - used);
-        if (got < 0) return fail_reading(path, errno, error);
+        got = dls_input_read(input, image->bytes + used, image->size - used);
+        if (got < 0) return dls_input_fail(path, errno, error);
         used += (size_t)got;
         if (used < image->size) break;
         if (!grow(image, used, 2 * image->size)) return dls_fail_memory(error);
@@ -78,18 +48,11 @@ static dls_status read_descriptor(int descriptor, const char *path, size_t expec
 
 dls_status dls_image_read(const char *path, dls_image *image, dls_error *error) {
     *image = (dls_image){0};
-    int descriptor = open(path, O_RDONLY | O_CLOEXEC);
-    struct stat about;
-    if (descriptor < 0) return fail_reading(path, errno, error);
-    dls_status status = DLS_OK;
-    if (fstat(descriptor, &about))
-        status = fail_reading(path, errno, error);
-    else if (S_ISDIR(about.st_mode))
-        status = fail_reading(path, EISDIR, error);
-    else
-        status = read_descriptor(descriptor, path, S_ISREG(about.st_mode) ? (size_t)about.st_size : 0, image,
-                                 error);
-    close(descriptor);
+    dls_input input;
+    dls_status status =
+        dls_input_open(path, DLS_INPUT_FILE_OR_PIPE, "a file with a contact problem", &input, error);
+    if (!status) status = read_input(&input, path, image, error);
+    dls_input_close(&input);
     if (status) dls_image_free(image);
     return status;
 }

@@ -2,21 +2,14 @@
 #ifndef FCLIB_IMAGE_H
 #define FCLIB_IMAGE_H
 
-#include <delassus/base.h>
+#include "base/file.h"
 
 typedef struct dls_image {
     uint8_t *bytes;
     size_t size;
 } dls_image;
 
-/* What messages call a file: its path, or the end of a very long one. */
-typedef struct dls_file_name {
-    char text[216];
-} dls_file_name;
-
-dls_file_name dls_file_name_of(const char *path);
-
-/* Pipes and devices are read too. The first bytes decide whether the rest is read. */
+/* Pipes that are open already are read too. The first bytes decide whether the rest is read. */
 dls_status dls_image_read(const char *path, dls_image *image, dls_error *error);
 void dls_image_free(dls_image *image);
 

@@ -254,30 +254,17 @@ static dls_status decode(dls_image image, const char *path, dls_checkpoint **che
     return status;
 }
 
-static dls_status fail_reading(const char *path, int number, dls_error *error) {
-    return dls_fail(error, DLS_ERROR_FILE, "%s: cannot be read: %s", dls_file_name_of(path).text,
-                    strerror(number));
-}
-
-/* Regular files only; what does not begin like a checkpoint is not read to its end. */
-static dls_status read_bytes(int descriptor, const char *path, dls_image *image, dls_error *error) {
-    struct stat about;
-    if (fstat(descriptor, &about)) return fail_reading(path, errno, error);
-    if (S_ISDIR(about.st_mode)) return fail_reading(path, EISDIR, error);
-    if (!S_ISREG(about.st_mode)) return fail_reading(path, ESPIPE, error);
+/* What does not begin like a checkpoint is not read to its end. */
+static dls_status read_input(const dls_input *input, const char *path, dls_image *image, dls_error *error) {
     char first[sizeof magic] = {0};
-    bool is_ours =
-        pread(descriptor, first, sizeof first, 0) == sizeof first && !memcmp(first, magic, sizeof magic);
-    size_t size = is_ours ? (size_t)about.st_size : 0;
+    bool is_ours = pread(input->descriptor, first, sizeof first, 0) == sizeof first &&
+                   !memcmp(first, magic, sizeof magic);
+    size_t size = is_ours ? (size_t)input->size : 0;
     *image = (dls_image){dls_alloc(size, 1), size};
     if (!image->bytes) return dls_fail_memory(error);
-    for (size_t done = 0; done < size;) {
-        ssize_t got = pread(descriptor, image->bytes + done, size - done, (off_t)done);
-        if (got < 0 && errno == EINTR) continue;
-        if (got < 0) return fail_reading(path, errno, error);
-        if (got == 0) image->size = size = done;
-        done += (size_t)got;
-    }
+    int64_t got = dls_input_read(input, image->bytes, size);
+    if (got < 0) return dls_input_fail(path, errno, error);
+    image->size = (size_t)got;
     return DLS_OK;
 }
 
@@ -287,10 +274,10 @@ dls_status dls_checkpoint_read(const char *path, dls_checkpoint **checkpoint, dl
         return dls_fail(error, DLS_ERROR_ARGUMENT, "path and checkpoint are needed, got NULL");
     *checkpoint = NULL;
     dls_image image = {0};
-    int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (descriptor < 0) return fail_reading(path, errno, error);
-    dls_status status = read_bytes(descriptor, path, &image, error);
-    close(descriptor);
+    dls_input input;
+    dls_status status = dls_input_open(path, DLS_INPUT_FILE, "a checkpoint file", &input, error);
+    if (!status) status = read_input(&input, path, &image, error);
+    dls_input_close(&input);
     if (!status) return decode(image, path, checkpoint, error);
     dls_image_free(&image);
     return status;

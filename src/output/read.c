@@ -1,6 +1,7 @@
 /* Results in: the file as it is when it is opened. What a writer may have been doing at that instant, or when
  * it was killed, shows only as rows that no frame speaks of. */
 #include "base/error.h"
+#include "base/file.h"
 #include "base/memory.h"
 #include "fclib/check.h"
 #include "output/results.h"
@@ -44,16 +45,14 @@ static dls_status check_superblock(const dls_results *r, const uint8_t *block, s
 
 static dls_status open_descriptor(dls_results *r, const char *path, dls_error *error) {
     uint8_t block[SUPERBLOCK];
-    struct stat about;
-    r->device.descriptor = open(path, O_RDONLY | O_CLOEXEC);
-    if (r->device.descriptor < 0 || fstat(r->device.descriptor, &about))
-        return dls_fail(error, DLS_ERROR_FILE, "%s: cannot be read: %s", r->name.text, strerror(errno));
-    if (!S_ISREG(about.st_mode))
-        return dls_fail(error, DLS_ERROR_FILE, "%s: cannot be read: no regular file", r->name.text);
-    r->file_size = about.st_size;
+    dls_input input;
+    dls_status status =
+        dls_input_open(path, DLS_INPUT_FILE, "a file with the results of a run", &input, error);
+    r->device.descriptor = input.descriptor;
+    if (status) return status;
+    r->file_size = input.size;
     ssize_t got = pread(r->device.descriptor, block, sizeof block, 0);
-    if (got < 0)
-        return dls_fail(error, DLS_ERROR_FILE, "%s: cannot be read: %s", r->name.text, strerror(errno));
+    if (got < 0) return dls_input_fail(path, errno, error);
     return check_superblock(r, block, got, error);
 }
 

@@ -2,6 +2,7 @@
 #include "scene/read.h"
 
 #include "base/error.h"
+#include "base/file.h"
 #include "base/memory.h"
 
 #include <errno.h>
@@ -9,7 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 enum { MOST_ELEMENTS = 50000000 };
 #define MOST_BYTES ((off_t)4 << 30)
@@ -266,20 +266,17 @@ dls_status dls_mesh_bytes_read(dls_arena *arena, const char *name, const char *b
 
 /* The whole file with a zero behind it. */
 static dls_status load(dls_arena *arena, const char *path, char **bytes, size_t *size, dls_error *error) {
-    struct stat facts;
-    FILE *file = fopen(path, "rb");
-    if (!file) return dls_fail(error, DLS_ERROR_FILE, "%.300s: %s", path, strerror(errno));
-    dls_status status = DLS_OK;
-    if (fstat(fileno(file), &facts) || !S_ISREG(facts.st_mode))
-        status = dls_fail(error, DLS_ERROR_FILE, "%.300s: no regular file, expected a mesh", path);
-    else if (facts.st_size > MOST_BYTES)
+    dls_input input;
+    dls_status status = dls_input_open(path, DLS_INPUT_FILE, "a file with a mesh", &input, error);
+    if (status) return status;
+    if (input.size > MOST_BYTES)
         status = dls_fail(error, DLS_ERROR_FILE, "%.300s: larger than 4 GB, expected a smaller mesh", path);
-    *size = status ? 0 : (size_t)facts.st_size;
+    *size = status ? 0 : (size_t)input.size;
     *bytes = status ? NULL : dls_arena_take(arena, *size + 1, 1);
     if (!status && !*bytes) status = dls_fail_memory(error);
-    if (!status && fread(*bytes, 1, *size, file) != *size)
+    if (!status && dls_input_read(&input, *bytes, *size) != input.size)
         status = dls_fail(error, DLS_ERROR_FILE, "%.300s: cannot be read to its end", path);
-    fclose(file);
+    dls_input_close(&input);
     return status;
 }
 

@@ -2,6 +2,7 @@
 #include "scene/read.h"
 
 #include "base/error.h"
+#include "base/file.h"
 #include "base/memory.h"
 #include "base/vector.h"
 
@@ -442,26 +443,22 @@ static dls_status check_text(const char *path, const char *text, size_t size, dl
     return DLS_OK;
 }
 
-/* A file that is not there, but is with the ending that scenes have. */
-static dls_status fail_open(const char *path, dls_error *error) {
-    int why = errno;
+/* A file that is not there may be with the ending that scenes have. */
+static dls_status open_scene(const char *path, dls_input *input, dls_error *error) {
     char named[4096];
     struct stat facts;
+    dls_status status = dls_input_open(path, DLS_INPUT_FILE_OR_PIPE, "a scene: a text file", input, error);
     snprintf(named, sizeof named, "%s.yaml", path);
-    bool meant = why == ENOENT && !stat(named, &facts);
-    return dls_fail(error, DLS_ERROR_FILE, "%.300s: cannot be read: %s%s%.100s%s", path, strerror(why),
-                    meant ? ", did you mean '" : "", meant ? named : "", meant ? "'?" : "");
+    if (!status || !stat(path, &facts) || errno != ENOENT || stat(named, &facts)) return status;
+    return dls_fail(error, DLS_ERROR_FILE, "%s: cannot be read: %s, did you mean '%.100s'?",
+                    dls_file_name_of(path).text, strerror(ENOENT), named);
 }
 
 static dls_status load(const char *path, char **text, size_t *size, dls_error *error) {
-    struct stat facts;
-    FILE *file = fopen(path, "rb");
+    dls_input input;
     *text = NULL;
     *size = 0;
-    if (!file) return fail_open(path, error);
-    dls_status status = DLS_OK;
-    if (!fstat(fileno(file), &facts) && S_ISDIR(facts.st_mode))
-        status = dls_fail(error, DLS_ERROR_FILE, "%.300s: a folder, expected a scene", path);
+    dls_status status = open_scene(path, &input, error);
     size_t room = 1 << 16;
     while (!status) { /* pipes have no size to ask for */
         char *larger = dls_alloc(room, 1);
@@ -472,16 +469,17 @@ static dls_status load(const char *path, char **text, size_t *size, dls_error *e
         if (*size) memcpy(larger, *text, *size);
         dls_free(*text);
         *text = larger;
-        *size += fread(*text + *size, 1, room - *size, file);
-        if (*size > DLS_SCENE_BYTES)
+        int64_t got = dls_input_read(&input, *text + *size, room - *size);
+        if (got > 0) *size += (size_t)got;
+        if (got < 0)
+            status = dls_input_fail(path, errno, error);
+        else if (*size > DLS_SCENE_BYTES)
             status = dls_fail(error, DLS_ERROR_FILE, "%.300s: larger than %d MB, expected a smaller scene",
                               path, DLS_SCENE_BYTES >> 20);
-        else if (ferror(file))
-            status = dls_fail(error, DLS_ERROR_FILE, "%.300s: cannot be read: %s", path, strerror(errno));
         if (*size < room) break;
         room *= 2;
     }
-    fclose(file);
+    dls_input_close(&input);
     return status ? status : check_text(path, *text, *size, error);
 }
 

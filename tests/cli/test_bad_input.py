@@ -3,6 +3,7 @@ import os
 import pathlib
 import random
 import shutil
+import socket
 import subprocess
 import sys
 
@@ -25,6 +26,60 @@ def test_missing_file():
 def test_folder_instead_of_a_file():
     pathlib.Path("folder.hdf5").mkdir()
     every_reader_refuses("folder.hdf5")
+
+
+BALL = """delassus: 1
+dimension: 3
+time: {step: 0.005, until: 0.01}
+materials: {steel: {density: 7800}}
+bodies:
+  - {shape: {kind: sphere, radius: 0.1}, material: steel}
+"""
+
+
+def no_files():
+    """What can be named like a file and would never end, or never begin, to be read."""
+    pathlib.Path("folder").mkdir(exist_ok=True)
+    if not os.path.exists("pipe"):
+        os.mkfifo("pipe")
+        socket.socket(socket.AF_UNIX).bind("socket")
+    return {"pipe": "a named pipe", "folder": "a folder", "/dev/zero": "a device", "socket": "a socket"}
+
+
+def test_what_is_no_file_is_refused_by_every_reader():
+    for path, kind in no_files().items():
+        for command in (["solve"], ["info"], ["export", "--matrix-market", "exported"], ["compare"]):
+            refuses(command[0], path, *command[1:], words=[f"{path}: {kind}", ", expected a file"], timeout=20)
+        for command in (["check"], ["run", "-q"]):
+            refuses(*command, path, words=[f"{path}: {kind}", ", expected a scene"], timeout=20)
+        for command in (["analyze"], ["picture"], ["export", "--csv", "exported"]):
+            refuses(command[0], path, *command[1:], words=[f"{path}: {kind}", ", expected a file"], timeout=20)
+
+
+def test_what_is_no_file_is_refused_as_a_mesh():
+    for path, kind in no_files().items():
+        pathlib.Path("mesh.yaml").write_text(BALL + f"  - {{motion: static, shape: {{kind: mesh, file: {path}}}}}\n")
+        refuses("check", "mesh.yaml", words=["mesh.yaml:7", f"{path}: {kind}", ", expected a file"], timeout=20)
+
+
+def test_what_is_no_file_is_refused_as_results_and_checkpoint():
+    pathlib.Path("ball.yaml").write_text(BALL)
+    run("run", "ball.yaml", "-o", "ball.h5", "-q")
+    for path, kind in no_files().items():
+        pathlib.Path("ball.h5.checkpoint").unlink()
+        pathlib.Path("ball.h5.checkpoint").symlink_to(pathlib.Path(path).absolute())
+        refuses("run", "ball.yaml", "-o", "ball.h5", "-q", "--resume", timeout=20,
+                words=[f"ball.h5.checkpoint: {kind}", ", expected a checkpoint"])
+        refuses("run", "ball.yaml", "-o", path, "-q", words=[path, "expected"], timeout=20)
+
+
+def test_files_and_pipes_as_standard_input():
+    pathlib.Path("ball.yaml").write_text(BALL)
+    for command, path in (("check", "ball.yaml"), ("info", problem())):
+        with open(path, "rb") as stream:
+            run(command, "/dev/stdin", stdin=stream)
+        with subprocess.Popen(["sh", "-c", f"sleep 0.2; cat {path}"], stdout=subprocess.PIPE) as slow:
+            run(command, "/dev/stdin", stdin=slow.stdout)
 
 
 def test_empty_file():

@@ -158,7 +158,7 @@ def test_messages_name_file_and_line():
         ("bodies: []\n", "scene.yaml:1: a scene has no 'delassus', expected 1"),
         (BALL + "title: &a b\n", "scene.yaml:5: anchors"),
         (BALL.replace("sphere, radius: 0.1", "mesh, file: no.stl") + "    motion: static\n",
-         "scene.yaml:4: ./no.stl: No such file"),
+         "scene.yaml:4: ./no.stl: cannot be read: No such file"),
         (BALL + "  - name: ball\n    shape: {kind: sphere, radius: 1}\n", "scene.yaml:5: there is a body 'ball'"),
     ]
     for text, message in cases:

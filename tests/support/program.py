@@ -13,11 +13,11 @@ pathlib.Path("leaks.txt").write_text("leak:libfontconfig\n")
 os.environ["LSAN_OPTIONS"] = f"suppressions={os.path.abspath('leaks.txt')}:print_suppressions=0"
 
 
-def run(*arguments, expect=0, limit=None, **options):
+def run(*arguments, expect=0, limit=None, timeout=120, **options):
     """Runs the program; `limit` is the largest file that it may write, in bytes."""
     def set_limit():
         resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
-    done = subprocess.run([PROGRAM, *map(str, arguments)], capture_output=True, text=True, timeout=120,
+    done = subprocess.run([PROGRAM, *map(str, arguments)], capture_output=True, text=True, timeout=timeout,
                           preexec_fn=set_limit if limit is not None else None, **options)
     assert done.returncode == expect, f"exit {done.returncode}, expected {expect}\n{done.stdout}\n{done.stderr}"
     return done

@@ -161,9 +161,10 @@ static void test_foreign_files(void **state) {
     fclose(file);
     mkdir("folder", 0777);
     expect(dls_checkpoint_read("words.txt", &c, &error), &error, "words.txt: no checkpoint");
-    expect(dls_checkpoint_read("folder", &c, &error), &error, "folder: cannot be read: Is a directory");
+    expect(dls_checkpoint_read("folder", &c, &error), &error, "folder: a folder, expected a checkpoint file");
     expect(dls_checkpoint_read("missing", &c, &error), &error, "missing: cannot be read: No such file");
-    expect(dls_checkpoint_read("/dev/zero", &c, &error), &error, "/dev/zero: cannot be read");
+    expect(dls_checkpoint_read("/dev/zero", &c, &error), &error,
+           "/dev/zero: a device, expected a checkpoint file");
     write_one("planar.checkpoint", 2, 3);
     assert_int_equal(dls_checkpoint_read("planar.checkpoint", &c, &error), DLS_OK);
     small_run run = small_run_create(3);

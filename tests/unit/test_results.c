@@ -587,7 +587,8 @@ static void test_foreign(void **state) {
     expect(dls_results_open("words.h5", &r, &error), &error, "words.h5: no results file: it does not begin");
     save("nothing.h5", "", 0);
     expect(dls_results_open("nothing.h5", &r, &error), &error, "nothing.h5: no results file");
-    expect(dls_results_open("folder", &r, &error), &error, "folder: cannot be read: no regular file");
+    expect(dls_results_open("folder", &r, &error), &error,
+           "folder: a folder, expected a file with the results of a run");
     hid_t access = H5Pcreate(H5P_FILE_ACCESS);
     H5Fclose(H5Fcreate("old.h5", H5F_ACC_TRUNC, H5P_DEFAULT, access));
     expect(dls_results_open("old.h5", &r, &error), &error, "an HDF5 file of another kind");

@@ -456,7 +456,7 @@ static void test_obj_files_that_are_refused(void **unused) {
     refuses_obj("v 0 0 0\nf a b c\n", "a face without an index");
     refuses_mesh("m.obj", "v 0 0 0\0", 9, "zero byte");
     refuses(HEAD3 "bodies:\n- motion: static\n  shape:\n    kind: mesh\n    file: absent.obj\n",
-            "test.yaml:6: ./absent.obj: No such file");
+            "test.yaml:6: ./absent.obj: cannot be read: No such file");
     refuses(HEAD3 "bodies:\n- {motion: static, shape: {kind: mesh}}\n", "a mesh has no 'file'");
 }
 
