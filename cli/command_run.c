@@ -215,9 +215,10 @@ const command command_run = {
     .operands = "SCENE",
     .details = "SCENE is a text file (docs/scene-format.md; 'delassus new' writes one). The results, one "
                "HDF5 file with an\n"
-               "XDMF beside it for ParaView, can be read while the run goes on. Ctrl-C finishes the step and "
-               "leaves a\n"
-               "checkpoint; --resume goes on from it with the same bits as a run that was never stopped. The "
+               "XDMF beside it for ParaView, can be read while the run goes on. Ctrl-C, SIGTERM or a "
+               "closed\n"
+               "terminal finish the step and leave a checkpoint; --resume goes on from it with the same bits "
+               "as a run that was never stopped. The "
                "scene and its\n"
                "settings must be the same, --until, --threads and --strict aside: a longer --until extends a "
                "finished run.\n"

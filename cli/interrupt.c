@@ -1,4 +1,4 @@
-/* SIGINT and SIGTERM as a flag. */
+/* SIGINT, SIGTERM and SIGHUP as a flag. */
 #include "interrupt.h"
 
 #include <signal.h>
@@ -17,6 +17,9 @@ void interrupt_watch(void) {
     sigemptyset(&action.sa_mask);
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
+    struct sigaction former;
+    bool is_ignored = !sigaction(SIGHUP, NULL, &former) && former.sa_handler == SIG_IGN; /* nohup: go on */
+    if (!is_ignored) sigaction(SIGHUP, &action, NULL);
 }
 
 bool interrupt_seen(void) { return seen; }

@@ -1,4 +1,5 @@
-/* Ctrl-C asks once, politely: work ends at the next good moment. A second one ends the program. */
+/* Ctrl-C, SIGTERM or a closed terminal ask once, politely: work ends at the next good moment. A second time
+ * ends the program. */
 #ifndef DELASSUS_CLI_INTERRUPT_H
 #define DELASSUS_CLI_INTERRUPT_H
 

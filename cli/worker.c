@@ -25,6 +25,7 @@ static double clock_now(void) {
 
 static _Noreturn void be_child(const worker_job *job, int descriptor) {
     signal(SIGINT, SIG_IGN); /* the parent decides */
+    signal(SIGHUP, SIG_IGN);
     signal(SIGTERM, SIG_DFL);
     job->work(job->input, job->result);
     const char *at = job->result;

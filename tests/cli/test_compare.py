@@ -152,10 +152,11 @@ def test_the_time_limit_is_the_solver_s_own_first():
 
 
 def test_interrupt_keeps_what_was_found():
-    process, _ = start_endless("60")
-    process.send_signal(signal.SIGINT)
-    outcomes, answer = finish(process, 1)
-    assert outcomes == ["cancelled"] * 4 and answer["complete"] is False, outcomes
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        process, _ = start_endless("60")
+        process.send_signal(number)
+        outcomes, answer = finish(process, 1)
+        assert outcomes == ["cancelled"] * 4 and answer["complete"] is False, outcomes
 
 
 def test_jobs_side_by_side_give_the_same_results():

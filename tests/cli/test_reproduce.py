@@ -309,14 +309,16 @@ def test_a_full_disk_leaves_no_result():
 
 
 def test_interrupt_leaves_no_result():
-    process = subprocess.Popen([PROGRAM, "reproduce", "000-8.1", "-o", "stopped", "--json"], stdout=subprocess.PIPE,
-                               stderr=subprocess.PIPE, text=True)
-    while not pathlib.Path("stopped/000-8.1-reduced").exists() and process.poll() is None:
-        time.sleep(0.001)
-    process.send_signal(signal.SIGINT)
-    output, errors = process.communicate(timeout=60)
-    assert process.returncode == 1 and errors == "" and json.loads(output)["complete"] is False, (output, errors)
-    assert not pathlib.Path("stopped/000-8.1-reduced/result.json").exists()
+    for number in (signal.SIGINT, signal.SIGHUP):
+        folder = f"stopped{number}"
+        process = subprocess.Popen([PROGRAM, "reproduce", "000-8.1", "-o", folder, "--json"], stdout=subprocess.PIPE,
+                                   stderr=subprocess.PIPE, text=True)
+        while not pathlib.Path(f"{folder}/000-8.1-reduced").exists() and process.poll() is None:
+            time.sleep(0.001)
+        process.send_signal(number)
+        output, errors = process.communicate(timeout=60)
+        assert process.returncode == 1 and errors == "" and json.loads(output)["complete"] is False, (output, errors)
+        assert not pathlib.Path(f"{folder}/000-8.1-reduced/result.json").exists()
 
 
 def test_refusals():

@@ -108,9 +108,9 @@ def same_data(a, b):
             assert done.returncode == 0, f"{part}: {done.stdout}{done.stderr}"
 
 
-def start(*arguments):
+def start(*arguments, **options):
     return subprocess.Popen([PROGRAM, "run", *map(str, arguments)], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                            text=True)
+                            text=True, **options)
 
 
 def until_file(path, child, seconds=60):
@@ -196,7 +196,7 @@ def test_solver_and_its_options():
 
 def test_interrupted():
     whole_drum()
-    for number in (signal.SIGINT, signal.SIGTERM):
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         for path in pathlib.Path(".").glob("stopped.h5*"):
             path.unlink()
         child = start("drum.yaml", "-o", "stopped.h5", "--set", "run.checkpoint_interval=0")
@@ -215,6 +215,16 @@ def test_interrupted():
     assert f"after step {steps}\n" in done.stderr, done.stderr
     assert done.stdout.startswith("finished: Small drum")
     same_data("stopped.h5", "whole.h5")
+
+
+def test_nohup_goes_on():
+    whole_drum()
+    child = start("drum.yaml", "-o", "nohup.h5", "-q", preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN))
+    until_file("nohup.h5", child)
+    child.send_signal(signal.SIGHUP)
+    child.communicate(timeout=60)
+    assert child.returncode == 0
+    same_data("nohup.h5", "whole.h5")
 
 
 def test_one_run_at_a_time():
