@@ -163,10 +163,12 @@ const command command_compare = {
     .summary = "solve many problems with many solvers; tables, performance profiles and residual curves",
     .operands = "FILE…",
     .details =
-        "Every solve runs in a process of its own with the time limit, so that a crash costs one result. "
-        "Times\n"
-        "are of the processor, for the solver call alone, the least of repeats that last 20 ms together. A\n"
-        "problem counts as solved when the residual of what came back is at most the tolerance.\n\n"
+        "Solves run in other processes, one after the other, with the time limit: a crash costs one result.\n"
+        "Times are of the processor, for the solver call alone, the least of repeats that last 20 ms "
+        "together\n"
+        "(below 20 µs, of 100). A problem counts as solved when the residual of what came back is at most "
+        "the\n"
+        "tolerance.\n\n"
         "  delassus compare problems/*.hdf5 --solvers nlgs:exact,nlgs:ebp+window=8 --tol 1e-4,1e-8 -o out\n\n"
         "DIR gets comparison.csv, comparison.json, curves.csv, profile_TOL.svg/png, curve_PROBLEM.svg/png.\n"
         "Exit status: 0 compared, 1 a solver crashed or the comparison was interrupted, 2 bad input.",

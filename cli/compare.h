@@ -69,7 +69,7 @@ typedef struct comparison {
 compare_result *comparison_result(const comparison *c, int tolerance, int problem, int solver);
 compare_curve *comparison_curve(const comparison *c, int problem, int solver);
 
-/* ---- compare_run.c: every solve in a process of its own ---- */
+/* ---- compare_run.c: every solve in another process ---- */
 
 /* False after one line on stderr: a file that cannot be read. */
 bool comparison_probe(comparison *c);

@@ -16,7 +16,8 @@ static const double GRACE_SECONDS = 2;      /* beyond the solver's own limit, be
 static const double GRACE_SHARE = 0.25;     /* the same, as a share of the limit */
 static const double READ_AGAIN_FACTOR = 10; /* reading may take so much longer than it did the first time */
 
-enum { MOST_REPEATS = 1000 };
+/* The second number where a solve is shorter than the floor of ratios: a better time would change none. */
+enum { MOST_REPEATS = 1000, ENOUGH_REPEATS = 100 };
 
 compare_result *comparison_result(const comparison *c, int tolerance, int problem, int solver) {
     size_t row = (size_t)tolerance * (size_t)c->problem_count + (size_t)problem;
@@ -98,6 +99,11 @@ static bool bench_solve(bench *b) {
                       &b->info, &b->error);
 }
 
+static bool is_measured(const compare_result *result, double total) {
+    int most = result->cpu_seconds < COMPARE_TIME_FLOOR ? ENOUGH_REPEATS : MOST_REPEATS;
+    return total >= LEAST_TOTAL || result->repeats >= most;
+}
+
 static void solve_work(const void *input, void *output) {
     const task *t = input;
     compare_result *result = output;
@@ -105,7 +111,7 @@ static void solve_work(const void *input, void *output) {
     double total = 0;
     bool good = bench_begin(&b, t);
     result->seconds = result->cpu_seconds = HUGE_VAL;
-    while (good && total < LEAST_TOTAL && result->repeats < MOST_REPEATS && (good = bench_solve(&b))) {
+    while (good && !is_measured(result, total) && (good = bench_solve(&b))) {
         total += b.info.cpu_seconds;
         result->seconds = fmin(result->seconds, b.info.seconds);
         result->cpu_seconds = fmin(result->cpu_seconds, b.info.cpu_seconds);
@@ -152,6 +158,12 @@ static void curve_work(const void *input, void *output) {
 
 /* ---- in the parent ------------------------------------------------------------------------------------ */
 
+static void show_reading(const worker_job *job, int ended, int count, void *user) {
+    const compare_problem *problem = job->input;
+    if (job->end == WORKER_WAITING)
+        progress_text(user, "reading %d of %d   %s", ended + 1, count, problem->path);
+}
+
 bool comparison_probe(comparison *c) {
     worker_job *jobs = report_allocate((size_t)c->problem_count, sizeof *jobs);
     for (int i = 0; i < c->problem_count; i++)
@@ -160,7 +172,9 @@ bool comparison_probe(comparison *c) {
                                .result = &c->problems[i].probe,
                                .result_size = sizeof(compare_probe),
                                .wall_limit = PROBE_LIMIT};
-    bool good = worker_run(jobs, c->problem_count, c->jobs, NULL, NULL);
+    progress line = progress_begin(0);
+    bool good = worker_run(jobs, c->problem_count, c->jobs, show_reading, &line);
+    progress_end(&line);
     for (int i = 0; i < c->problem_count; i++) {
         const compare_problem *problem = &c->problems[i];
         if (jobs[i].end == WORKER_DONE && problem->probe.good) continue;

@@ -1,10 +1,10 @@
-/* Work in processes of its own: a crash or an endless loop costs one result, never the others. */
+/* Work in other processes: a crash or an endless loop costs one result, never the others. A worker takes one
+ * job after the other; a new one replaces it when it crashes, is killed, or has done its share. */
 #ifndef DELASSUS_CLI_WORKER_H
 #define DELASSUS_CLI_WORKER_H
 
 #include <stdbool.h>
 #include <stddef.h>
-#include <sys/types.h>
 
 typedef enum worker_end {
     WORKER_WAITING = 0, /* not run; stays so after an interrupt */
@@ -17,16 +17,12 @@ typedef enum worker_end {
 typedef struct worker_job {
     void (*work)(const void *input, void *result); /* called in the child */
     const void *input;
-    void *result; /* plain data without pointers; filled when the end is WORKER_DONE */
+    void
+        *result; /* plain data without pointers; work begins with zeros; filled when the end is WORKER_DONE */
     size_t result_size;
     double wall_limit; /* s */
     worker_end end;
     int signal; /* that ended a crashed child, or 0 */
-
-    pid_t process; /* while it runs */
-    int pipe;
-    double deadline;
-    size_t received;
 } worker_job;
 
 /* Called in the parent when a job starts (end is WORKER_WAITING) and when it has ended. */

@@ -3,6 +3,7 @@ import csv
 import json
 import os
 import pathlib
+import resource
 import shutil
 import signal
 import subprocess
@@ -165,6 +166,24 @@ def test_jobs_side_by_side_give_the_same_results():
     one, three = run_json(*arguments), run_json(*arguments, "--jobs", "3")
     for left, right in zip(one["results"], three["results"], strict=True):
         assert left["measures"] == right["measures"] and left["iterations"] == right["iterations"]
+
+
+def largest_child():
+    return resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
+
+
+def test_memory_does_not_grow_with_the_number_of_files():
+    if "asan" in os.environ["DLS_BUILD_DIR"]:
+        raise tap.Skip("the sanitizer keeps what is freed")
+    path = problem("packing", 4000)
+    before = largest_child()
+    run("compare", path, "--solvers", "nlgs+max_iterations=1", "--tol", "1e-2")
+    one = largest_child()
+    copies = [pathlib.Path(f"copy{k}.hdf5") for k in range(60)]
+    for copy in copies:
+        copy.symlink_to(path)
+    run("compare", *copies, "--solvers", "nlgs+max_iterations=1", "--tol", "1e-2")
+    assert largest_child() < 1.3 * one, (before, one, largest_child())
 
 
 tap.main(globals())
