@@ -22,30 +22,24 @@ static bool refuse_law(const char *name) {
     return false;
 }
 
-/* The member that holds the law's name, NULL for a solver without one. */
-static const char **law_member(const solver_choice *choice) {
-    const dls_solver *solver = choice->solver;
+/* The option that holds the law's name, NULL for a solver without one. */
+static const dls_field *law_field(const dls_solver *solver) {
     for (int i = 0; i < solver->field_count; i++)
-        if (!strcmp(solver->fields[i].key, "law"))
-            return (const char **)(uintptr_t)(choice->options.bytes + solver->fields[i].offset);
+        if (!strcmp(solver->fields[i].key, "law")) return &solver->fields[i];
     return NULL;
 }
 
 bool solver_choice_set_law(solver_choice *choice, const char *name) {
-    const dls_law *law = dls_law_find(name);
-    if (!law) return refuse_law(name);
-    const char **member = law_member(choice);
-    if (!member) {
-        report_error("solver '%s' takes no law, got '%s'", choice->solver->name, name);
-        return false;
-    }
-    *member = law->name;
-    return true;
+    if (!dls_law_find(name)) return refuse_law(name);
+    const dls_field *field = law_field(choice->solver);
+    if (field && !dls_field_set(field, 1, choice->options.bytes, "law", name, NULL)) return true;
+    report_error("solver '%s' takes no law, got '%s'", choice->solver->name, name);
+    return false;
 }
 
 const char *solver_choice_law(const solver_choice *choice) {
-    const char *const *member = law_member(choice);
-    return member ? *member : "";
+    const dls_field *field = law_field(choice->solver);
+    return field ? choice->options.bytes + field->offset : "";
 }
 
 static bool has_field(const dls_solver *solver, const char *key) {

@@ -69,12 +69,15 @@ DLS_API void dls_workspace_destroy(dls_workspace *workspace);
  * One table per options struct says all that is known of each option; help texts, `--set key=value`,
  * files and bindings are generated from it. */
 
+/* Room of a name in options, with its end. */
+#define DLS_NAME_SIZE 32
+
 typedef enum dls_field_type {
     DLS_FIELD_INT,
     DLS_FIELD_REAL,
     DLS_FIELD_BOOL,
     DLS_FIELD_CHOICE, /* an enum */
-    DLS_FIELD_NAME    /* a const char * that must outlive the options */
+    DLS_FIELD_NAME    /* a char[DLS_NAME_SIZE] in the options: they are copied whole */
 } dls_field_type;
 
 typedef struct dls_field {

@@ -101,13 +101,15 @@ DLS_API void dls_simulation_destroy(dls_simulation *simulation);
 /* A solver's defaults as a simulation has them: tolerance 1e-6, and at least one sweep in every step, so that
  * the errors of a body at rest die out. */
 DLS_API void dls_simulation_solver_defaults(const dls_solver *solver, void *options);
-/* auto with those defaults until told otherwise. The options are copied, strings in them are not. */
+/* auto with those defaults until told otherwise; for the solver of a scene see scene.h. The options are
+ * copied whole. */
 DLS_API dls_status dls_simulation_set_solver(dls_simulation *simulation, const dls_solver *solver,
                                              const void *options, dls_error *error);
 DLS_API dls_status dls_simulation_set_step(dls_simulation *simulation, double h, dls_error *error);
 
 DLS_API dls_status dls_simulation_step(dls_simulation *simulation, dls_step_report *report, dls_error *error);
-/* The world as it stands after the last step: what dls_body_state_get and others read. */
+/* The world as it stands after the last step: what dls_body_state_get and others read. Valid as long as the
+ * caller keeps the world that it gave. */
 DLS_API const dls_world *dls_simulation_world(const dls_simulation *simulation);
 DLS_API double dls_simulation_time(const dls_simulation *simulation);
 DLS_API int64_t dls_simulation_steps(const dls_simulation *simulation);
@@ -136,8 +138,9 @@ typedef struct dls_contact_record {
 
 DLS_API int dls_simulation_contact_count(const dls_simulation *simulation);
 DLS_API void dls_simulation_contact(const dls_simulation *simulation, int index, dls_contact_record *record);
-/* The contact problem of the last step and its solution, blocks in the order of contacts; valid until the
- * next. */
+/* The contact problem of the last step and its solution, blocks in the order of contacts. Both are the
+ * simulation's own, valid until its next dls_simulation_step or dls_simulation_state_read, or its end; bodies
+ * may be added and removed meanwhile. Records and poses are copies. */
 DLS_API const dls_problem *dls_simulation_problem(const dls_simulation *simulation);
 DLS_API const double *dls_simulation_impulses(const dls_simulation *simulation);
 /* Where bodies stood when that problem was made. */

@@ -40,15 +40,23 @@ DLS_API dls_status dls_scene_read_stored(const char *text, size_t size, const ch
                                          const char *const *settings, dls_scene **scene, dls_error *error);
 DLS_API void dls_scene_destroy(dls_scene *scene);
 
-/* The file's text with the settings that were applied as a comment at its end: enough to read it again. */
+/* A simulation of the scene's world with its integrator, its solver and their options, at its beginning; one
+ * that dls_simulation_create makes of the same world has the default solver. The scene must outlive it.
+ * dls_run_scene (run.h) records, too. */
+DLS_API dls_status dls_scene_simulation_create(dls_scene *scene, dls_simulation **simulation,
+                                               dls_error *error);
+
+/* What follows belongs to the scene and is valid until it is destroyed.
+ *
+ * The file's text with the settings that were applied as a comment at its end: enough to read it again. */
 DLS_API const char *dls_scene_text(const dls_scene *scene);
 DLS_API int dls_scene_setting_count(const dls_scene *scene);
 DLS_API const char *dls_scene_setting(const dls_scene *scene, int index);
-/* The files that it read beside its text (meshes), each once; they belong to the scene. */
+/* The files that it read beside its text (meshes), each once. */
 DLS_API int dls_scene_file_count(const dls_scene *scene);
 DLS_API const dls_file *dls_scene_files(const dls_scene *scene);
 DLS_API const char *dls_scene_title(const dls_scene *scene); /* "" for none */
-DLS_API dls_world *dls_scene_world(dls_scene *scene);        /* owned by the scene */
+DLS_API dls_world *dls_scene_world(dls_scene *scene);
 DLS_API const dls_simulation_options *dls_scene_simulation_options(const dls_scene *scene);
 DLS_API const dls_run_options *dls_scene_run_options(const dls_scene *scene);
 DLS_API const dls_solver *dls_scene_solver(const dls_scene *scene);

@@ -112,7 +112,7 @@ typedef enum dls_acceleration {
 
 typedef struct dls_nlgs_options {
     dls_stop_options stop;
-    const char *law; /* its name in the law table */
+    char law[DLS_NAME_SIZE]; /* its name in the law table */
     dls_law_options local;
     dls_order order;
     int seed;          /* of the random order */

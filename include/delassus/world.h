@@ -194,7 +194,8 @@ DLS_API dls_status dls_world_remove_body(dls_world *world, dls_body_id id, dls_e
 DLS_API int dls_world_body_count(const dls_world *world); /* ids given so far, removed ones included */
 typedef enum dls_presence { DLS_WAITING = 0, DLS_PRESENT, DLS_GONE } dls_presence;
 DLS_API dls_presence dls_body_presence(const dls_world *world, dls_body_id id);
-DLS_API const char *dls_body_name(const dls_world *world, dls_body_id id);         /* "" for none */
+/* "" for none; valid as long as the world. */
+DLS_API const char *dls_body_name(const dls_world *world, dls_body_id id);
 DLS_API dls_body_id dls_world_find_body(const dls_world *world, const char *name); /* −1 when there is none */
 DLS_API dls_motion dls_body_motion(const dls_world *world, dls_body_id id);
 
@@ -202,6 +203,7 @@ typedef struct dls_body_state {
     double x[3], q[4], v[3], w[3];
 } dls_body_state;
 
+/* States, poses and masses are copies: nothing that is read here changes with the world. */
 DLS_API dls_status dls_body_state_get(const dls_world *world, dls_body_id id, dls_body_state *state,
                                       dls_error *error);
 /* A driven position goes on from where this puts the body. */
@@ -223,7 +225,8 @@ DLS_API dls_status dls_body_mass_get(const dls_world *world, dls_body_id id, dls
 DLS_API double dls_body_radius(const dls_world *world, dls_body_id id);
 DLS_API int dls_body_shape_count(const dls_world *world, dls_body_id id);
 /* A shape as it lies about the mass centre, in body axes: world = x + R(q)·pose. Points and triangles belong
- * to the world; those of a polygon or polyhedron are the vertices of its hull. */
+ * to the world and are valid until the step in which the body leaves it; those of a polygon or polyhedron are
+ * the vertices of its hull. */
 DLS_API dls_status dls_body_shape(const dls_world *world, dls_body_id id, int index, dls_shape_def *def,
                                   dls_error *error);
 

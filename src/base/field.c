@@ -61,7 +61,11 @@ dls_status dls_field_set(const dls_field *fields, int field_count, void *options
     if (field->type == DLS_FIELD_INT || field->type == DLS_FIELD_REAL)
         return set_number(field, member, value, error);
     if (field->type == DLS_FIELD_NAME) {
-        *(const char **)(void *)member = value;
+        if (strlen(value) >= DLS_NAME_SIZE)
+            return dls_fail(error, DLS_ERROR_ARGUMENT,
+                            "%s: '%.60s' is longer than a name, at most %d letters", key, value,
+                            DLS_NAME_SIZE - 1);
+        memmove(member, value, strlen(value) + 1); /* it may be the member itself */
         return DLS_OK;
     }
     const char *choices = field->type == DLS_FIELD_BOOL ? "no|yes" : field->choices;
@@ -86,6 +90,9 @@ dls_status dls_field_check(const dls_field *fields, int field_count, const void 
     for (int i = 0; i < field_count; i++) {
         const dls_field *field = &fields[i];
         const char *member = (const char *)options + field->offset;
+        if (field->type == DLS_FIELD_NAME && !memchr(member, 0, DLS_NAME_SIZE))
+            return dls_fail(error, DLS_ERROR_ARGUMENT, "%s has no end, expected at most %d letters",
+                            field->key, DLS_NAME_SIZE - 1);
         if (field->type == DLS_FIELD_BOOL || field->type == DLS_FIELD_NAME) continue;
         bool choice = field->type == DLS_FIELD_CHOICE;
         double value = field->type == DLS_FIELD_REAL ? *(const double *)member : *(const int *)member;
@@ -109,11 +116,9 @@ void dls_field_print(const dls_field *field, const void *options, char *text, si
         if (strtod(text, NULL) != value) snprintf(text, text_size, "%.17g", value);
         break;
     }
-    case DLS_FIELD_NAME: {
-        const char *name = *(const char *const *)(const void *)member;
-        snprintf(text, text_size, "%s", name ? name : "");
+    case DLS_FIELD_NAME:
+        snprintf(text, text_size, "%.*s", DLS_NAME_SIZE - 1, member);
         break;
-    }
     case DLS_FIELD_BOOL:
         snprintf(text, text_size, "%s", *(const bool *)member ? "yes" : "no");
         break;

@@ -62,11 +62,9 @@ void dls_simulation_solver_defaults(const dls_solver *solver, void *options) {
 static dls_status check_law(const dls_solver *solver, const unsigned char *options, dls_error *error) {
     for (int k = 0; k < solver->field_count; k++) {
         const dls_field *field = &solver->fields[k];
-        const char *name;
+        const char *name = (const char *)options + field->offset;
         if (field->type != DLS_FIELD_NAME || strcmp(field->key, "law") != 0) continue;
-        memcpy(&name, options + field->offset, sizeof name);
-        if (!name || !dls_law_find(name))
-            return dls_fail(error, DLS_ERROR_ARGUMENT, "no law '%.60s'", name ? name : "");
+        if (!dls_law_find(name)) return dls_fail(error, DLS_ERROR_ARGUMENT, "no law '%.60s'", name);
     }
     return DLS_OK;
 }

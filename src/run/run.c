@@ -65,14 +65,6 @@ static dls_status describe(runner *x, dls_error *error) {
     return DLS_OK;
 }
 
-static dls_status make_simulation(runner *x, dls_error *error) {
-    dls_status status = dls_simulation_create(dls_scene_world(x->scene),
-                                              dls_scene_simulation_options(x->scene), &x->simulation, error);
-    if (status) return status;
-    return dls_simulation_set_solver(x->simulation, dls_scene_solver(x->scene),
-                                     dls_scene_solver_options(x->scene), error);
-}
-
 /* ---- when ---- */
 
 /* Whether an output time lies in the step, to half a step: decided by its number alone, and for every output
@@ -221,7 +213,7 @@ static dls_status begin_anew(runner *x, dls_error *error) {
 static dls_status begin(runner *x, dls_error *error) {
     bool resumed = false;
     dls_status status = describe(x, error);
-    if (!status) status = make_simulation(x, error);
+    if (!status) status = dls_scene_simulation_create(x->scene, &x->simulation, error);
     if (!status && x->def->results) {
         int length = snprintf(x->checkpoint, sizeof x->checkpoint, "%s.checkpoint", x->def->results);
         if (length < 0 || (size_t)length >= sizeof x->checkpoint)

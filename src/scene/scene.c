@@ -525,6 +525,20 @@ const dls_run_options *dls_scene_run_options(const dls_scene *scene) { return &s
 const dls_solver *dls_scene_solver(const dls_scene *scene) { return scene->options.solver; }
 const void *dls_scene_solver_options(const dls_scene *scene) { return scene->options.solver_options.bytes; }
 
+dls_status dls_scene_simulation_create(dls_scene *scene, dls_simulation **simulation, dls_error *error) {
+    dls_error_clear(error);
+    if (!scene || !simulation)
+        return dls_fail(error, DLS_ERROR_ARGUMENT, "a scene and a place for its simulation are needed");
+    dls_status status = dls_simulation_create(scene->world, &scene->options.simulation, simulation, error);
+    if (!status)
+        status = dls_simulation_set_solver(*simulation, scene->options.solver,
+                                           scene->options.solver_options.bytes, error);
+    if (!status) return DLS_OK;
+    dls_simulation_destroy(*simulation);
+    *simulation = NULL;
+    return status;
+}
+
 const char *dls_scene_doubt(const dls_scene *scene, int index) {
     const dls_doubt *doubt = scene->doubts;
     while (doubt && index-- > 0) doubt = doubt->next;

@@ -409,7 +409,7 @@ static dls_status solve(const dls_problem *p, const void *options, double *r, do
     x.sweeps.stop = x.newton_options.stop = x.gradient.stop = x.quasi_newton.stop = x.options->stop;
     x.many = p->block_count >= (is_step(p) ? STEP_BLOCKS : STORED_BLOCKS);
     if (x.many && is_step(p)) x.sweeps.stall_sweeps = 0; /* others decide when sweeps have stalled */
-    info->law = x.sweeps.law;
+    info->law = dls_law_find(x.sweeps.law)->name;
     if (!dls_monitor_prepare(&x.monitor, p, &x.options->stop, w)) return dls_fail_memory(error);
     dls_monitor_start(&x.monitor, r);
     info->outcome = DLS_CONVERGED;

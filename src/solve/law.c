@@ -7,7 +7,7 @@
 
 #include <ctype.h>
 
-enum { MAX_REGISTERED = 16, MAX_NAME = 31, STACK_DATA = 64 };
+enum { MAX_REGISTERED = 16, MAX_NAME = DLS_NAME_SIZE - 1, STACK_DATA = 64 };
 
 static const dls_law *const built_in[] = {&dls_law_sbp,   &dls_law_sal,   &dls_law_ebp,  &dls_law_eal,
                                           &dls_law_epdas, &dls_law_ipdas, &dls_law_exact};

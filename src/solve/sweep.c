@@ -383,7 +383,7 @@ dls_status dls_sweep_prepare(dls_sweep *s, const dls_problem *p, const dls_nlgs_
                      .threads = o->stop.threads,
                      .relaxation = o->relaxation,
                      .increments = o->stop.measure != DLS_STOP_RESIDUAL};
-    if (!s->law) return dls_fail(error, DLS_ERROR_ARGUMENT, "no law '%s'", o->law ? o->law : "");
+    if (!s->law) return dls_fail(error, DLS_ERROR_ARGUMENT, "no law '%s'", o->law);
     s->visits = kind_of_visit(p, s->law);
     s->state = DLS_TAKE(w, double, p->op->state_size(p));
     if (!s->state || !prepare_order(s, o, w) || !prepare_law(s, w) || !prepare_rests(s, o, w))

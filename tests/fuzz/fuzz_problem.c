@@ -122,7 +122,7 @@ static void sweep(source *s, const dls_problem *problem, double *r, double *u) {
     int order = take_byte(s), law = take_byte(s);
     options.stop.max_iterations = 5;
     options.order = (dls_order)((order & 0x7f) % 4);
-    options.law = dls_law_at((law & 0x7f) % dls_law_count())->name;
+    snprintf(options.law, sizeof options.law, "%s", dls_law_at((law & 0x7f) % dls_law_count())->name);
     check_message(dls_solve_nlgs(problem, &options, r, u, NULL, &info, &error), &error);
 }
 

@@ -84,6 +84,10 @@ def test_example_with_cmake_shared_and_static():
     assert answer(HERE / "cmake" / "solve_one_contact") == ANSWER
     assert answer(HERE / "cmake" / "solve_one_contact_static") == ANSWER
     assert run(HERE / "cmake" / "step_a_world") == PILE_ANSWER
+    scene = HERE / "cmake" / "run_a_scene"
+    assert run(scene) == "t = 0.50 s by nlgs to 1e-09: all of 500 steps certified\n"
+    template = ROOT / "scenes" / "templates" / "incline.yaml"
+    assert run(scene, template, "time.until=0.1", "solver.name=pqn").startswith("t = 0.10 s by pqn to 1e-08: all of ")
 
 
 def test_each_header_stands_alone_in_c_and_cxx():

@@ -19,7 +19,7 @@ static double *doubles(int count) { return calloc((size_t)count + 1, sizeof(doub
 
 static dls_nlgs_options options_for(const char *law, double tolerance) {
     dls_nlgs_options options = dls_default_nlgs_options();
-    options.law = law;
+    snprintf(options.law, sizeof options.law, "%s", law);
     options.stop.tolerance = tolerance;
     options.stop.max_iterations = 50000;
     return options;

@@ -115,7 +115,7 @@ static void same_bits_on_any_number_of_threads(void **state) {
             check_threads(p, options, true);
             options.alternate = true;
             options.relaxation = 0.8;
-            options.law = "sbp";
+            strcpy(options.law, "sbp");
             options.stop.max_iterations = 6;
             options.stop.measure = DLS_STOP_EPS_GLOB;
             check_threads(p, options, true);

@@ -84,7 +84,7 @@ static entry solve_pair(const char *name, const dls_problem *p, const char *law,
     dls_error error;
     double *r = calloc((size_t)dls_problem_row_count(p) + 1, sizeof(double));
     int64_t blocks = dls_problem_stored_blocks(p) + 20 * dls_problem_block_count(p), limit = WORK / blocks;
-    options.law = law;
+    snprintf(options.law, sizeof options.law, "%s", law);
     options.stop.tolerance = tolerance;
     options.stop.max_iterations = limit < SWEEPS ? (int)limit : SWEEPS;
     if (dls_solve_nlgs(p, &options, r, NULL, NULL, &info, &error)) fail_msg("%s: %s", name, error.message);

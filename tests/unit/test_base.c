@@ -180,7 +180,7 @@ typedef struct settings {
     double size;
     bool loud;
     int colour;
-    const char *name;
+    char name[DLS_NAME_SIZE];
 } settings;
 
 static const dls_field table[] = {
@@ -218,9 +218,12 @@ static void options_from_text(void **state) {
     assert_int_equal(s.colour, 2);
     assert_int_equal(set(&s, "colour", "red", NULL), DLS_OK);
     assert_int_equal(s.colour, 0);
-    const char *name = "anything";
+    char name[] = "anything";
     assert_int_equal(set(&s, "name", name, NULL), DLS_OK);
-    assert_ptr_equal(s.name, name);
+    memset(name, 'x', sizeof name); /* it was copied */
+    assert_string_equal(s.name, "anything");
+    assert_int_equal(set(&s, "name", s.name, NULL), DLS_OK);
+    assert_string_equal(s.name, "anything");
 }
 
 /* A refused value changes nothing and says what would do. */
@@ -245,6 +248,7 @@ static void refused_options(void **state) {
         {"colour", "greenish", "red|green"},
         {"colour", "", "red|green"},
         {"colour", "red|green", "one of"},
+        {"name", "one-letter-more-than-there-is-ro", "at most 31"},
         {"colr", "red", "did you mean 'colour'"},
         {"SIZE", "1", "no option 'SIZE'"},
         {"siz", "1", "did you mean 'size'"},

@@ -6,6 +6,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 /* A disc that rolls, one that is born at a time which steps do not hit to the bit, one that dies. */
@@ -272,13 +273,98 @@ static void test_no_memory(void **state) {
     assert_true(run_until(rolling, "time.until=0.15", "memory.h5", true, &after).hash == expected);
 }
 
+/* ---- simulations of scenes, and what they hand out ---- */
+
+static uint64_t hash_of(dls_simulation *simulation, int steps) {
+    dls_error error;
+    for (int k = 0; k < steps; k++)
+        if (dls_simulation_step(simulation, NULL, &error)) fail_msg("%s", error.message);
+    uint64_t hash = dls_simulation_hash(simulation);
+    dls_simulation_destroy(simulation);
+    return hash;
+}
+
+static void test_a_simulation_of_a_scene_has_its_solver(void **state) {
+    (void)state;
+    char text[2048];
+    snprintf(text, sizeof text, "%ssolver: {name: nlgs, law: sbp, max_iterations: 2, acceleration: plain}\n",
+             rolling);
+    witness w = {0};
+    uint64_t expected = run_until(text, NULL, NULL, false, &w).hash;
+    dls_simulation *simulation;
+    dls_error error;
+    dls_scene *scene = scene_until(text, NULL);
+    assert_int_equal(dls_scene_simulation_create(scene, &simulation, &error), DLS_OK);
+    assert_true(hash_of(simulation, 10) == expected);
+    dls_scene_destroy(scene);
+    scene = scene_until(text, NULL); /* the default solver ends elsewhere, or this test would see nothing */
+    assert_int_equal(dls_simulation_create(dls_scene_world(scene), dls_scene_simulation_options(scene),
+                                           &simulation, &error),
+                     DLS_OK);
+    assert_false(hash_of(simulation, 10) == expected);
+    dls_scene_destroy(scene);
+    assert_int_equal(dls_scene_simulation_create(NULL, &simulation, &error), DLS_ERROR_ARGUMENT);
+}
+
+/* Problem, impulses, names and points stay what they are while bodies come and go between two steps. */
+static void test_what_is_handed_out_stays_while_bodies_come(void **state) {
+    (void)state;
+    static const char text[] = HEAD2
+        "bodies:\n"
+        "  - {name: ground, motion: static, shape: {kind: half-plane}}\n"
+        "  - {name: box, position: [0, 0.1], shape: {kind: polygon, points: [[-0.1, -0.1], [0.1, -0.1], "
+        "[0, 0.2]]}}\n";
+    dls_simulation *simulation;
+    dls_error error;
+    dls_scene *scene = scene_until(text, NULL);
+    dls_world *world = dls_scene_world(scene);
+    assert_int_equal(dls_scene_simulation_create(scene, &simulation, &error), DLS_OK);
+    assert_int_equal(dls_simulation_step(simulation, NULL, &error), DLS_OK);
+    const dls_problem *problem = dls_simulation_problem(simulation);
+    const double *r = dls_simulation_impulses(simulation);
+    const char *name = dls_body_name(world, 1);
+    dls_shape_def shape;
+    assert_int_equal(dls_body_shape(world, 1, 0, &shape, &error), DLS_OK);
+    dls_measures before, after;
+    assert_int_equal(dls_problem_measure(problem, r, NULL, &before, &error), DLS_OK);
+    assert_int_equal(dls_problem_contact_count(problem), 2);
+    double corner[3];
+    memcpy(corner, shape.points, sizeof corner);
+    dls_shape_def disc = {.kind = DLS_DISC, .pose.q = {1}, .radius = 0.01, .group = 1, .collides = 1};
+    dls_body_def more = dls_default_body_def();
+    more.shapes = &disc;
+    more.shape_count = 1;
+    for (int k = 0; k < 3000; k++) {
+        more.pose.x[0] = k;
+        more.pose.x[1] = 5;
+        assert_int_equal(dls_world_add_body(world, &more, NULL, &error), DLS_OK);
+    }
+    assert_int_equal(dls_world_remove_body(world, 1, &error), DLS_OK);
+    assert_int_equal(dls_problem_measure(problem, r, NULL, &after, &error), DLS_OK);
+    assert_memory_equal(&before, &after, sizeof before);
+    assert_string_equal(name, "box");
+    assert_memory_equal(shape.points, corner, sizeof corner);
+    dls_contact_record record;
+    dls_simulation_contact(simulation, 1, &record);
+    assert_true(record.body_a == 1 || record.body_b == 1);
+    assert_true(record.impulse[0] == r[2]);
+    dls_simulation_destroy(simulation);
+    dls_scene_destroy(scene);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_callbacks),          cmocka_unit_test(test_frames),
-        cmocka_unit_test(test_frames_are_regular), cmocka_unit_test(test_stopping_and_going_on),
-        cmocka_unit_test(test_extending),          cmocka_unit_test(test_going_on_is_refused),
-        cmocka_unit_test(test_problems_of_frames), cmocka_unit_test(test_bad_calls),
+        cmocka_unit_test(test_callbacks),
+        cmocka_unit_test(test_frames),
+        cmocka_unit_test(test_frames_are_regular),
+        cmocka_unit_test(test_stopping_and_going_on),
+        cmocka_unit_test(test_extending),
+        cmocka_unit_test(test_going_on_is_refused),
+        cmocka_unit_test(test_problems_of_frames),
+        cmocka_unit_test(test_bad_calls),
         cmocka_unit_test(test_no_memory),
+        cmocka_unit_test(test_a_simulation_of_a_scene_has_its_solver),
+        cmocka_unit_test(test_what_is_handed_out_stays_while_bodies_come),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
