@@ -47,6 +47,13 @@ typedef struct dls_file {
     size_t size;
 } dls_file;
 
+/* ---- threads ----------------------------------------------------------------------------------------
+ * Threads may use the library at once, each with objects of its own: worlds, simulations, scenes, results,
+ * writers, checkpoints, workspaces. One object is for one thread at a time, except that problems and what was
+ * read of an FCLib file never change and may be shared. A world and its simulation count as one. Files may be
+ * read and written by all: what goes through HDF5 waits for each other. The allocator, laws and solvers of
+ * your own are set before threads start; a program that calls HDF5 itself needs one that is thread-safe. */
+
 /* ---- memory ----------------------------------------------------------------------------------------- */
 
 typedef struct dls_allocator {

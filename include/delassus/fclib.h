@@ -17,7 +17,7 @@
  * before the HDF5 library sees it, for a damaged one can crash that library; chunked or compressed data,
  * external files and soft links are refused, with the h5repack command that undoes them.
  *
- * The HDF5 library may be built without locks: let one thread at a time read or write files. */
+ * Several threads may read and write files at once: calls of the HDF5 library wait for each other. */
 #ifndef DELASSUS_FCLIB_H
 #define DELASSUS_FCLIB_H
 
@@ -37,7 +37,8 @@ DLS_API dls_status dls_fclib_read(const char *path, dls_fclib **file, dls_error 
 DLS_API dls_status dls_fclib_read_memory(const void *bytes, size_t size, dls_fclib **file, dls_error *error);
 DLS_API void dls_fclib_destroy(dls_fclib *file);
 
-DLS_API const dls_problem *dls_fclib_problem(const dls_fclib *file); /* owned by file */
+/* The problem, texts and arrays that follow belong to file and are valid until it is destroyed. */
+DLS_API const dls_problem *dls_fclib_problem(const dls_fclib *file);
 DLS_API dls_fclib_form dls_fclib_source_form(const dls_fclib *file);
 DLS_API int dls_fclib_freedoms(const dls_fclib *file); /* of a global problem, else 0 */
 /* Bodies that contacts touch, 0 where unknown: what the attribute numberOfInvolvedDS of the info group says,

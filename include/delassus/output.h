@@ -60,13 +60,15 @@ DLS_API dls_status dls_results_close(dls_results_writer *writer, const dls_run_s
 
 typedef struct dls_results dls_results;
 
+/* Texts, names, points, triangles and files that results hand out are valid until they are destroyed; states,
+ * contacts and reports are copies. One dls_results is for one thread at a time. */
 DLS_API dls_status dls_results_open(const char *path, dls_results **results, dls_error *error);
 DLS_API void dls_results_destroy(dls_results *results);
 DLS_API const char *dls_results_title(const dls_results *results);
 DLS_API const char *dls_results_scene_text(const dls_results *results);
 DLS_API int dls_results_setting_count(const dls_results *results);
 DLS_API const char *dls_results_setting(const dls_results *results, int index);
-/* Files that the scene needs beside its text, as it names them; they belong to results. */
+/* Files that the scene needs beside its text, as it names them. */
 DLS_API dls_status dls_results_files(dls_results *results, int *count, const dls_file **files,
                                      dls_error *error);
 DLS_API const char *dls_results_version(const dls_results *results); /* of the library that wrote it */
@@ -79,7 +81,6 @@ DLS_API int dls_results_dimension(const dls_results *results);
 /* Whether the run came to its end; summary may be NULL. */
 DLS_API bool dls_results_finished(const dls_results *results, dls_run_summary *summary);
 DLS_API int dls_results_material_count(const dls_results *results);
-/* Its name belongs to results. */
 DLS_API dls_status dls_results_material(const dls_results *results, dls_material_id id, dls_material_def *def,
                                         dls_error *error);
 DLS_API int dls_results_body_count(const dls_results *results);
@@ -123,6 +124,7 @@ DLS_API dls_status dls_checkpoint_read_memory(const void *bytes, size_t size, dl
 DLS_API void dls_checkpoint_destroy(dls_checkpoint *checkpoint);
 DLS_API int64_t dls_checkpoint_step(const dls_checkpoint *checkpoint);
 DLS_API double dls_checkpoint_time(const dls_checkpoint *checkpoint);
+/* These texts are valid until the checkpoint is destroyed. */
 DLS_API const char *dls_checkpoint_scene_text(const dls_checkpoint *checkpoint);
 DLS_API int dls_checkpoint_setting_count(const dls_checkpoint *checkpoint);
 DLS_API const char *dls_checkpoint_setting(const dls_checkpoint *checkpoint, int index);

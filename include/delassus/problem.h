@@ -79,7 +79,7 @@ DLS_API int dls_problem_block_size(const dls_problem *problem, int block);
 DLS_API int dls_problem_block_row(const dls_problem *problem, int block); /* its first row */
 DLS_API dls_block_kind dls_problem_block_kind(const dls_problem *problem, int block);
 DLS_API double dls_problem_mu(const dls_problem *problem, int block);
-DLS_API const double *dls_problem_b(const dls_problem *problem);
+DLS_API const double *dls_problem_b(const dls_problem *problem); /* valid as long as the problem */
 DLS_API double dls_problem_reference_velocity(const dls_problem *problem);
 DLS_API size_t dls_problem_memory(const dls_problem *problem);         /* bytes held */
 DLS_API int64_t dls_problem_stored_blocks(const dls_problem *problem); /* blocks of W, 0 when matrix-free */

@@ -88,6 +88,7 @@ DLS_API dls_status dls_world_add_material(dls_world *world, const dls_material_d
 DLS_API dls_status dls_world_set_material(dls_world *world, dls_material_id id, const dls_material_def *def,
                                           dls_error *error);
 DLS_API int dls_world_material_count(const dls_world *world);
+/* The name in it is valid until the material is set anew. */
 DLS_API dls_status dls_world_material(const dls_world *world, dls_material_id id, dls_material_def *def,
                                       dls_error *error);
 DLS_API dls_status dls_world_set_pair(dls_world *world, dls_material_id a, dls_material_id b,

@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "fclib/check.h"
+#include "fclib/h5_lock.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -66,6 +67,7 @@ static herr_t unshare(void *user) {
 /* ---- opening and closing ---- */
 
 static void silence(dls_h5 *h5) {
+    dls_h5_lock();
     H5Eget_auto2(H5E_DEFAULT, &h5->print, &h5->print_data);
     H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
 }
@@ -73,6 +75,7 @@ static void silence(dls_h5 *h5) {
 static void end_silence(const dls_h5 *h5) {
     H5Eclear2(H5E_DEFAULT);
     H5Eset_auto2(H5E_DEFAULT, h5->print, h5->print_data);
+    dls_h5_unlock();
 }
 
 /* Files grow in steps of 64 kB; headers and tables of an FCLib file take less than the room for them. */

@@ -22,7 +22,9 @@ typedef struct dls_h5 {
     void *print_data;
 } dls_h5;
 
-/* Opens image for reading, without a copy; it must have passed dls_h5_check and outlive h5. h5 must not move.
+/* From here until it is closed HDF5 is ours alone.
+ *
+ * Opens image for reading, without a copy; it must have passed dls_h5_check and outlive h5. h5 must not move.
  */
 dls_status dls_h5_open(dls_h5 *h5, dls_image image, const char *name, dls_error *error);
 /* The same on a copy of image that may change; an empty image starts a new file. added is how many bytes of

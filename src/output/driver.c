@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "fclib/check.h"
+#include "fclib/h5_lock.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -220,6 +221,7 @@ static herr_t note(hid_t stack, void *user) {
 
 dls_silence dls_silence_begin(void) {
     dls_silence silence = {0};
+    dls_h5_lock();
     complaint[0] = '\0';
     H5Eget_auto2(H5E_DEFAULT, &silence.print, &silence.data);
     H5Eset_auto2(H5E_DEFAULT, note, NULL);
@@ -245,6 +247,7 @@ void dls_silence_end(dls_silence silence) {
         H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
     else
         H5Eset_auto2(H5E_DEFAULT, silence.print, silence.data);
+    dls_h5_unlock();
 }
 
 dls_status dls_driver_fail(const dls_output_device *device, const char *name, const char *done,

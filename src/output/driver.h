@@ -27,7 +27,8 @@ hid_t dls_driver_access(dls_output_device *device);
 /* For tests: called before every write. NULL: nothing is. */
 void dls_driver_watch(void (*before_write)(void *user), void *user);
 
-/* Between these two HDF5 prints no errors; what it would have printed first is kept as one line. */
+/* Between these two HDF5 is ours alone and prints no errors; what it would have printed first is kept as one
+ * line. */
 typedef struct dls_silence {
     H5E_auto2_t print;
     void *data;
