@@ -18,6 +18,7 @@ enum { THREADS = 3 };
 static const char text[] =
     "delassus: 1\n"
     "dimension: 3\n"
+    "variables: {a: 0.2, f: '3*a + max(1, 2)'}\n"
     "materials: {stone: {density: 2500, mu: 0.5}}\n"
     "bodies:\n"
     "  - {name: floor, motion: static, shape: {kind: half-space}}\n"
@@ -25,7 +26,10 @@ static const char text[] =
     "     points: [[0, 0, 0], [0.2, 0, 0], [0, 0.2, 0], [0, 0, 0.2]]}}\n"
     "  - {position: [1, 0, 0.1], velocity: [1, 0, 0], shape: {kind: sphere, radius: 0.1}}\n"
     "  - {position: [1.15, 0, 0.25], shape: {kind: sphere, radius: 0.1}}\n"
-    "  - {position: [2, 0, 0.1], shape: {kind: box, size: [0.2, 0.2, 0.2]}}\n"
+    "  - {position: [2, 0, 0.1], shape: {kind: box, size: [a, a, a]}, force: [f*sin(20*t), 0, 0]}\n"
+    "  - {name: plate, motion: driven, position: [4, 0, 0.05], shape: {kind: box, size: [1, 1, 0.1]},\n"
+    "     drive: {z: {position: 0.01*(1 - cos(30*t))}}}\n"
+    "  - {position: [4, 0, 0.21], shape: {kind: sphere, radius: 0.1}}\n"
     "time: {step: 5e-3, until: 0.1}\n"
     "output: {interval: 0.01}\n"
     "solver: {tolerance: 1e-8}\n";
