@@ -178,14 +178,15 @@ static bool is_open(int d, double mu, double w, const double *r, const double *u
     return mu * small_norm(d - 1, z + 1) <= mu * small_norm(d - 1, u + 1) - z[0];
 }
 
-int dls_drop_open(const dls_problem *p, double *r, const double *u) {
+int dls_drop_open(const dls_problem *p, const double *r, const double *u, double *clean) {
     int dropped = 0;
+    if (clean) memcpy(clean, r, sizeof(double) * (size_t)p->row_count);
     for (int c = 0; c < p->block_count; c++) {
         int row = p->row[c], d = dls_size(p, c);
         if (p->kind[c] != DLS_CONTACT || small_dot(d, r + row, r + row) == 0 ||
             !is_open(d, p->mu[c], p->scale[c], r + row, u + row))
             continue;
-        memset(r + row, 0, sizeof(double) * (size_t)d);
+        if (clean) memset(clean + row, 0, sizeof(double) * (size_t)d);
         dropped++;
     }
     return dropped;

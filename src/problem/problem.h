@@ -138,8 +138,8 @@ typedef struct dls_verdict {
 dls_verdict dls_judge(const dls_problem *p, const double *r, const double *u, int threads);
 /* N of block c as the judge weighs it; returns |N_c|, m/s. */
 double dls_block_error(const dls_problem *p, int c, const double *r, const double *u);
-/* r_c ← 0 where the natural map calls the contact open; returns how many were not zero. */
-int dls_drop_open(const dls_problem *p, double *r, const double *u);
+/* How many contacts have an impulse that the natural map calls open; clean, or NULL, gets r without those. */
+int dls_drop_open(const dls_problem *p, const double *r, const double *u, double *clean);
 /* All measures; Wr_b = W r + b. */
 void dls_measure_all(const dls_problem *p, const double *r, const double *u, const double *Wr_b, int threads,
                      dls_measures *measures);

@@ -223,10 +223,10 @@ static void measure_pair(const dls_problem *p, const double *r, const double *u,
 static dls_status drop_open(const dls_problem *p, const dls_stop_options *stop, double *r, double *u,
                             double *state, dls_workspace *w, dls_error *error) {
     size_t bytes = sizeof(double) * (size_t)p->row_count;
+    if (dls_drop_open(p, r, u, NULL) == 0) return DLS_OK;
     double *clean = DLS_TAKE(w, double, p->row_count), *clean_u = DLS_TAKE(w, double, p->row_count);
     if (!clean || !clean_u) return dls_fail_memory(error);
-    memcpy(clean, r, bytes);
-    if (dls_drop_open(p, clean, u) == 0) return DLS_OK;
+    dls_drop_open(p, r, u, clean);
     dls_velocity(p, clean, clean_u, state, stop->threads);
     dls_verdict before = dls_judge(p, r, u, stop->threads),
                 after = dls_judge(p, clean, clean_u, stop->threads);

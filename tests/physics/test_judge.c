@@ -563,7 +563,7 @@ static void open_contacts_come_back_free(void **state) {
         assert_int_equal(info.outcome, DLS_CONVERGED);
         open = 0;
         for (int c = 0; c < blocks; c++) open += r[dls_problem_block_row(p, c)] == 0;
-        int dropped = dls_drop_open(p, r, u);
+        int dropped = dls_drop_open(p, r, u, NULL);
         if (dropped || 2 * open < blocks)
             fail_msg("%s: %d of %d contacts have none, %d others are open", solvers[k], open, blocks,
                      dropped);
@@ -611,7 +611,7 @@ static void impulses_that_hold_others_stay(void **state) {
         propped_defaults(&v.options);
         variant_solve(&v, p, r, u);
         assert_true(r[0] == 0 && r[2] == 1 / 0.9 && fabs(u[0]) < 1e-15 && u[2] > 2);
-        assert_int_equal(dls_drop_open(p, r, u), 1); /* open it is */
+        assert_int_equal(dls_drop_open(p, r, u, NULL), 1); /* open it is */
         dls_problem_destroy(p);
     }
 }
