@@ -3,10 +3,14 @@ import json
 import os
 import pathlib
 import resource
+import signal
 import subprocess
 
 PROGRAM = os.environ["DELASSUS"]
 SOURCE = pathlib.Path(os.environ["DLS_SOURCE_DIR"])
+
+# Whoever starts the tests under nohup has SIGHUP ignored in all that they start: the program then goes on by design.
+signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 # Fontconfig, below the figures, keeps its caches to the end behind pointers that the leak checker cannot follow.
 pathlib.Path("leaks.txt").write_text("leak:libfontconfig\n")
