@@ -113,8 +113,7 @@ DLS_API dls_status dls_problem_analyze(const dls_problem *problem, int dense_lim
 #define DLS_HELD_LIMIT 0.1
 
 typedef struct dls_measures {
-    double residual; /* the larger of ‖N‖/‖s‖ over contacts and over bilateral rows; INFINITY where N ≠ 0, s =
-                        0 */
+    double residual; /* the larger of ‖N‖/‖s‖ over contacts and over bilateral rows; INFINITY over 0 */
     double max_error;       /* max |N_c|, m/s */
     double held;            /* max |N_c|/max(s_c, v_ref); NaN without a reference velocity */
     double residual_active; /* ‖N‖ over b of blocks with r ≠ 0, at least v_ref each: impulses on open contacts
