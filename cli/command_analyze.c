@@ -1,9 +1,9 @@
 /* delassus analyze: what a run tells. */
-#include "analyze.h"
-#include "commands.h"
-#include "output_file.h"
-#include "report.h"
-#include "results_file.h"
+#include "cli/analyze/analyze.h"
+#include "cli/commands.h"
+#include "cli/support/output_file.h"
+#include "cli/support/report.h"
+#include "cli/support/results_file.h"
 
 #include <limits.h>
 #include <stdio.h>

@@ -1,8 +1,8 @@
 /* delassus check: reads a scene, says what it holds, warns of what is likely a mistake. */
-#include "commands.h"
-#include "json.h"
-#include "report.h"
-#include "shape_reference.h"
+#include "cli/commands.h"
+#include "cli/shape_reference.h"
+#include "cli/support/json.h"
+#include "cli/support/report.h"
 
 #include <delassus/scene.h>
 

@@ -1,10 +1,10 @@
 /* delassus compare: problems × solvers × tolerances, judged by one residual. */
-#include "commands.h"
-#include "compare.h"
-#include "interrupt.h"
-#include "output_file.h"
-#include "problem_file.h"
-#include "report.h"
+#include "cli/commands.h"
+#include "cli/compare/compare.h"
+#include "cli/support/interrupt.h"
+#include "cli/support/output_file.h"
+#include "cli/support/problem_file.h"
+#include "cli/support/report.h"
 
 #include <limits.h>
 #include <stdlib.h>

@@ -1,9 +1,9 @@
 /* delassus export: problems and results for other programs. */
-#include "commands.h"
-#include "output_file.h"
-#include "problem_file.h"
-#include "report.h"
-#include "results_file.h"
+#include "cli/commands.h"
+#include "cli/support/output_file.h"
+#include "cli/support/problem_file.h"
+#include "cli/support/report.h"
+#include "cli/support/results_file.h"
 
 #include <delassus/fclib.h>
 #include <delassus/run.h>

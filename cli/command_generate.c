@@ -1,8 +1,8 @@
 /* delassus generate: contact problems of any size, the same for the same seed. */
-#include "commands.h"
-#include "output_file.h"
-#include "report.h"
-#include "results_file.h"
+#include "cli/commands.h"
+#include "cli/support/output_file.h"
+#include "cli/support/report.h"
+#include "cli/support/results_file.h"
 
 #include <delassus/fclib.h>
 

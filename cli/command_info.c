@@ -1,8 +1,8 @@
 /* delassus info: what a file holds and how hard it may be, without solving it. */
-#include "commands.h"
-#include "json.h"
-#include "problem_file.h"
-#include "report.h"
+#include "cli/commands.h"
+#include "cli/support/json.h"
+#include "cli/support/problem_file.h"
+#include "cli/support/report.h"
 
 #include <delassus/delassus.h>
 

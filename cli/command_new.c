@@ -1,7 +1,7 @@
 /* delassus new: a commented scene to start from. */
-#include "commands.h"
-#include "output_file.h"
-#include "report.h"
+#include "cli/commands.h"
+#include "cli/support/output_file.h"
+#include "cli/support/report.h"
 
 #include <delassus/scene.h>
 

@@ -1,9 +1,9 @@
 /* delassus picture: a frame of a run, drawn. */
-#include "commands.h"
-#include "output_file.h"
-#include "picture.h"
-#include "report.h"
-#include "results_file.h"
+#include "cli/commands.h"
+#include "cli/picture/picture.h"
+#include "cli/support/output_file.h"
+#include "cli/support/report.h"
+#include "cli/support/results_file.h"
 
 #include <limits.h>
 #include <stdio.h>

@@ -1,10 +1,10 @@
 /* delassus reproduce: experiments of the papers, our numbers beside theirs, a verdict per claim. */
-#include "commands.h"
-#include "interrupt.h"
-#include "machine.h"
-#include "report.h"
-#include "reproduce.h"
-#include "table.h"
+#include "cli/commands.h"
+#include "cli/support/interrupt.h"
+#include "cli/support/machine.h"
+#include "cli/support/report.h"
+#include "cli/support/table.h"
+#include "experiments/reproduce.h"
 
 #include <delassus/delassus.h>
 

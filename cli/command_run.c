@@ -1,10 +1,10 @@
 /* delassus run: a scene from its first step to its last. */
-#include "commands.h"
-#include "interrupt.h"
-#include "output_file.h"
-#include "report.h"
-#include "results_file.h"
-#include "run_report.h"
+#include "cli/commands.h"
+#include "cli/run/report.h"
+#include "cli/support/interrupt.h"
+#include "cli/support/output_file.h"
+#include "cli/support/report.h"
+#include "cli/support/results_file.h"
 
 #include <delassus/run.h>
 

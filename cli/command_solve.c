@@ -1,15 +1,15 @@
 /* delassus solve: one problem, one solver, a certificate. */
-#include "commands.h"
-#include "interrupt.h"
-#include "json.h"
-#include "measure_list.h"
-#include "output_file.h"
-#include "problem_file.h"
-#include "progress.h"
-#include "report.h"
-#include "results_file.h"
-#include "solver_choice.h"
-#include "trace.h"
+#include "cli/commands.h"
+#include "cli/solve/measure_list.h"
+#include "cli/solve/solver_choice.h"
+#include "cli/solve/trace.h"
+#include "cli/support/interrupt.h"
+#include "cli/support/json.h"
+#include "cli/support/output_file.h"
+#include "cli/support/problem_file.h"
+#include "cli/support/progress.h"
+#include "cli/support/report.h"
+#include "cli/support/results_file.h"
 
 #include <delassus/delassus.h>
 

@@ -1,7 +1,7 @@
 /* delassus solvers: what there is, from the tables that the solvers themselves read. */
-#include "commands.h"
-#include "json.h"
-#include "report.h"
+#include "cli/commands.h"
+#include "cli/support/json.h"
+#include "cli/support/report.h"
 
 #include <delassus/delassus.h>
 

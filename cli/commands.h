@@ -2,7 +2,7 @@
 #ifndef DELASSUS_CLI_COMMANDS_H
 #define DELASSUS_CLI_COMMANDS_H
 
-#include "arguments.h"
+#include "cli/support/arguments.h"
 
 extern const command command_solve;
 extern const command command_info;

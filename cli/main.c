@@ -1,7 +1,7 @@
 /* The program: one table of commands. */
-#include "arguments.h"
-#include "commands.h"
-#include "report.h"
+#include "cli/commands.h"
+#include "cli/support/arguments.h"
+#include "cli/support/report.h"
 
 #include <delassus/delassus.h>
 

@@ -1,4 +1,4 @@
-#include "shape_reference.h"
+#include "cli/shape_reference.h"
 
 #include <delassus/collide.h>
 

@@ -2,7 +2,7 @@
 #ifndef COLLIDE_COLLIDER_H
 #define COLLIDE_COLLIDER_H
 
-#include "collide/broadphase.h"
+#include "collide/broad/broadphase.h"
 
 /* Who touches whom, in words that outlive rows. Ordered as rows are: uids ascend with them. */
 typedef struct dls_pair_key {

@@ -5,7 +5,7 @@
 #include "base/memory.h"
 #include "base/vector.h"
 #include "collide/collide.h"
-#include "collide/mesh_query.h"
+#include "collide/mesh/query.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
 
 #include "base/error.h"
 #include "base/vector.h"
-#include "world/expression.h"
+#include "world/function/expression.h"
 
 #include <ctype.h>
 #include <math.h>

@@ -6,12 +6,12 @@
 #include "base/memory.h"
 #include "base/random.h"
 #include "problem/cone.h"
-#include "solve/apgd.h"
 #include "solve/fields.h"
-#include "solve/ipm.h"
-#include "solve/newton.h"
-#include "solve/nlgs.h"
-#include "solve/pqn.h"
+#include "solve/global/apgd.h"
+#include "solve/global/ipm.h"
+#include "solve/global/newton.h"
+#include "solve/global/pqn.h"
+#include "solve/sweep/nlgs.h"
 
 #include <limits.h>
 #include <math.h>

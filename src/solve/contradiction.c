@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "solve/solve.h"
-#include "solve/sweep.h"
+#include "solve/sweep/sweep.h"
 
 #include <math.h>
 #include <string.h>

@@ -11,7 +11,7 @@
 #ifndef WORLD_WORLD_H
 #define WORLD_WORLD_H
 
-#include "world/shape.h"
+#include "world/shape/shape.h"
 
 #include <delassus/world.h>
 

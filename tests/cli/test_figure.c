@@ -1,6 +1,6 @@
 /* Figures as files: what is written, what is drawn, and what is left when writing fails. */
-#include "figure.h"
-#include "figure_page.h"
+#include "cli/figure/figure.h"
+#include "cli/figure/page.h"
 #include "support/test.h"
 
 #include <dirent.h>

@@ -1,5 +1,5 @@
 /* Surfaces and the styles that frame data: lines without markers, contours, rings. */
-#include "figure_surface.h"
+#include "cli/figure/surface.h"
 #include "support/test.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
 /* Claims of reproduced experiments: a claim that does not hold is seen, whatever its kind. */
-#include "reproduce.h"
+#include "experiments/reproduce.h"
 #include "support/test.h"
 
 #include <float.h>

@@ -1,6 +1,6 @@
 /* Fillings of paper 001: what is read from a history, the force on the container against the motion of the
  * mass centre, and the experiments themselves with a few spheres. */
-#include "reproduce_filling.h"
+#include "experiments/melanz/filling.h"
 #include "support/test.h"
 
 #include <math.h>

@@ -1,6 +1,6 @@
 /* Workers take many jobs each; what one job does to its process costs no other job its result. */
+#include "cli/support/worker.h"
 #include "support/test.h"
-#include "worker.h"
 
 #include <signal.h>
 #include <stdlib.h>

@@ -1,9 +1,9 @@
 /* A command line, a word on each line of the input, to the parser of every command: it must refuse it in one
  * line, or hand on operands and numbers that are in their ranges. Words that name solvers are parsed as such.
  */
-#include "commands.h"
-#include "report.h"
-#include "solver_choice.h"
+#include "cli/commands.h"
+#include "cli/solve/solver_choice.h"
+#include "cli/support/report.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* Bytes to the reader of expressions, which must refuse them in one line with a column or make a function.
  * A function has the same bits as its twin in parentheses, and with derivatives as without. */
-#include "world/expression.h"
+#include "world/function/expression.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -4,7 +4,7 @@
  * The first byte chooses the file and one of the uses of it; each 12 bytes after it are table, column, row,
  * place in the row, and the number as the file has it. HDF5's own bytes stay as they are. */
 #define _GNU_SOURCE
-#include "output/layout.h"
+#include "output/results/layout.h"
 
 #include <delassus/analysis.h>
 #include <delassus/run.h>

@@ -6,7 +6,7 @@
  * before, at and after births and deaths; results/ numbers of each kind put into each table. Those named
  * broke-* were found by fuzzing */
 #include "base/random.h"
-#include "output/layout.h"
+#include "output/results/layout.h"
 #include "support/checkpoint_world.h"
 #include "support/fclib_files.h"
 #include "support/sample.h"

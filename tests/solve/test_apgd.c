@@ -1,6 +1,6 @@
 /* Accelerated projected gradient: the papers' numbers, the relaxed problem, and the step length. */
 #include "base/memory.h"
-#include "solve/apgd.h"
+#include "solve/global/apgd.h"
 #include "support/sample.h"
 #include "support/test.h"
 #include "support/variant.h"

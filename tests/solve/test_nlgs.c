@@ -1,6 +1,6 @@
 /* Nonlinear Gauss–Seidel: every law, acceleration and order, against the judge and known solutions. */
 #include "base/memory.h"
-#include "solve/nlgs.h"
+#include "solve/sweep/nlgs.h"
 #include "support/sample.h"
 #include "support/scale.h"
 #include "support/scene.h"

@@ -1,6 +1,6 @@
 /* Projected quasi-Newton: its parameters, and how δ follows success and failure. */
 #include "base/memory.h"
-#include "solve/pqn.h"
+#include "solve/global/pqn.h"
 #include "support/multibody.h"
 #include "support/sample.h"
 #include "support/test.h"

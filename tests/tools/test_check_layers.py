@@ -18,8 +18,14 @@ LAWFUL = {
     "src/fclib/read.c": "#include <hdf5.h>\n",
     "src/solve/nlgs.h": "",
     "src/integrate/step.c": '#include "base/memory.h"\n#include "solve/nlgs.h"\n',
-    "cli/main.c": '#include "table.h"\n#include <cairo.h>\n#include <delassus/delassus.h>\n',
-    "cli/table.h": "",
+    "src/solve/law/law.h": '#include "solve/solve.h"\n',
+    "src/solve/solve.h": "",
+    "src/solve/global/newton.c": '#include "solve/law/law.h"\n',
+    "cli/main.c": '#include "cli/support/table.h"\n#include "experiments/list.h"\n#include <delassus/delassus.h>\n',
+    "cli/support/table.h": "#include <cairo.h>\n",
+    "cli/commands.h": "",
+    "experiments/list.h": "",
+    "experiments/melanz/run.c": '#include "experiments/list.h"\n#include "cli/support/table.h"\n',
 }
 
 
@@ -77,7 +83,25 @@ def test_public_header_against_the_arrows():
 
 
 def test_program_includes_a_private_header():
-    expect("cli/main.c", '#include "base/memory.h"\n', "not in cli/")
+    expect("cli/main.c", '#include "base/memory.h"\n', "no file of a room")
+
+
+def test_inner_rooms_against_the_arrows():
+    expect("src/solve/law/exact.c", '#include "solve/global/pqn.h"\n', "no file of a room")
+    expect("src/problem/measure.c", '#include "solve/law/law.h"\n', "problem must not know solve/law")
+    complaints = check(**{"src/solve/global/pqn.h": "", "src/solve/law/exact.c": '#include "solve/global/pqn.h"\n'})
+    assert "solve/law must not know solve/global" in complaints, complaints
+
+
+def test_what_the_program_shares_knows_no_commands():
+    expect("cli/support/json.c", '#include "cli/commands.h"\n', "cli/support must not know cli")
+    expect("cli/support/json.c", '#include "experiments/list.h"\n', "cli/support must not know experiments")
+    expect("experiments/melanz/case.c", '#include "cli/commands.h"\n', "experiments/melanz must not know cli")
+
+
+def test_folders_with_too_many_files():
+    complaints = check(**{f"src/base/file_{k}.c": "" for k in range(25)})
+    assert "src/base:0: 26 files, expected 25 at most" in complaints, complaints
 
 
 def test_benchmark_includes_a_private_header():
@@ -101,7 +125,7 @@ def test_unknown_room():
 
 
 def test_header_that_does_not_exist():
-    expect("src/solve/nlgs.c", '#include "solve/gone.h"\n', "no file under src/")
+    expect("src/solve/nlgs.c", '#include "solve/gone.h"\n', "no file of a room")
 
 
 def test_unfinished_mark():

@@ -1,6 +1,6 @@
 /* Analysis against closed forms: weights, columns, lattices, slopes, exponentials. */
+#include "analysis/analysis.h"
 #include "base/random.h"
-#include "output/analysis.h"
 #include "support/scale.h"
 #include "support/small_run.h"
 #include "support/test.h"

@@ -2,7 +2,7 @@
 #include "base/memory.h"
 #include "base/random.h"
 #include "base/vector.h"
-#include "collide/broadphase.h"
+#include "collide/broad/broadphase.h"
 #include "support/allocator.h"
 #include "support/place_all.h"
 #include "support/scale.h"

@@ -1,6 +1,6 @@
 /* The exact one-contact solver: accuracy on random contacts, all solutions against scans that know nothing of
  * its algebra, the choice, certificates, and the edges of the input. */
-#include "solve/exact.h"
+#include "solve/law/exact.h"
 #include "support/block.h"
 #include "support/scale.h"
 #include "support/test.h"

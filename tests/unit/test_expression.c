@@ -3,7 +3,7 @@
 #include "support/allocator.h"
 #include "support/scale.h"
 #include "support/test.h"
-#include "world/expression.h"
+#include "world/function/expression.h"
 
 #include <delassus/scene.h>
 #include <delassus/world.h>

@@ -4,7 +4,7 @@
 #include "support/allocator.h"
 #include "support/scale.h"
 #include "support/test.h"
-#include "world/shape.h"
+#include "world/shape/shape.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* Restarted GMRES against dense solves. */
 #include "base/memory.h"
 #include "base/random.h"
-#include "solve/gmres.h"
+#include "solve/global/gmres.h"
 #include "support/dense.h"
 #include "support/sample.h"
 #include "support/scale.h"

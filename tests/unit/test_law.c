@@ -1,5 +1,5 @@
 /* Each local law on its own, through the public interface. */
-#include "solve/law.h"
+#include "solve/law/law.h"
 #include "support/block.h"
 #include "support/test.h"
 

@@ -1,6 +1,6 @@
 /* The single-contact experiments of papers 003 (4.1) and 002 (6.1): a ball that slides, then rolls, stepped
  * with each law; sweeps per step as in their tables, and the motion as in closed form. */
-#include "solve/law.h"
+#include "solve/law/law.h"
 #include "support/block.h"
 #include "support/test.h"
 

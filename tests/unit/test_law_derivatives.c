@@ -1,5 +1,5 @@
 /* The derivative blocks of ebp and eal against central differences of their residuals, in every branch. */
-#include "solve/law.h"
+#include "solve/law/law.h"
 #include "support/block.h"
 #include "support/test.h"
 

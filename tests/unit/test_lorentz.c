@@ -1,6 +1,6 @@
 /* The second-order cone's Jordan algebra: scaling, product, division and the way to the boundary. */
 #include "base/random.h"
-#include "solve/lorentz.h"
+#include "solve/global/lorentz.h"
 #include "support/scale.h"
 #include "support/test.h"
 

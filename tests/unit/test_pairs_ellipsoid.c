@@ -1,7 +1,7 @@
 /* Ellipsoids against every other shape: contacts planted with a known normal, and brute force. */
 #include "base/memory.h"
 #include "base/vector.h"
-#include "collide/ellipsoid.h"
+#include "collide/ellipsoid/ellipsoid.h"
 #include "support/scale.h"
 #include "support/solid.h"
 #include "support/test.h"

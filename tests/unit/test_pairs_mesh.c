@@ -1,6 +1,6 @@
 /* Meshes: no ghost normals on flat ones, distances against brute force over all triangles, sides, deep ones.
  */
-#include "collide/mesh_query.h"
+#include "collide/mesh/query.h"
 #include "support/foresight.h"
 #include "support/pairs.h"
 #include "support/scale.h"

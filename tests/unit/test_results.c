@@ -1,5 +1,5 @@
 /* Results files: what goes in comes out, to the bit, whenever the writer stops. */
-#include "output/driver.h"
+#include "output/results/driver.h"
 #include "support/scale.h"
 #include "support/small_run.h"
 #include "support/test.h"

@@ -6,7 +6,7 @@
 #include "base/vector.h"
 #include "problem/bodies.h"
 #include "problem/round_rows.h"
-#include "solve/law.h"
+#include "solve/law/law.h"
 #include <delassus/solve.h>
 
 #include <math.h>

@@ -3,7 +3,7 @@
 #include "base/vector.h"
 #include "support/scale.h"
 #include "support/test.h"
-#include "world/shape.h"
+#include "world/shape/shape.h"
 
 #include <math.h>
 #include <string.h>

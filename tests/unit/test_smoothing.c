@@ -1,7 +1,7 @@
 /* The smoothed law of paper 000: its derivatives against finite differences, its limits, its bounds. */
 #include "base/random.h"
 #include "problem/cone.h"
-#include "solve/smoothing.h"
+#include "solve/global/smoothing.h"
 #include "support/scale.h"
 #include "support/test.h"
 

@@ -7,7 +7,7 @@
 #include "base/vector.h"
 #include "problem/bodies.h"
 #include "problem/round_rows.h"
-#include "solve/sweep.h"
+#include "solve/sweep/sweep.h"
 
 #include <math.h>
 #include <string.h>

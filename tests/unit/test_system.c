@@ -1,6 +1,6 @@
 /* The linear system (A + B (W + α)) x = y against dense references, dense and sparse. */
 #include "problem/problem.h"
-#include "solve/system.h"
+#include "solve/global/system.h"
 #include "support/allocator.h"
 #include "support/dense.h"
 #include "support/multibody.h"

@@ -1,0 +1,90 @@
+#include "cli/figure/page.h"
+
+#include <string.h>
+
+static bool is_continuation(unsigned char c) { return (c & 0xC0) == 0x80; }
+
+size_t figure_text_character(const char *p) {
+    const unsigned char *s = (const unsigned char *)p;
+    if (s[0] < 0x80) return s[0] != 0;
+    size_t length = s[0] >= 0xC2 && s[0] < 0xE0   ? 2
+                    : (s[0] & 0xF0) == 0xE0       ? 3
+                    : s[0] >= 0xF0 && s[0] < 0xF5 ? 4
+                                                  : 0;
+    for (size_t i = 1; i < length; i++)
+        if (!is_continuation(s[i])) return 0;
+    const bool overlong = (s[0] == 0xE0 && s[1] < 0xA0) || (s[0] == 0xF0 && s[1] < 0x90);
+    const bool surrogate = s[0] == 0xED && s[1] >= 0xA0;
+    const bool beyond = s[0] == 0xF4 && s[1] >= 0x90;
+    return overlong || surrogate || beyond ? 0 : length;
+}
+
+/* A stretch of text at one level: -1 lowered, 0 on the line, 1 raised. */
+typedef struct text_run {
+    char bytes[128];
+    int level;
+} text_run;
+
+/* Takes the next run from *text, with '?' for what is not UTF-8; false at the end. `level` carries over. */
+static bool next_run(const char **text, int *level, text_run *run) {
+    size_t used = 0;
+    const char *p = *text;
+    while (*p && used + 4 < sizeof run->bytes) {
+        const bool opens = (p[0] == '^' || p[0] == '_') && p[1] == '{' && *level == 0;
+        const bool closes = p[0] == '}' && *level != 0;
+        if (opens || closes) {
+            if (used) break;
+            *level = closes ? 0 : p[0] == '^' ? 1 : -1;
+            p += opens ? 2 : 1;
+            continue;
+        }
+        const size_t length = figure_text_character(p);
+        const bool drawable = length > 0 && (unsigned char)*p >= 0x20;
+        if (drawable)
+            memcpy(run->bytes + used, p, length);
+        else
+            run->bytes[used] = '?';
+        used += drawable ? length : 1;
+        p += length ? length : 1;
+    }
+    run->bytes[used] = 0;
+    run->level = *level;
+    *text = p;
+    return used > 0;
+}
+
+/* Runs through the text from (x, y), showing it if asked; returns its width. */
+static double run_through(cairo_t *cr, const char *text, double size, double x, double y, bool show) {
+    const double script_size = 0.72, script_rise = 0.38, script_drop = 0.16;
+    text_run run;
+    int level = 0;
+    double pen = x;
+    cairo_select_font_face(cr, "DejaVu Sans", CAIRO_FONT_SLANT_NORMAL, CAIRO_FONT_WEIGHT_NORMAL);
+    while (next_run(&text, &level, &run)) {
+        cairo_text_extents_t extents;
+        cairo_set_font_size(cr, run.level ? script_size * size : size);
+        cairo_text_extents(cr, run.bytes, &extents);
+        if (show) {
+            const double shift = run.level > 0 ? -script_rise : run.level < 0 ? script_drop : 0;
+            cairo_move_to(cr, pen, y + shift * size);
+            cairo_show_text(cr, run.bytes);
+        }
+        pen += extents.x_advance;
+    }
+    return pen - x;
+}
+
+double figure_text_width(cairo_t *cr, const char *text, double size) {
+    return text ? run_through(cr, text, size, 0, 0, false) : 0;
+}
+
+void figure_text_draw(cairo_t *cr, const char *text, double size, double x, double y, double align,
+                      double room) {
+    if (!text) return;
+    double width = figure_text_width(cr, text, size);
+    if (width > room) {
+        size *= room / width;
+        width = room;
+    }
+    run_through(cr, text, size, x - align * width, y, true);
+}

@@ -1,0 +1,424 @@
+/* Shapes as seen from the eye: discs and spheres are discs, all other solids their outlines. */
+#include "cli/picture/items.h"
+
+#include "cli/support/report.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const double TURN = 6.283185307179586;
+
+enum { RIM = 32, MOST_SAMPLES = 4096 };
+
+void picture_project(const picture_view *view, const double *x, double *page, double *depth) {
+    page[0] = page[1] = *depth = 0;
+    for (int k = 0; k < 3; k++) {
+        page[0] += view->right[k] * x[k];
+        page[1] += view->up[k] * x[k];
+        *depth += view->toward[k] * x[k];
+    }
+}
+
+/* r = q · v */
+static void rotate(const double *q, const double *v, double *r) {
+    double t[3] = {2 * (q[2] * v[2] - q[3] * v[1]), 2 * (q[3] * v[0] - q[1] * v[2]),
+                   2 * (q[1] * v[1] - q[2] * v[0])};
+    double x = v[0] + q[0] * t[0] + q[2] * t[2] - q[3] * t[1],
+           y = v[1] + q[0] * t[1] + q[3] * t[0] - q[1] * t[2],
+           z = v[2] + q[0] * t[2] + q[1] * t[1] - q[2] * t[0];
+    r[0] = x, r[1] = y, r[2] = z;
+}
+
+/* ---- growing lists ---- */
+
+static picture_item *add_item(picture_items *items, item_kind kind, int body) {
+    if (items->count == items->capacity) {
+        items->capacity = items->capacity ? 2 * items->capacity : 256;
+        picture_item *grown = report_allocate((size_t)items->capacity, sizeof *grown);
+        if (items->count) memcpy(grown, items->item, sizeof *grown * (size_t)items->count);
+        free(items->item);
+        items->item = grown;
+    }
+    picture_item *item = &items->item[items->count++];
+    *item = (picture_item){.kind = kind, .body = body, .first = items->point_count, .shade = 0.6};
+    return item;
+}
+
+static void add_point(picture_items *items, picture_item *item, const double *page) {
+    if (2 * items->point_count + 2 > items->point_capacity) {
+        items->point_capacity = items->point_capacity ? 2 * items->point_capacity : 1024;
+        double *grown = report_allocate((size_t)items->point_capacity, sizeof *grown);
+        if (items->point_count) memcpy(grown, items->point, sizeof *grown * 2 * (size_t)items->point_count);
+        free(items->point);
+        items->point = grown;
+    }
+    memcpy(items->point + 2 * items->point_count++, page, 2 * sizeof *page);
+    item->count++;
+}
+
+static void enclose(picture_items *items, double x, double y, double radius) {
+    const double place[2] = {x, y};
+    for (int k = 0; k < 2; k++) {
+        items->low[k] = fmin(items->low[k], place[k] - radius);
+        items->high[k] = fmax(items->high[k], place[k] + radius);
+        if (!items->moving) continue;
+        items->moving_low[k] = fmin(items->moving_low[k], place[k] - radius);
+        items->moving_high[k] = fmax(items->moving_high[k], place[k] + radius);
+    }
+}
+
+/* ---- one shape ---- */
+
+/* A shape where it stands. */
+typedef struct standing {
+    const picture *picture;
+    picture_items *items;
+    const dls_shape_def *shape;
+    int body;
+    bool wall;
+    double x[3], q[4];
+} standing;
+
+static void to_page(const standing *s, const double *local, double *page, double *depth) {
+    double x[3];
+    rotate(s->q, local, x);
+    for (int k = 0; k < 3; k++) x[k] += s->x[k];
+    picture_project(&s->picture->view, x, page, depth);
+}
+
+static void add_disc(const standing *s, item_kind kind) {
+    picture_item *item = add_item(s->items, kind, s->body);
+    double page[2], mark[3];
+    picture_project(&s->picture->view, s->x, page, &item->depth);
+    item->x = page[0];
+    item->y = page[1];
+    item->radius = s->shape->radius;
+    item->wall = s->wall;
+    if (s->shape->kind == DLS_DISC) {
+        rotate(s->q, (const double[3]){1, 0, 0}, mark);
+        item->spoke[0] = mark[0];
+        item->spoke[1] = mark[1];
+    }
+    enclose(s->items, item->x, item->y, item->radius);
+}
+
+static int by_place(const void *a, const void *b) {
+    const double *p = a, *q = b;
+    if (p[0] != q[0]) return p[0] < q[0] ? -1 : 1;
+    return p[1] < q[1] ? -1 : p[1] > q[1];
+}
+
+static double turn_of(const double *a, const double *b, const double *c) {
+    return (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0]);
+}
+
+/* The outline of points is their convex hull on the page. */
+static void add_outline(const standing *s, double (*point)[2], int count, double depth, double shade) {
+    double hull[2 * MOST_SAMPLES + 1][2];
+    int used = 0;
+    qsort(point, (size_t)count, sizeof *point, by_place);
+    for (int pass = 0, floor_of = 1; pass < 2; pass++, floor_of = used)
+        for (int k = pass; k < count; k++) {
+            const double *p = point[pass ? count - 1 - k : k];
+            while (used > floor_of && turn_of(hull[used - 2], hull[used - 1], p) <= 0) used--;
+            memcpy(hull[used++], p, sizeof *hull);
+        }
+    picture_item *item = add_item(s->items, ITEM_FACE, s->body);
+    item->depth = depth;
+    item->shade = shade;
+    item->wall = s->wall;
+    for (int k = 0; k + 1 < used; k++) {
+        add_point(s->items, item, hull[k]);
+        enclose(s->items, hull[k][0], hull[k][1], 0);
+    }
+}
+
+static void add_solid(const standing *s, double (*local)[3], int count) {
+    double page[MOST_SAMPLES][2], depth, mean = 0;
+    if (count > MOST_SAMPLES) count = MOST_SAMPLES;
+    for (int k = 0; k < count; k++) {
+        to_page(s, local[k], page[k], &depth);
+        mean += depth / count;
+    }
+    add_outline(s, page, count, mean, 0.6);
+}
+
+/* The three faces of a box that look at the eye, each as bright as it faces the light. */
+static void add_box(const standing *s) {
+    const double *size = s->shape->size;
+    for (int axis = 0; axis < 3; axis++)
+        for (int sign = -1; sign <= 1; sign += 2) {
+            double normal[3] = {0, 0, 0}, world[3], toward = 0, page[4][2], depth, mean = 0;
+            normal[axis] = sign;
+            rotate(s->q, normal, world);
+            for (int k = 0; k < 3; k++) toward += world[k] * s->picture->view.toward[k];
+            if (toward <= 1e-9) continue;
+            for (int c = 0; c < 4; c++) {
+                double local[3];
+                local[axis] = sign * size[axis] / 2;
+                local[(axis + 1) % 3] = (c & 1 ? 1 : -1) * size[(axis + 1) % 3] / 2;
+                local[(axis + 2) % 3] = (c & 2 ? 1 : -1) * size[(axis + 2) % 3] / 2;
+                to_page(s, local, page[c], &depth);
+                mean += depth / 4;
+            }
+            add_outline(s, page, 4, mean, 0.3 + 0.5 * toward + 0.2 * fmax(0, world[2]));
+        }
+}
+
+static void add_round(const standing *s) {
+    double local[MOST_SAMPLES][3];
+    const dls_shape_def *d = s->shape;
+    int count = 0;
+    if (d->kind == DLS_CYLINDER)
+        for (int k = 0; k < 2 * RIM; k++, count++) {
+            double a = TURN * (k / 2) / RIM;
+            local[count][0] = d->radius * cos(a);
+            local[count][1] = d->radius * sin(a);
+            local[count][2] = (k % 2 ? 0.5 : -0.5) * d->length;
+        }
+    else
+        for (int i = 0; i <= RIM / 2; i++)
+            for (int j = 0; j < RIM; j++, count++) {
+                double polar = TURN / 2 * i / (RIM / 2), around = TURN * j / RIM;
+                double n[3] = {sin(polar) * cos(around), sin(polar) * sin(around), cos(polar)};
+                bool capsule = d->kind == DLS_CAPSULE;
+                for (int k = 0; k < 3; k++) local[count][k] = (capsule ? d->radius : d->size[k]) * n[k];
+                if (capsule) local[count][2] += (n[2] >= 0 ? 0.5 : -0.5) * d->length;
+            }
+    add_solid(s, local, count);
+}
+
+/* Edges as pairs of points. */
+static void add_edges(const standing *s, double (*local)[3], const int (*edge)[2], int count) {
+    picture_item *item = add_item(s->items, ITEM_LINES, s->body);
+    item->wall = true;
+    item->depth = -INFINITY;
+    for (int k = 0; k < count; k++)
+        for (int end = 0; end < 2; end++) {
+            double page[2], depth;
+            to_page(s, local[edge[k][end]], page, &depth);
+            add_point(s->items, item, page);
+            enclose(s->items, page[0], page[1], 0);
+        }
+}
+
+static void add_hollow_box(const standing *s) {
+    static const int edges[12][2] = {{0, 1}, {2, 3}, {4, 5}, {6, 7}, {0, 2}, {1, 3},
+                                     {4, 6}, {5, 7}, {0, 4}, {1, 5}, {2, 6}, {3, 7}};
+    double local[8][3];
+    for (int c = 0; c < 8; c++)
+        for (int k = 0; k < 3; k++) local[c][k] = (c >> k & 1 ? 0.5 : -0.5) * s->shape->size[k];
+    add_edges(s, local, edges, 12);
+}
+
+static void add_hollow_cylinder(const standing *s) {
+    double local[2 * RIM][3], length = s->shape->length > 0 ? s->shape->length : 2 * s->shape->radius;
+    int edges[2 * RIM + 4][2], count = 0;
+    for (int k = 0; k < 2 * RIM; k++) {
+        double a = TURN * (k % RIM) / RIM;
+        local[k][0] = s->shape->radius * cos(a);
+        local[k][1] = s->shape->radius * sin(a);
+        local[k][2] = (k < RIM ? -0.5 : 0.5) * length;
+        edges[count][0] = k;
+        edges[count++][1] = k / RIM * RIM + (k + 1) % RIM;
+    }
+    for (int k = 0; k < 4; k++, count++) {
+        edges[count][0] = k * RIM / 4;
+        edges[count][1] = RIM + k * RIM / 4;
+    }
+    add_edges(s, local, (const int(*)[2])edges, count);
+}
+
+/* Sides of a chain, or edges of triangles. */
+static void add_sides(const standing *s) {
+    const dls_shape_def *d = s->shape;
+    bool mesh = d->kind == DLS_MESH;
+    int count = mesh ? 3 * d->triangle_count : d->point_count - !d->closed;
+    picture_item *item = add_item(s->items, ITEM_LINES, s->body);
+    item->wall = true;
+    item->depth = -INFINITY;
+    for (int k = 0; k < count; k++) {
+        int a = mesh ? d->triangles[k] : k,
+            b = mesh ? d->triangles[k / 3 * 3 + (k + 1) % 3] : (k + 1) % d->point_count;
+        const int ends[2] = {a, b};
+        for (int end = 0; end < 2; end++) {
+            double page[2], depth;
+            to_page(s, d->points + 3 * ends[end], page, &depth);
+            add_point(s->items, item, page);
+            enclose(s->items, page[0], page[1], 0);
+        }
+    }
+}
+
+/* ---- what has no bounds of its own, laid down when those of all else are known ---- */
+
+/* The line that bounds a half-plane; the page grows to show it where it is near. */
+static void add_line(const standing *s) {
+    static const double NEAR = 0.25; /* of what is shown */
+    double along[3], middle[3] = {0}, page[2], depth, reach = 0;
+    for (int k = 0; k < 2; k++) {
+        middle[k] = (s->items->low[k] + s->items->high[k]) / 2;
+        reach += s->items->high[k] - s->items->low[k];
+    }
+    rotate(s->q, (const double[3]){1, 0, 0}, along);
+    double offset = (middle[0] - s->x[0]) * along[0] + (middle[1] - s->x[1]) * along[1];
+    to_page(s, (const double[3]){offset, 0, 0}, page, &depth);
+    bool near = true;
+    for (int k = 0; k < 2; k++)
+        near =
+            near && page[k] > s->items->low[k] - NEAR * reach && page[k] < s->items->high[k] + NEAR * reach;
+    if (near) enclose(s->items, page[0], page[1], 0);
+    picture_item *item = add_item(s->items, ITEM_LINES, s->body);
+    item->wall = true;
+    item->depth = -INFINITY;
+    for (int end = -1; end <= 1; end += 2) {
+        to_page(s, (const double[3]){offset + end * 2 * reach, 0, 0}, page, &depth);
+        add_point(s->items, item, page);
+    }
+}
+
+static bool has_bounds(const picture *p, int body) {
+    dls_shape_def shape;
+    return dls_results_body_shape_count(p->results, body) > 0 &&
+           !dls_results_body_shape(p->results, body, 0, &shape, NULL) && shape.kind != DLS_HALF_SPACE;
+}
+
+/* How far the other bodies reach along the axes of a half-space. */
+static bool find_footprint(const standing *s, double *low, double *high) {
+    const picture *p = s->picture;
+    double axis[2][3];
+    low[0] = low[1] = INFINITY;
+    high[0] = high[1] = -INFINITY;
+    for (int k = 0; k < 2; k++) rotate(s->q, (const double[3]){k == 0, k == 1, 0}, axis[k]);
+    for (int body = 0; body < p->body_count; body++) {
+        if (!p->present[body] || !has_bounds(p, body)) continue;
+        for (int k = 0; k < 2; k++) {
+            double at = 0;
+            for (int i = 0; i < 3; i++) at += axis[k][i] * (p->states[body].x[i] - s->x[i]);
+            low[k] = fmin(low[k], at);
+            high[k] = fmax(high[k], at);
+        }
+    }
+    return low[0] <= high[0];
+}
+
+/* A patch of the plane that bounds a half-space below the bodies, where it faces the eye. */
+static void add_ground(const standing *s) {
+    double low[2], high[2], normal[3], toward = 0, page[4][2], depth, shown = 0, wide = 0;
+    rotate(s->q, (const double[3]){0, 0, 1}, normal);
+    for (int k = 0; k < 3; k++) toward += normal[k] * s->picture->view.toward[k];
+    if (toward < -1e-9 || !find_footprint(s, low, high)) return;
+    for (int k = 0; k < 2; k++) {
+        shown = fmax(shown, s->items->high[k] - s->items->low[k]);
+        wide = fmax(wide, high[k] - low[k]);
+    }
+    double border = fmax(shown - wide, 0) / 2 + 0.08 * shown;
+    for (int c = 0; c < 4; c++) {
+        const double local[3] = {c & 1 ? high[0] + border : low[0] - border,
+                                 c & 2 ? high[1] + border : low[1] - border, 0};
+        to_page(s, local, page[c], &depth);
+    }
+    add_outline(s, page, 4, -INFINITY, 1);
+}
+
+static void add_shape(const standing *s, bool unbounded) {
+    switch (s->shape->kind) {
+    case DLS_HALF_PLANE:
+        if (unbounded) add_line(s);
+        return;
+    case DLS_HALF_SPACE:
+        if (unbounded) add_ground(s);
+        return;
+    default:
+        if (unbounded) return;
+    }
+    switch (s->shape->kind) {
+    case DLS_DISC:
+    case DLS_SPHERE:
+        add_disc(s, ITEM_DISC);
+        break;
+    case DLS_DRUM:
+        add_disc(s, ITEM_RING);
+        break;
+    case DLS_BOX:
+        add_box(s);
+        break;
+    case DLS_POLYGON:
+    case DLS_POLYHEDRON:
+        add_solid(s, (double(*)[3])(uintptr_t)s->shape->points, s->shape->point_count);
+        break;
+    case DLS_BOX_INSIDE:
+        add_hollow_box(s);
+        break;
+    case DLS_CYLINDER_INSIDE:
+        add_hollow_cylinder(s);
+        break;
+    case DLS_CHAIN:
+    case DLS_MESH:
+        add_sides(s);
+        break;
+    default:
+        add_round(s);
+    }
+}
+
+/* ---- all shapes ---- */
+
+static void add_body(const picture *p, int body, bool unbounded, picture_items *items) {
+    const dls_body_state *state = &p->states[body];
+    items->moving = dls_results_body_motion(p->results, body) == DLS_DYNAMIC;
+    for (int k = 0; k < dls_results_body_shape_count(p->results, body); k++) {
+        dls_shape_def shape;
+        if (dls_results_body_shape(p->results, body, k, &shape, NULL)) continue;
+        standing s = {p, items, &shape, body, !items->moving, {0}, {0}};
+        const double *a = state->q, *b = shape.pose.q;
+        rotate(a, shape.pose.x, s.x);
+        for (int i = 0; i < 3; i++) s.x[i] += state->x[i];
+        s.q[0] = a[0] * b[0] - a[1] * b[1] - a[2] * b[2] - a[3] * b[3];
+        s.q[1] = a[0] * b[1] + a[1] * b[0] + a[2] * b[3] - a[3] * b[2];
+        s.q[2] = a[0] * b[2] - a[1] * b[3] + a[2] * b[0] + a[3] * b[1];
+        s.q[3] = a[0] * b[3] + a[1] * b[2] - a[2] * b[1] + a[3] * b[0];
+        add_shape(&s, unbounded);
+    }
+}
+
+static int by_depth(const void *a, const void *b) {
+    const picture_item *p = a, *q = b;
+    if (p->depth != q->depth) return p->depth < q->depth ? -1 : 1;
+    return p->body < q->body ? -1 : p->body > q->body;
+}
+
+/* A container far longer than wide that is mostly empty is cut off where nothing moves. */
+static void crop(picture_items *items) {
+    static const double LONG = 1.6, EMPTY = 0.6, MARGIN = 0.3;
+    for (int k = 0; k < 2; k++) {
+        double whole = items->high[k] - items->low[k], across = items->high[1 - k] - items->low[1 - k],
+               used = items->moving_high[k] - items->moving_low[k];
+        if (!(whole > LONG * across) || !(used < EMPTY * whole)) continue;
+        double margin = fmax(MARGIN * used, (across - used) / 2);
+        items->low[k] = fmax(items->low[k], items->moving_low[k] - margin);
+        items->high[k] = fmin(items->high[k], items->moving_high[k] + margin);
+        return;
+    }
+}
+
+void picture_items_gather(const picture *p, picture_items *items) {
+    *items = (picture_items){.low = {INFINITY, INFINITY},
+                             .high = {-INFINITY, -INFINITY},
+                             .moving_low = {INFINITY, INFINITY},
+                             .moving_high = {-INFINITY, -INFINITY}};
+    for (int body = 0; body < p->body_count; body++)
+        if (p->present[body]) add_body(p, body, false, items);
+    if (!(items->low[0] <= items->high[0]))
+        for (int k = 0; k < 2; k++) items->low[k] = -1, items->high[k] = 1;
+    if (items->moving_low[0] <= items->moving_high[0]) crop(items);
+    for (int body = 0; body < p->body_count; body++)
+        if (p->present[body]) add_body(p, body, true, items);
+    if (items->count) qsort(items->item, (size_t)items->count, sizeof *items->item, by_depth);
+}
+
+void picture_items_free(picture_items *items) {
+    free(items->item);
+    free(items->point);
+}

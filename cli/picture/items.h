@@ -1,0 +1,41 @@
+/* Inside of the picture: what the shapes of a frame look like from the eye. Lengths in metres on the page
+ * plane. */
+#ifndef CLI_PICTURE_ITEMS_H
+#define CLI_PICTURE_ITEMS_H
+
+#include "cli/picture/picture.h"
+
+typedef enum item_kind {
+    ITEM_DISC,  /* centre and radius: discs and spheres */
+    ITEM_FACE,  /* a filled polygon */
+    ITEM_LINES, /* pairs of points: edges of walls and hollow shapes */
+    ITEM_RING   /* a circle that is not filled: a drum */
+} item_kind;
+
+typedef struct picture_item {
+    item_kind kind;
+    double x, y, depth, radius;
+    double spoke[2];  /* direction of a mark on a planar disc that shows how it turns; 0 for none */
+    int first, count; /* points, two numbers each */
+    double shade;     /* 0 dark … 1 bright */
+    int body;
+    bool wall;
+} picture_item;
+
+typedef struct picture_items {
+    picture_item *item;
+    int count, capacity;
+    double *point;
+    int point_count, point_capacity;
+    bool moving;                          /* what is being added */
+    double low[2], high[2];               /* of what is shown */
+    double moving_low[2], moving_high[2]; /* of bodies that move freely */
+} picture_items;
+
+void picture_items_gather(const picture *p, picture_items *items);
+void picture_items_free(picture_items *items);
+
+/* Page coordinates of a place; depth grows toward the eye. */
+void picture_project(const picture_view *view, const double *x, double *page, double *depth);
+
+#endif

@@ -1,0 +1,30 @@
+/* A frame of a run as a picture: bodies where they are, coloured by speed, force chains over them. */
+#ifndef CLI_PICTURE_PICTURE_H
+#define CLI_PICTURE_PICTURE_H
+
+#include <delassus/run.h>
+
+/* Where the eye is: right and up are unit vectors of the page, toward points at the eye. */
+typedef struct picture_view {
+    double right[3], up[3], toward[3];
+} picture_view;
+
+typedef struct picture {
+    int dimension, body_count;
+    const dls_results *results; /* for the shapes */
+    const dls_body_state *states;
+    const bool *present;
+    int contact_count;
+    const dls_contact_record *contacts; /* force chains; 0 for none */
+    double time;
+    const char *title;
+    picture_view view;
+    double width_inches;
+} picture;
+
+/* False when there is no such view: front, side, top, iso. */
+bool picture_view_find(const char *name, picture_view *view);
+/* Writes PATH.svg and PATH.png; on failure fills the message and returns false. */
+bool picture_write(const picture *p, const char *path_without_extension, char *message, size_t message_size);
+
+#endif

@@ -1,0 +1,219 @@
+/* The progress of a run and its summary. */
+#include "cli/run/report.h"
+
+#include "cli/support/interrupt.h"
+#include "cli/support/json.h"
+#include "cli/support/report.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <time.h>
+
+/* Between two lines: on a terminal, and otherwise at first and later. */
+static const double LIVE_SECONDS = 0.1, FIRST_SECONDS = 1, PLAIN_SECONDS = 10;
+
+enum { BAR = 24 };
+
+static double now(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+run_report run_report_begin(const dls_scene *scene, const char *output, bool quiet) {
+    const dls_stop_options *stop = dls_scene_solver_options(scene);
+    return (run_report){.output = output,
+                        .title = dls_scene_title(scene),
+                        .until = dls_scene_run_options(scene)->until,
+                        .tolerance = stop->tolerance,
+                        .step = dls_scene_simulation_options(scene)->step,
+                        .solver = dls_scene_solver(scene)->name,
+                        .quiet = quiet,
+                        .line = progress_begin(stop->tolerance),
+                        .began = now()};
+}
+
+static void show(const run_report *x) {
+    const dls_step_report *step = &x->last;
+    double seconds = now() - x->began, done = (step->t - x->first_time) / (x->until - x->first_time);
+    double rate = (double)(step->step - x->first_step) / seconds;
+    char bar[3 * BAR + 1], left[32];
+    int used = 0;
+    for (int i = 0; i < BAR; i++)
+        used += snprintf(bar + used, sizeof bar - (size_t)used, "%s", i < done * BAR ? "█" : "·");
+    format_seconds(done > 0 ? seconds * (1 - done) / done : 0, left, sizeof left);
+    if (x->line.live)
+        progress_text(&x->line, "%s t = %.4g of %.4g s  %.0f steps/s  %d contact%s  residual %.1e  %s left",
+                      bar, step->t, x->until, rate, step->contacts, plural(step->contacts), step->residual,
+                      left);
+    else
+        fprintf(stderr, "t = %.4g of %.4g s, %.0f steps/s, %d contact%s, residual %.1e, %s left\n", step->t,
+                x->until, rate, step->contacts, plural(step->contacts), step->residual, left);
+}
+
+void run_report_start(const dls_simulation *simulation, bool resumed, void *report) {
+    run_report *x = report;
+    x->resumed = resumed;
+    x->began = now();
+    x->pause = x->line.live ? LIVE_SECONDS : FIRST_SECONDS;
+    x->next_seconds = x->began + x->pause;
+    x->first_step = x->last.step = dls_simulation_steps(simulation);
+    x->first_time = x->last.t = dls_simulation_time(simulation);
+    x->last.energy = dls_simulation_energy(simulation);
+    run_watch_begin(&x->watch, simulation);
+    if (resumed && x->first_time > x->until + x->step / 2)
+        report_warning("run: it is already at t = %.6g s, nothing to do until %.6g s", x->first_time,
+                       x->until);
+    else if (resumed && !x->quiet)
+        fprintf(stderr, "goes on at t = %.6g s after step %lld\n", x->first_time, (long long)x->first_step);
+}
+
+bool run_report_step(const dls_step_report *step, const dls_simulation *simulation, void *report) {
+    run_report *x = report;
+    run_watch_step(&x->watch, step, simulation);
+    x->last = *step;
+    if (!step->certified && x->uncertified_count < MOST_UNCERTIFIED)
+        x->uncertified[x->uncertified_count++] = *step;
+    double seconds = now();
+    if (!x->quiet && seconds >= x->next_seconds) {
+        if (!x->line.live) x->pause = fmin(2 * x->pause, PLAIN_SECONDS);
+        x->next_seconds = seconds + x->pause;
+        show(x);
+    }
+    return !interrupt_seen();
+}
+
+void run_report_end(run_report *x) {
+    if (!x->quiet) progress_end(&x->line);
+    run_watch_release(&x->watch);
+}
+
+void run_report_warn(const run_report *x, const dls_run_summary *sum) {
+    run_watch_tell(&x->watch, sum->penetration);
+}
+
+static const char *end_name(dls_run_end end) {
+    static const char *const names[] = {"finished", "interrupted", "stopped at an uncertified step"};
+    return names[end];
+}
+
+/* A run that had nothing left to do ends where its results do. */
+static void take_last_step(run_report *x) {
+    dls_results *results;
+    dls_error error;
+    if (x->last.step > x->first_step || x->last.step == 0) return;
+    if (dls_results_open(x->output, &results, &error)) return;
+    int64_t count = dls_results_step_count(results);
+    dls_step_report last;
+    if (count > 0 && !dls_results_steps(results, count - 1, 1, &last, &error) && last.step == x->last.step)
+        x->last = last;
+    dls_results_destroy(results);
+}
+
+static void print_certified(const run_report *x, const dls_run_summary *sum) {
+    printf("  certified        %lld of %lld step%s (%.5g %%) at a residual of %g\n",
+           (long long)sum->certified, (long long)sum->steps, plural(sum->steps),
+           sum->steps ? 100.0 * (double)sum->certified / (double)sum->steps : 100.0, x->tolerance);
+    for (int i = 0; i < x->uncertified_count; i++)
+        printf("                   not step %lld, t = %.6g s: residual %.2e, held %.2g, error %.2e m/s\n",
+               (long long)x->uncertified[i].step, x->uncertified[i].t, x->uncertified[i].residual,
+               x->uncertified[i].held, x->uncertified[i].max_error);
+    if (sum->steps - sum->certified > x->uncertified_count)
+        printf("                   %s: see the history of steps in the results\n",
+               x->uncertified_count ? "and others" : "those before it was resumed");
+}
+
+static void print_time(const run_report *x, const dls_run_summary *sum) {
+    int64_t steps = x->last.step - x->first_step;
+    char time[32], each[32];
+    if (steps <= 0 || !(sum->seconds > 0)) return;
+    double percent = 100 / sum->seconds;
+    format_seconds(sum->seconds, time, sizeof time);
+    format_seconds(sum->seconds / (double)steps, each, sizeof each);
+    printf("  time             %s%s, %s per step: %.0f %% collision, %.0f %% assembly, %.0f %% %s\n", time,
+           x->resumed ? " since it was resumed" : "", each, percent * sum->seconds_collide,
+           percent * sum->seconds_assemble, percent * sum->seconds_solve, x->solver);
+}
+
+void run_report_print(run_report *x, const dls_run_summary *sum) {
+    take_last_step(x);
+    const dls_energy *e = &x->last.energy;
+    bool whole = sum->certified == sum->steps && x->end == DLS_RUN_FINISHED;
+    report_colour verdict = whole ? COLOUR_GOOD : COLOUR_BAD;
+    printf("%s%s%s", colour_begin(verdict), end_name(x->end), colour_end(verdict));
+    if (*x->title) {
+        printf(": ");
+        print_plain(x->title);
+    }
+    printf("\n\n  simulated        %.6g s in %lld step%s of %g s\n", x->last.t, (long long)sum->steps,
+           plural(sum->steps), x->step);
+    printf("  bodies           %d, %d contact%s at the end, %d of them loaded\n", x->last.bodies,
+           x->last.contacts, plural(x->last.contacts), x->last.active);
+    print_certified(x, sum);
+    printf("  worst            residual %.2e, held %.2g, error of one contact %.2e m/s, penetration %.2e m\n",
+           sum->worst_residual, sum->worst_held, sum->worst_error, sum->penetration);
+    printf("  energy           kinetic %.4g J, potential %.4g J, lost to friction %.4g J, to impact %.4g J,\n"
+           "                   put in %.4g J, unaccounted %.1e J\n",
+           e->kinetic, e->potential, e->friction, e->impact, e->work, e->unaccounted);
+    print_time(x, sum);
+    printf("  state            %016llx\n  results          %s\n", (unsigned long long)x->hash, x->output);
+    if (x->end != DLS_RUN_FINISHED)
+        printf("\n'delassus run … --resume' goes on from %s.checkpoint\n", x->output);
+}
+
+static void json_uncertified(json *j, const run_report *x) {
+    json_key(j, "uncertified");
+    json_array_begin(j);
+    for (int i = 0; i < x->uncertified_count; i++) {
+        json_object_begin(j);
+        json_member_integer(j, "step", x->uncertified[i].step);
+        json_member_real(j, "t", x->uncertified[i].t);
+        json_member_real(j, "residual", x->uncertified[i].residual);
+        json_member_real(j, "max_error", x->uncertified[i].max_error);
+        json_member_real(j, "held", x->uncertified[i].held);
+        json_object_end(j);
+    }
+    json_array_end(j);
+}
+
+void run_report_json(run_report *x, const dls_run_summary *sum) {
+    take_last_step(x);
+    const dls_energy *e = &x->last.energy;
+    char hash[20];
+    snprintf(hash, sizeof hash, "%016llx", (unsigned long long)x->hash);
+    json j = json_begin(stdout, true);
+    json_object_begin(&j);
+    json_member_text(&j, "results", x->output);
+    json_member_text(&j, "title", x->title);
+    json_member_text(&j, "end", end_name(x->end));
+    json_member_real(&j, "t", x->last.t);
+    json_member_real(&j, "step", x->step);
+    json_member_integer(&j, "steps", sum->steps);
+    json_member_integer(&j, "certified", sum->certified);
+    json_uncertified(&j, x);
+    json_member_integer(&j, "resumed_after", x->first_step);
+    json_member_real(&j, "tolerance", x->tolerance);
+    json_member_real(&j, "worst_residual", sum->worst_residual);
+    json_member_real(&j, "worst_error", sum->worst_error);
+    json_member_real(&j, "worst_held", sum->worst_held);
+    json_member_real(&j, "penetration", sum->penetration);
+    json_member_integer(&j, "bodies", x->last.bodies);
+    json_member_integer(&j, "contacts", x->last.contacts);
+    json_member_integer(&j, "active", x->last.active);
+    json_member_integer(&j, "iterations", sum->iterations);
+    json_member_real(&j, "kinetic", e->kinetic);
+    json_member_real(&j, "potential", e->potential);
+    json_member_real(&j, "friction", e->friction);
+    json_member_real(&j, "impact", e->impact);
+    json_member_real(&j, "work", e->work);
+    json_member_real(&j, "unaccounted", e->unaccounted);
+    json_member_real(&j, "seconds", sum->seconds);
+    json_member_real(&j, "seconds_collide", sum->seconds_collide);
+    json_member_real(&j, "seconds_assemble", sum->seconds_assemble);
+    json_member_real(&j, "seconds_solve", sum->seconds_solve);
+    json_member_text(&j, "solver", x->solver);
+    json_member_text(&j, "state", hash);
+    json_member_text(&j, "version", dls_version());
+    json_object_end(&j);
+    json_end(&j);
+}

@@ -1,0 +1,40 @@
+/* How a run speaks: a bar on a terminal, plain lines otherwise, a summary at the end. */
+#ifndef CLI_RUN_REPORT_H
+#define CLI_RUN_REPORT_H
+
+#include "cli/run/watch.h"
+#include "cli/support/progress.h"
+
+#include <delassus/run.h>
+
+enum { MOST_UNCERTIFIED = 10 };
+
+typedef struct run_report {
+    const char *output;
+    const char *title;
+    double until, tolerance, step;
+    const char *solver;
+    bool quiet;
+    progress line;
+    double began, next_seconds, pause, first_time; /* wall, wall, wall, simulated */
+    int64_t first_step;
+    bool resumed;
+    dls_step_report last;
+    dls_step_report uncertified[MOST_UNCERTIFIED]; /* the first of them */
+    int uncertified_count;
+    run_watch watch;
+    dls_run_end end;
+    uint64_t hash;
+} run_report;
+
+run_report run_report_begin(const dls_scene *scene, const char *output, bool quiet);
+/* Callbacks for dls_run_scene. */
+void run_report_start(const dls_simulation *simulation, bool resumed, void *report);
+bool run_report_step(const dls_step_report *step, const dls_simulation *simulation, void *report);
+void run_report_end(run_report *report);
+/* What the run should be warned of, on stderr. */
+void run_report_warn(const run_report *report, const dls_run_summary *summary);
+void run_report_print(run_report *report, const dls_run_summary *summary);
+void run_report_json(run_report *report, const dls_run_summary *summary);
+
+#endif

@@ -1,0 +1,96 @@
+/* Bodies are looked at when their number changes, contacts when a step has something to tell. */
+#include "cli/run/watch.h"
+
+#include "cli/support/report.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/* Of its own radius a body is born into another, of the smallest radius a penetration is deep. */
+static const double BORN_SHARE = 0.01, DEEP_SHARE = 0.1;
+
+static void name_body(const dls_world *world, dls_body_id id, char *text) {
+    const char *name = dls_body_name(world, id);
+    if (*name)
+        snprintf(text, WATCHED_NAME, "'%.60s'", name);
+    else
+        snprintf(text, WATCHED_NAME, "body %d", id);
+}
+
+static watched_overlap overlap_of(const dls_world *world, const dls_contact_record *record, double t) {
+    watched_overlap overlap = {.t = t, .depth = -record->gap};
+    name_body(world, record->body_a, overlap.a);
+    name_body(world, record->body_b, overlap.b);
+    return overlap;
+}
+
+void run_watch_begin(run_watch *x, const dls_simulation *simulation) {
+    const dls_world *world = dls_simulation_world(simulation);
+    int count = dls_world_body_count(world);
+    *x = (run_watch){.smallest = INFINITY, .waiting = report_allocate((size_t)count + 1, sizeof *x->waiting)};
+    for (int id = 0; id < count; id++) {
+        dls_presence presence = dls_body_presence(world, id);
+        if (presence == DLS_WAITING) x->waiting[x->waiting_count++] = id;
+        if (presence == DLS_GONE || dls_body_motion(world, id) != DLS_DYNAMIC) continue;
+        double radius = dls_body_radius(world, id);
+        if (radius > 0) x->smallest = fmin(x->smallest, radius);
+    }
+}
+
+/* The deepest contact, of one body or of all (id −1); false where there is none. */
+static bool find_deepest(const dls_simulation *simulation, dls_body_id id, dls_contact_record *deepest) {
+    bool found = false;
+    for (int c = 0; c < dls_simulation_contact_count(simulation); c++) {
+        dls_contact_record record;
+        dls_simulation_contact(simulation, c, &record);
+        if (id >= 0 && record.body_a != id && record.body_b != id) continue;
+        if (found && record.gap >= deepest->gap) continue;
+        *deepest = record;
+        found = true;
+    }
+    return found;
+}
+
+/* Those that wait no more are dropped. The contact of a newborn names it first. */
+static void look_at_births(run_watch *x, double t, const dls_simulation *simulation) {
+    const dls_world *world = dls_simulation_world(simulation);
+    int waiting = 0;
+    for (int k = 0; k < x->waiting_count; k++) {
+        dls_body_id id = x->waiting[k];
+        dls_contact_record record;
+        if (dls_body_presence(world, id) == DLS_WAITING) x->waiting[waiting++] = id;
+        if (dls_body_presence(world, id) != DLS_PRESENT || !find_deepest(simulation, id, &record)) continue;
+        if (!(-record.gap > BORN_SHARE * dls_body_radius(world, id))) continue;
+        if (record.body_b == id) record.body_b = record.body_a, record.body_a = id;
+        if (x->born_count++ < MOST_BORN_INTO) x->born[x->born_count - 1] = overlap_of(world, &record, t);
+    }
+    x->waiting_count = waiting;
+}
+
+void run_watch_step(run_watch *x, const dls_step_report *step, const dls_simulation *simulation) {
+    dls_contact_record record;
+    if (x->waiting_count && step->bodies != x->bodies) look_at_births(x, step->t, simulation);
+    x->bodies = step->bodies;
+    if (x->deep || !(step->penetration > DEEP_SHARE * x->smallest)) return;
+    x->deep = find_deepest(simulation, -1, &record);
+    if (x->deep) x->first = overlap_of(dls_simulation_world(simulation), &record, step->t);
+}
+
+void run_watch_tell(const run_watch *x, double penetration) {
+    for (int k = 0; k < x->born_count && k < MOST_BORN_INTO; k++)
+        report_warning("run: %s was born into %s at t = %.6g s, %.3g m deep", x->born[k].a, x->born[k].b,
+                       x->born[k].t, x->born[k].depth);
+    if (x->born_count > MOST_BORN_INTO)
+        report_warning("run: %d bodies in all were born into others", x->born_count);
+    if (x->deep)
+        report_warning("run: bodies lay up to %.3g m in each other, the smallest that moves has a radius of "
+                       "%.3g m; first %s and %s at t = %.6g s; shorten the step, or see 'delassus check'",
+                       penetration, x->smallest, x->first.a, x->first.b, x->first.t);
+}
+
+void run_watch_release(run_watch *x) {
+    free(x->waiting);
+    x->waiting = NULL;
+    x->waiting_count = 0;
+}

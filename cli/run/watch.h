@@ -1,0 +1,33 @@
+/* What a run should be warned of while it goes on: bodies that are born into others, and deep penetrations.
+ */
+#ifndef CLI_RUN_WATCH_H
+#define CLI_RUN_WATCH_H
+
+#include <delassus/integrate.h>
+
+enum { MOST_BORN_INTO = 5, WATCHED_NAME = 80 };
+
+/* Two bodies that lie in each other: when, and how deep then. */
+typedef struct watched_overlap {
+    double t, depth;
+    char a[WATCHED_NAME], b[WATCHED_NAME];
+} watched_overlap;
+
+typedef struct run_watch {
+    double smallest; /* radius of a moving body, INFINITY where none moves */
+    int bodies;      /* that took part in the step before */
+    int waiting_count;
+    dls_body_id *waiting; /* for their birth */
+    int born_count;       /* bodies that were born into others; the first of them are kept */
+    watched_overlap born[MOST_BORN_INTO];
+    bool deep;
+    watched_overlap first; /* the first that was deep */
+} run_watch;
+
+void run_watch_begin(run_watch *watch, const dls_simulation *simulation);
+void run_watch_step(run_watch *watch, const dls_step_report *step, const dls_simulation *simulation);
+/* Lines on stderr; penetration: the worst of the run. */
+void run_watch_tell(const run_watch *watch, double penetration);
+void run_watch_release(run_watch *watch);
+
+#endif

@@ -1,0 +1,197 @@
+/* Paper 002, section 6.4: balls in a drum that turns at 40 rpm. The surface of the bed is fitted by a line
+ * through the highest balls of columns as wide as a ball (median of all slopes between two of them, which
+ * single balls in flight do not move). A second angle, that of the mass centre from the vertical, is the same
+ * for a flat surface. */
+#include "cli/support/csv.h"
+#include "cli/support/report.h"
+#include "experiments/abide/crowd.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static const double drum_radius = 0.05, degree = 3.14159265358979323846 / 180;
+
+enum { ANGLE, CENTRE_ANGLE, CENTRE_HEIGHT, OWN_COLUMNS, MOST_COLUMNS = 128, BLOCKS = 5 };
+
+static const char *const columns[OWN_COLUMNS] = {"angle", "centre_angle", "centre_height"};
+
+/* ---- the surface ----------------------------------------------------------------------------------------
+ */
+
+static int ascending(const void *a, const void *b) {
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* Median of the slopes between all pairs of places, leaving out a tenth of the columns at each end. */
+static double median_slope(const double *x, const double *y, int count) {
+    double slopes[MOST_COLUMNS * MOST_COLUMNS / 2];
+    int first = count / 10, end = count - count / 10, n = 0;
+    for (int i = first; i < end; i++)
+        for (int j = first; j < i; j++)
+            if (x[i] != x[j]) slopes[n++] = (y[i] - y[j]) / (x[i] - x[j]);
+    if (n == 0) return nan("");
+    qsort(slopes, (size_t)n, sizeof *slopes, ascending);
+    return n % 2 ? slopes[n / 2] : (slopes[n / 2 - 1] + slopes[n / 2]) / 2;
+}
+
+/* Columns are numbered from the left of the drum. */
+static double surface_angle(const dls_world *world, double radius) {
+    double x[MOST_COLUMNS], y[MOST_COLUMNS];
+    int bodies = dls_world_body_count(world), filled = 0;
+    for (int i = 0; i < MOST_COLUMNS; i++) y[i] = -(double)INFINITY;
+    for (int i = 0; i < bodies; i++) {
+        dls_body_state s;
+        if (dls_body_motion(world, i) != DLS_DYNAMIC || dls_body_state_get(world, i, &s, NULL)) continue;
+        int at = (int)fmin(fmax((s.x[0] + drum_radius) / (2 * radius), 0), MOST_COLUMNS - 1);
+        if (s.x[1] > y[at]) x[at] = s.x[0], y[at] = s.x[1];
+    }
+    for (int i = 0; i < MOST_COLUMNS; i++)
+        if (isfinite(y[i])) x[filled] = x[i], y[filled++] = y[i];
+    return atan(median_slope(x, y, filled)) / degree;
+}
+
+static void measure(const dls_simulation *simulation, const dls_step_report *report, double *values) {
+    const dls_world *world = dls_simulation_world(simulation);
+    double x = 0, y = 0, radius = 0;
+    int bodies = dls_world_body_count(world), count = 0;
+    if (report->step % CROWD_ROW) return; /* once in a row is enough */
+    for (int i = 0; i < bodies; i++) {
+        dls_body_state s;
+        dls_shape_def shape;
+        if (dls_body_motion(world, i) != DLS_DYNAMIC || dls_body_state_get(world, i, &s, NULL)) continue;
+        if (radius == 0 && !dls_body_shape(world, i, 0, &shape, NULL)) radius = shape.radius;
+        x += s.x[0], y += s.x[1];
+        count++;
+    }
+    values[ANGLE] = surface_angle(world, radius);
+    values[CENTRE_ANGLE] = atan2(x, -y) / degree;
+    values[CENTRE_HEIGHT] = y / count + drum_radius;
+}
+
+/* ---- cases ----------------------------------------------------------------------------------------------
+ */
+
+static void set_size(abide_settings *s, int balls) { abide_set(s, "variables.n=%d", balls); }
+/* The drum stands still until the balls lie, and turns from the start in the runs from there. */
+static void set_start(abide_settings *s) { abide_set(s, "time.until=settle"); }
+static void set_run(abide_settings *s) { abide_set(s, "variables.settle=0"); }
+
+/* ε = 1e-6 N, γ = 1e-8 kg/s, Δt = 1e-4 s, e_n = 0.6, e_τ = 1. ρ = m/Δt with m the mass of two balls that
+ * meet, m_i m_j/(m_i + m_j): 1/W_nn, which is 7/2 of 1/λmax for balls; halved for the formal velocity along
+ * the tangent. */
+static const crowd_def drum = {
+    .scene = "002-6.4",
+    .parameters = {.rho_scale = 1.75, .gamma_n = "1e-12/1.6", .gamma_t = "1e-12/2", .increment = "1e-10"},
+    .reduced_until = 0.02,
+    .sweeps_table = 7,
+    .seconds_table = 8,
+    .sweeps = {{1680882, 2020349, 4069672, 5114280, 9422476},
+               {1674177, 1933869, 4036740, 5036011, 9999666},
+               {7836547, 8566285, 19607909, 15600032, 32656132},
+               {1101849, 1340917, 4121136, 3688553, 8375264}},
+    .seconds = {{69.482, 163.918, 677.212, 1817.413, 7492.300},
+                {68.813, 153.254, 657.011, 1804.862, 7867.878},
+                {337.16, 755.553, 3663.254, 6055.488, 27425.824},
+                {124.918, 259.370, 1941.158, 3232.919, 16740.516}},
+    .sweeps_figure = 10,
+    .seconds_figure = 11,
+    .column_count = OWN_COLUMNS,
+    .columns = columns,
+    .measure = measure,
+    .set = set_size,
+    .set_start = set_start,
+    .set_run = set_run,
+};
+
+/* ---- the angle ------------------------------------------------------------------------------------------
+ */
+
+typedef struct estimate {
+    double mean, uncertainty;
+} estimate;
+
+/* Mean over the second half of the run, and its standard uncertainty from the means of five parts. */
+static estimate mean_angle(const case_history *h, int own) {
+    double sum = 0, square = 0;
+    for (int b = 0; b < BLOCKS; b++) {
+        double t0 = 0.5 + 0.5 * b / BLOCKS, t1 = t0 + 0.5 / BLOCKS;
+        double part = case_mean(h, CASE_COLUMNS + CROWD_OWN + own, t0 + 1e-9, t1 + 1e-9);
+        sum += part / BLOCKS;
+        square += part * part / BLOCKS;
+    }
+    return (estimate){sum, sqrt(fmax(0, square - sum * sum) / (BLOCKS - 1))};
+}
+
+static void claim_angle(experiment_run *run, const case_history *h, int balls, const char *name) {
+    estimate e = mean_angle(h, ANGLE);
+    claim_equal(&run->claims, CLAIM_PRINTED, "deg", 26, e.mean, 0.5 + 2 * e.uncertainty,
+                "angle of repose, %d balls, %s", balls, name);
+}
+
+/* What the default solver left between bodies. */
+static void claim_default(experiment_run *run, const case_history *h, int balls) {
+    double radius = 2.7e-3 * sqrt(100.0 / balls);
+    claim_bound(&run->claims, CLAIM_DERIVED, "1", CLAIM_AT_MOST, 0.01,
+                case_largest(h, CASE_PENETRATION, 0, (double)INFINITY) / radius,
+                "largest penetration in radii, %d balls, auto", balls);
+    claim_equal(&run->claims, CLAIM_DERIVED, "1", 1, case_mean(h, CASE_CERTIFIED, 0, (double)INFINITY), 0,
+                "share of certified steps, %d balls, auto", balls);
+}
+
+static bool write_angles(experiment_run *run, const crowd *c, const case_history *alone) {
+    output_file out;
+    if (!run_table_open(run, "angles", &out)) return false;
+    fputs("method,balls,angle_deg,uncertainty_deg,centre_angle_deg,centre_uncertainty_deg,centre_height_m\n",
+          out.stream);
+    for (int size = 0; size < c->sizes; size++)
+        for (int m = 0; m < ABIDE_EVERY; m++) {
+            bool one = m == ABIDE_OURS && size == 0 && alone->steps;
+            const case_history *h = one ? alone : &c->of[m][size];
+            if (!one && (run->size != SIZE_FULL || !c->has[m][size] || !h->finished)) continue;
+            estimate surface = mean_angle(h, ANGLE), centre = mean_angle(h, CENTRE_ANGLE);
+            fprintf(out.stream, "%s,%d", abide_name(m), crowd_sizes[size]);
+            csv_real(out.stream, surface.mean), csv_real(out.stream, surface.uncertainty);
+            csv_real(out.stream, centre.mean), csv_real(out.stream, centre.uncertainty);
+            csv_real(out.stream, mean_angle(h, CENTRE_HEIGHT).mean);
+            fputc('\n', out.stream);
+        }
+    return output_file_commit(&out);
+}
+
+/* ---- the experiment -------------------------------------------------------------------------------------
+ */
+
+/* A reduced run is too short for an angle: the default solver turns the smallest drum for the whole second.
+ */
+static bool run_drum(experiment_run *run) {
+    crowd c;
+    case_history alone = {0};
+    bool reduced = run->size == SIZE_REDUCED;
+    bool good = crowd_run(run, &drum, 1200, &c);
+    if (good && reduced) good = crowd_run_alone(run, &drum, crowd_sizes[0], &alone);
+    if (good && reduced) {
+        claim_angle(run, &alone, crowd_sizes[0], "auto");
+        claim_default(run, &alone, crowd_sizes[0]);
+    }
+    for (int size = 0; size < c.sizes && good && !reduced; size++) {
+        for (int m = 0; m < ABIDE_EVERY; m++)
+            if ((m == ABIDE_IPDAS || m == ABIDE_OURS) && c.has[m][size] && c.of[m][size].finished)
+                claim_angle(run, &c.of[m][size], crowd_sizes[size], abide_name(m));
+        claim_default(run, &c.of[ABIDE_OURS][size], crowd_sizes[size]);
+    }
+    if (good) crowd_claims(run, &c);
+    if (good && *run->folder) good = crowd_write(run, &c) && write_angles(run, &c, &alone);
+    case_history_free(&alone);
+    crowd_free(&c);
+    return good;
+}
+
+const experiment experiment_rotating_drum = {
+    .name = "002-6.4",
+    .title = "balls in a rotating drum, 100 to 1600 (Tables 7, 8, angle of repose)",
+    .has_reduced = true,
+    .has_full = true,
+    .run = run_drum,
+};

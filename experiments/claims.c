@@ -1,0 +1,146 @@
+/* Claims: stated by experiments, judged here and nowhere else. */
+#include "cli/support/report.h"
+#include "experiments/reproduce.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- judging ------------------------------------------------------------------------------------------- */
+
+claim_verdict claim_judge(const claim *c) {
+    bool holds = false;
+    switch (c->relation) {
+    case CLAIM_NOT_COMPARABLE:
+        return VERDICT_NOT_COMPARABLE;
+    case CLAIM_EQUAL:
+        holds = fabs(c->ours - c->paper) <= c->tolerance;
+        break;
+    case CLAIM_AT_MOST:
+        holds = c->ours <= c->paper;
+        break;
+    case CLAIM_AT_LEAST:
+        holds = c->ours >= c->paper;
+        break;
+    case CLAIM_ORDER: /* ours counts the pairs that stand the other way round */
+        holds = c->ours == 0;
+        break;
+    }
+    return holds && isfinite(c->ours) ? VERDICT_PASS : VERDICT_FAIL;
+}
+
+const char *verdict_name(claim_verdict verdict) {
+    static const char *const names[] = {"pass", "fail", "not comparable"};
+    return names[verdict];
+}
+
+const char *claim_relation_name(claim_relation relation) {
+    static const char *const names[] = {"equal", "at most", "at least", "order", "not comparable"};
+    return names[relation];
+}
+
+const char *claim_source_name(claim_source source) { return source == CLAIM_PRINTED ? "printed" : "derived"; }
+
+verdict_counts claim_count(const claim_list *list) {
+    verdict_counts counts = {{0}};
+    for (int i = 0; i < list->count; i++) counts.of[claim_judge(&list->items[i])]++;
+    return counts;
+}
+
+claim_verdict verdict_overall(verdict_counts counts) {
+    return counts.of[VERDICT_FAIL] == 0 && counts.of[VERDICT_PASS] > 0 ? VERDICT_PASS : VERDICT_FAIL;
+}
+
+/* ---- stating ------------------------------------------------------------------------------------------- */
+
+static void append(claim_list *list, const claim *stated) {
+    if (list->count == list->capacity) {
+        list->capacity = list->capacity ? 2 * list->capacity : 32;
+        list->items = realloc(list->items, (size_t)list->capacity * sizeof *list->items);
+        if (!list->items) exit(report_error("out of memory"));
+    }
+    list->items[list->count++] = *stated;
+}
+
+void claim_equal(claim_list *list, claim_source source, const char *unit, double paper, double ours,
+                 double tolerance, const char *format, ...) {
+    claim c = {.relation = CLAIM_EQUAL,
+               .source = source,
+               .unit = unit,
+               .paper = paper,
+               .ours = ours,
+               .tolerance = tolerance};
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(c.text, sizeof c.text, format, arguments);
+    va_end(arguments);
+    append(list, &c);
+}
+
+void claim_bound(claim_list *list, claim_source source, const char *unit, claim_relation relation,
+                 double bound, double ours, const char *format, ...) {
+    claim c = {.relation = relation, .source = source, .unit = unit, .paper = bound, .ours = ours};
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(c.text, sizeof c.text, format, arguments);
+    va_end(arguments);
+    append(list, &c);
+}
+
+/* ---- orders -------------------------------------------------------------------------------------------- */
+
+static double side_of(const contender *c, bool ours) { return ours ? c->ours : c->paper; }
+
+/* Pairs that the paper puts in an order and we do not; all of them where a number is missing. */
+static int count_reversed(const contender *c, int count) {
+    int reversed = 0;
+    for (int i = 0; i < count; i++)
+        for (int k = 0; k < count; k++) reversed += c[i].paper < c[k].paper && !(c[i].ours < c[k].ours);
+    return reversed;
+}
+
+/* "a < b = c, 3.6 ×": the last over the first. */
+static void write_order(char *text, size_t size, const contender *contenders, int count, bool ours) {
+    enum { MOST = 16 };
+    const contender *sorted[MOST] = {NULL};
+    int n = count < MOST ? count : MOST;
+    for (int i = 0; i < n; i++) {
+        int at = i;
+        for (; at > 0 && side_of(sorted[at - 1], ours) > side_of(&contenders[i], ours); at--)
+            sorted[at] = sorted[at - 1];
+        sorted[at] = &contenders[i];
+    }
+    size_t used = 0;
+    for (int i = 0; i < n && used < size; i++) {
+        const char *sign = i == 0                                                    ? ""
+                           : side_of(sorted[i], ours) > side_of(sorted[i - 1], ours) ? " < "
+                                                                                     : " = ";
+        used += (size_t)snprintf(text + used, size - used, "%s%s", sign, sorted[i]->name);
+    }
+    double ratio = n ? side_of(sorted[n - 1], ours) / side_of(sorted[0], ours) : 1;
+    if (used < size && isfinite(ratio)) snprintf(text + used, size - used, ", %.3g ×", ratio);
+}
+
+void claim_order(claim_list *list, const char *text, const char *unit, const char *reason,
+                 const contender *contenders, int count) {
+    for (int i = 0; i < count; i++) {
+        claim one = {.relation = CLAIM_NOT_COMPARABLE,
+                     .unit = unit,
+                     .paper = contenders[i].paper,
+                     .ours = contenders[i].ours,
+                     .reason = reason};
+        snprintf(one.text, sizeof one.text, "%s: %s", text, contenders[i].name);
+        append(list, &one);
+    }
+    claim order = {.relation = CLAIM_ORDER, .unit = unit, .ours = count_reversed(contenders, count)};
+    write_order(order.paper_order, sizeof order.paper_order, contenders, count, false);
+    write_order(order.our_order, sizeof order.our_order, contenders, count, true);
+    snprintf(order.text, sizeof order.text, "%s: order", text);
+    append(list, &order);
+}
+
+void claim_list_free(claim_list *list) {
+    free(list->items);
+    *list = (claim_list){0};
+}

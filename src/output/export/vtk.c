@@ -1,0 +1,398 @@
+/* Results as files of VTK: run.pvd, and for every frame the bodies' surfaces and the force chains. */
+#include "base/error.h"
+#include "base/memory.h"
+#include "base/vector.h"
+#include "output/export/surface.h"
+#include "output/export/text.h"
+#include "output/results/results.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+/* ---- a file of polygons and lines, arrays behind the XML as raw bytes ---- */
+
+typedef struct bytes {
+    char *data;
+    size_t size, room;
+    bool is_out_of_memory;
+} bytes;
+
+static void put(bytes *b, const void *data, size_t size) {
+    if (b->size + size > b->room) {
+        size_t room = b->room ? b->room : 4096;
+        while (room < b->size + size) room *= 2;
+        char *grown = DLS_NEW(char, room);
+        if (!grown) {
+            b->is_out_of_memory = true;
+            return;
+        }
+        if (b->size) memcpy(grown, b->data, b->size);
+        dls_free(b->data);
+        b->data = grown;
+        b->room = room;
+    }
+    memcpy(b->data + b->size, data, size);
+    b->size += size;
+}
+
+static void put_int(bytes *b, int value) { put(b, &(int32_t){value}, sizeof(int32_t)); }
+static void put_real(bytes *b, double value) { put(b, &value, sizeof value); }
+static void put_floats(bytes *b, int count, const double *values) {
+    for (int k = 0; k < count; k++) put(b, &(float){(float)values[k]}, sizeof(float));
+}
+
+typedef struct array {
+    const char *name, *type;
+    int width;
+    size_t size; /* of a number */
+    bytes values;
+} array;
+
+enum { POINTS, LINES, LINE_ENDS, POLYGONS, POLYGON_ENDS, FIRST_DATA, MOST_ARRAYS = FIRST_DATA + 10 };
+
+/* What goes into one .vtp; arrays from FIRST_DATA on belong to cells. */
+typedef struct poly_data {
+    int array_count;
+    array arrays[MOST_ARRAYS];
+} poly_data;
+
+static void clear(poly_data *p) {
+    for (int k = 0; k < p->array_count; k++) p->arrays[k].values.size = 0;
+}
+
+static void release(poly_data *p) {
+    for (int k = 0; k < p->array_count; k++) dls_free(p->arrays[k].values.data);
+}
+
+static bool is_out_of_memory(const poly_data *p) {
+    for (int k = 0; k < p->array_count; k++)
+        if (p->arrays[k].values.is_out_of_memory) return true;
+    return false;
+}
+
+static size_t length(const array *a) { return a->values.size / (a->size * (size_t)a->width); }
+
+static void print_arrays(dls_text *out, const poly_data *p, const char *group, int first, int end,
+                         uint64_t *offset) {
+    dls_text_print(out, "<%s>\n", group);
+    for (int k = first; k < end; k++) {
+        const array *a = &p->arrays[k];
+        dls_text_print(out,
+                       "<DataArray type=\"%s\" Name=\"%s\" NumberOfComponents=\"%d\" format=\"appended\" "
+                       "offset=\"%" PRIu64 "\"/>\n",
+                       a->type, a->name, a->width, *offset);
+        *offset += sizeof(uint64_t) + a->values.size;
+    }
+    dls_text_print(out, "</%s>\n", group);
+}
+
+static void print_poly_data(dls_text *out, const poly_data *p) {
+    uint64_t offset = 0;
+    dls_text_print(out,
+                   "<?xml version=\"1.0\"?>\n<VTKFile type=\"PolyData\" version=\"1.0\" "
+                   "byte_order=\"%s\" header_type=\"UInt64\">\n<PolyData>\n<Piece NumberOfPoints=\"%zu\" "
+                   "NumberOfVerts=\"0\" NumberOfLines=\"%zu\" NumberOfStrips=\"0\" NumberOfPolys=\"%zu\">\n",
+                   *(const char *)&(int){1} ? "LittleEndian" : "BigEndian", length(&p->arrays[POINTS]),
+                   length(&p->arrays[LINE_ENDS]), length(&p->arrays[POLYGON_ENDS]));
+    print_arrays(out, p, "Points", POINTS, LINES, &offset);
+    print_arrays(out, p, "Lines", LINES, POLYGONS, &offset);
+    print_arrays(out, p, "Polys", POLYGONS, FIRST_DATA, &offset);
+    print_arrays(out, p, "CellData", FIRST_DATA, p->array_count, &offset);
+    dls_text_print(out, "</Piece>\n</PolyData>\n<AppendedData encoding=\"raw\">\n_");
+    for (int k = 0; k < p->array_count; k++) {
+        dls_text_put(out, &(uint64_t){p->arrays[k].values.size}, sizeof(uint64_t));
+        if (p->arrays[k].values.size) dls_text_put(out, p->arrays[k].values.data, p->arrays[k].values.size);
+    }
+    dls_text_print(out, "\n</AppendedData>\n</VTKFile>\n");
+}
+
+static dls_status write_poly_data(const poly_data *p, const char *folder, const char *kind, int frame,
+                                  dls_error *error) {
+    char name[48];
+    snprintf(name, sizeof name, "%s_%05d.vtp", kind, frame);
+    char *path = is_out_of_memory(p) ? NULL : dls_path_join(folder, name);
+    if (!path) return dls_fail_memory(error);
+    dls_text *out = dls_text_open(path, error);
+    dls_free(path);
+    if (!out) return error->status;
+    print_poly_data(out, p);
+    return dls_text_close(out);
+}
+
+/* ---- the export ---- */
+
+typedef struct vtk_export {
+    dls_results *results;
+    const char *folder;
+    int sides;               /* of circles */
+    double centre[3], reach; /* of all that moves, for what has no end */
+    dls_body_state *states;
+    bool *present;
+    dls_surface surface;
+    poly_data bodies, contacts;
+} vtk_export;
+
+#define FLOATS(name, width)                                                                                  \
+    {                                                                                                        \
+        name, "Float32", width, sizeof(float), { 0 }                                                         \
+    }
+#define REALS(name, width)                                                                                   \
+    {                                                                                                        \
+        name, "Float64", width, sizeof(double), { 0 }                                                        \
+    }
+#define INTS(name)                                                                                           \
+    {                                                                                                        \
+        name, "Int32", 1, sizeof(int32_t), { 0 }                                                             \
+    }
+#define CELLS INTS("connectivity"), INTS("offsets"), INTS("connectivity"), INTS("offsets")
+
+enum { BODY = FIRST_DATA, MATERIAL, OBSTACLE, SPEED, VELOCITY, ANGULAR_VELOCITY, BODY_ARRAYS };
+enum {
+    BODY_A = FIRST_DATA,
+    BODY_B,
+    GAP,
+    NORMAL_IMPULSE,
+    IMPULSE,
+    NORMAL_FORCE,
+    FORCE,
+    FORCE_VECTOR,
+    SLIP,
+    CONTACT_ARRAYS
+};
+
+static void describe_files(vtk_export *x) {
+    x->bodies = (poly_data){BODY_ARRAYS,
+                            {FLOATS("points", 3), CELLS, INTS("body"), INTS("material"), INTS("obstacle"),
+                             FLOATS("speed", 1), FLOATS("velocity", 3), FLOATS("angular_velocity", 3)}};
+    x->contacts = (poly_data){CONTACT_ARRAYS,
+                              {REALS("points", 3), CELLS, INTS("body_a"), INTS("body_b"), REALS("gap", 1),
+                               REALS("normal_impulse", 1), REALS("impulse", 1), REALS("normal_force", 1),
+                               REALS("force", 1), REALS("force_vector", 3), REALS("slip_speed", 1)}};
+}
+
+/* ---- bodies ---- */
+
+/* Where the middle of all that moves lies in the frame of a shape. */
+static void find_middle(const vtk_export *x, const dls_body_state *state, const dls_shape_def *shape,
+                        double *middle) {
+    double R[9];
+    vec_sub(middle, x->centre, state->x);
+    quat_matrix(state->q, R);
+    mat_apply_transposed(middle, R, middle);
+    vec_sub(middle, middle, shape->pose.x);
+    quat_matrix(shape->pose.q, R);
+    mat_apply_transposed(middle, R, middle);
+}
+
+static void put_points(vtk_export *x, const dls_body_state *state, const dls_shape_def *shape) {
+    double body[9], own[9];
+    quat_matrix(state->q, body);
+    quat_matrix(shape->pose.q, own);
+    for (int k = 0; k < x->surface.point_count; k++) {
+        double p[3];
+        mat_apply(p, own, x->surface.points + 3 * (size_t)k);
+        vec_add(p, p, shape->pose.x);
+        mat_apply(p, body, p);
+        vec_add(p, p, state->x);
+        put_floats(&x->bodies.arrays[POINTS].values, 3, p);
+    }
+}
+
+static void put_cell_data(vtk_export *x, int id, const dls_shape_def *shape) {
+    array *a = x->bodies.arrays;
+    const dls_body_state *state = &x->states[id];
+    put_int(&a[BODY].values, id);
+    put_int(&a[MATERIAL].values, shape->material);
+    put_int(&a[OBSTACLE].values, dls_shape_kind_is_obstacle(shape->kind));
+    put_floats(&a[SPEED].values, 1, &(double){vec_norm(state->v)});
+    put_floats(&a[VELOCITY].values, 3, state->v);
+    put_floats(&a[ANGULAR_VELOCITY].values, 3, state->w);
+}
+
+/* Cells of one sort; VTK counts lines before polygons, and so does the data of cells. */
+static void put_cells(vtk_export *x, bool lines, int first_point, int id, const dls_shape_def *shape) {
+    array *a = x->bodies.arrays;
+    bytes *corners = &a[lines ? LINES : POLYGONS].values, *ends = &a[lines ? LINE_ENDS : POLYGON_ENDS].values;
+    const int *corner = x->surface.corners;
+    for (int k = 0; k < x->surface.cell_count; k++) {
+        int size = x->surface.cell_size[k], count = size < 0 ? -size : size;
+        if ((size < 0) == lines) {
+            for (int i = 0; i < count; i++) put_int(corners, first_point + corner[i]);
+            put_int(ends, (int)(corners->size / sizeof(int32_t)));
+            put_cell_data(x, id, shape);
+        }
+        corner += count;
+    }
+}
+
+/* One pass for the lines and the points, one for the polygons. */
+static dls_status put_shapes(vtk_export *x, bool lines, dls_error *error) {
+    dls_results *r = x->results;
+    int first_point = 0;
+    for (int id = 0; id < r->body_count; id++) {
+        for (int k = 0; x->present[id] && k < r->bodies[id].shape_count; k++) {
+            dls_shape_def shape;
+            double middle[3];
+            dls_status status = dls_results_body_shape(r, id, k, &shape, error);
+            if (status) return status;
+            find_middle(x, &x->states[id], &shape, middle);
+            dls_surface_clear(&x->surface);
+            dls_surface_add(&x->surface, &shape, x->sides, x->reach, middle);
+            if (lines) put_points(x, &x->states[id], &shape);
+            put_cells(x, lines, first_point, id, &shape);
+            first_point += x->surface.point_count;
+        }
+    }
+    return x->surface.is_out_of_memory ? dls_fail_memory(error) : DLS_OK;
+}
+
+static dls_status export_bodies(vtk_export *x, int frame, dls_error *error) {
+    clear(&x->bodies);
+    dls_status status = put_shapes(x, true, error);
+    if (!status) status = put_shapes(x, false, error);
+    return status ? status : write_poly_data(&x->bodies, x->folder, "bodies", frame, error);
+}
+
+/* ---- force chains ---- */
+
+/* A chain runs between the centres of bodies that move; on others it ends at the contact. */
+static void find_end(const vtk_export *x, int id, const double *point, double *end) {
+    bool moves = dls_results_body_motion(x->results, id) == DLS_DYNAMIC && x->present[id];
+    vec_copy(end, moves ? x->states[id].x : point);
+}
+
+static void put_contact(vtk_export *x, const dls_contact_row *row, double h) {
+    const dls_contact_record *c = &row->record;
+    const double *period = x->results->world.period_size;
+    array *a = x->contacts.arrays;
+    double from[3], to[3], force[3], per = h > 0 ? 1 / h : 0;
+    find_end(x, c->body_a, c->point, from);
+    find_end(x, c->body_b, c->point, to);
+    if (dls_results_body_motion(x->results, c->body_b) == DLS_DYNAMIC)
+        for (int k = 0; k < 3; k++)
+            if (c->image[k]) to[k] += c->image[k] * period[k];
+    for (int k = 0; k < 3; k++) put_real(&a[POINTS].values, from[k]);
+    for (int k = 0; k < 3; k++) put_real(&a[POINTS].values, to[k]);
+    int points = (int)length(&a[POINTS]);
+    put_int(&a[LINES].values, points - 2);
+    put_int(&a[LINES].values, points - 1);
+    put_int(&a[LINE_ENDS].values, points);
+    put_int(&a[BODY_A].values, c->body_a);
+    put_int(&a[BODY_B].values, c->body_b);
+    put_real(&a[GAP].values, c->gap);
+    put_real(&a[NORMAL_IMPULSE].values, c->impulse[0]);
+    put_real(&a[IMPULSE].values, vec_norm(c->impulse));
+    put_real(&a[NORMAL_FORCE].values, per * c->impulse[0]);
+    put_real(&a[FORCE].values, per * vec_norm(c->impulse));
+    vec_scale(force, per, row->world_impulse);
+    for (int k = 0; k < 3; k++) put_real(&a[FORCE_VECTOR].values, force[k]);
+    put_real(&a[SLIP].values, hypot(c->velocity[1], c->velocity[2]));
+}
+
+static dls_status export_contacts(vtk_export *x, int frame, dls_error *error) {
+    int total = x->results->frames[frame].contact_count;
+    double h;
+    clear(&x->contacts);
+    dls_contact_row *rows = DLS_NEW(dls_contact_row, DLS_BATCH);
+    dls_status status = rows ? dls_results_step_length(x->results, frame, &h, error) : dls_fail_memory(error);
+    for (int first = 0; first < total && !status; first += DLS_BATCH) {
+        int count = total - first < DLS_BATCH ? total - first : DLS_BATCH;
+        status = dls_results_contact_rows(x->results, frame, first, count, rows, error);
+        for (int k = 0; k < count && !status; k++) put_contact(x, &rows[k], h);
+    }
+    dls_free(rows);
+    return status ? status : write_poly_data(&x->contacts, x->folder, "contacts", frame, error);
+}
+
+/* ---- all of it ---- */
+
+/* A box around what moves, over some of the frames. */
+static dls_status measure(vtk_export *x, dls_error *error) {
+    dls_results *r = x->results;
+    double low[3] = {INFINITY, INFINITY, INFINITY}, high[3] = {-INFINITY, -INFINITY, -INFINITY}, size[3];
+    int looks = r->frame_count < 9 ? r->frame_count : 9;
+    for (int look = 0; look < looks; look++) {
+        int frame = looks > 1 ? (int)((int64_t)look * (r->frame_count - 1) / (looks - 1)) : 0;
+        dls_status status = dls_results_frame_states(r, frame, x->states, x->present, error);
+        if (status) return status;
+        for (int id = 0; id < r->body_count; id++) {
+            double radius = r->bodies[id].radius;
+            if (!x->present[id] || !isfinite(radius)) continue;
+            for (int k = 0; k < 3; k++) {
+                low[k] = fmin(low[k], x->states[id].x[k] - radius);
+                high[k] = fmax(high[k], x->states[id].x[k] + radius);
+            }
+        }
+    }
+    x->reach = 1;
+    if (!(low[0] <= high[0])) return DLS_OK;
+    for (int k = 0; k < 3; k++) x->centre[k] = (low[k] + high[k]) / 2;
+    vec_sub(size, high, low);
+    x->reach = vec_norm(size);
+    return DLS_OK;
+}
+
+/* Few shapes are drawn finely, many coarsely. */
+static int choose_sides(int shapes) {
+    return shapes <= 500 ? 32 : shapes <= 5000 ? 16 : shapes <= 50000 ? 12 : 8;
+}
+
+static dls_status write_index(const vtk_export *x, dls_error *error) {
+    char *path = dls_path_join(x->folder, "run.pvd");
+    if (!path) return dls_fail_memory(error);
+    dls_text *out = dls_text_open(path, error);
+    dls_free(path);
+    if (!out) return error->status;
+    dls_text_print(out,
+                   "<?xml version=\"1.0\"?>\n<VTKFile type=\"Collection\" version=\"1.0\">\n<Collection>\n");
+    for (int k = 0; k < x->results->frame_count; k++) {
+        double t = x->results->frames[k].time;
+        dls_text_print(
+            out, "<DataSet timestep=\"%.17g\" part=\"0\" name=\"bodies\" file=\"bodies_%05d.vtp\"/>\n", t, k);
+        if (x->results->has_contacts)
+            dls_text_print(out,
+                           "<DataSet timestep=\"%.17g\" part=\"1\" name=\"contacts\" "
+                           "file=\"contacts_%05d.vtp\"/>\n",
+                           t, k);
+    }
+    dls_text_print(out, "</Collection>\n</VTKFile>\n");
+    return dls_text_close(out);
+}
+
+static dls_status export_all(vtk_export *x, dls_error *error) {
+    dls_results *r = x->results;
+    dls_status status = measure(x, error);
+    for (int k = 0; k < r->frame_count && !status; k++) {
+        status = dls_results_frame_states(r, k, x->states, x->present, error);
+        if (!status) status = export_bodies(x, k, error);
+        if (!status && r->has_contacts) status = export_contacts(x, k, error);
+    }
+    return status ? status : write_index(x, error);
+}
+
+dls_status dls_results_export_vtk(dls_results *results, const char *folder, dls_error *error) {
+    dls_error inner = {0};
+    dls_error_clear(error);
+    if (!results || !folder)
+        return dls_fail(error, DLS_ERROR_ARGUMENT, "results and folder are needed, got NULL");
+    vtk_export *x = DLS_NEW_ZERO(vtk_export, 1);
+    dls_status status = x ? dls_output_folder(folder, &inner) : dls_fail_memory(&inner);
+    if (!status) {
+        x->results = results;
+        x->folder = folder;
+        x->sides = choose_sides(results->shape_count);
+        x->states = DLS_NEW(dls_body_state, results->body_count);
+        x->present = DLS_NEW(bool, results->body_count);
+        describe_files(x);
+        status = x->states && x->present ? export_all(x, &inner) : dls_fail_memory(&inner);
+        release(&x->bodies);
+        release(&x->contacts);
+        dls_surface_free(&x->surface);
+        dls_free(x->states);
+        dls_free(x->present);
+    }
+    dls_free(x);
+    if (status && error) *error = inner;
+    return status;
+}

@@ -1,0 +1,45 @@
+/* How HDF5 reaches results files: a file driver of our own, so that
+ *
+ *  - at every instant what is on the disk opens: the marks "open for writing" never get there, and the file
+ * is never shorter than it says;
+ *  - after a failed write (full disk) nothing more is written, HDF5 may close in peace, and what the system
+ *    said is known;
+ *  - files are opened and renamed by us, and no locks are needed. */
+#ifndef OUTPUT_RESULTS_DRIVER_H
+#define OUTPUT_RESULTS_DRIVER_H
+
+#include <delassus/base.h>
+
+#include <hdf5.h>
+
+/* Behind one HDF5 file; must outlive it. */
+typedef struct dls_output_device {
+    int descriptor;
+    bool is_dead;     /* a write failed: it and later ones do nothing and succeed in HDF5's eyes */
+    int write_number; /* errno of that failure, else 0 */
+    int read_number;  /* errno of the last failed read, else 0 */
+    bool is_out_of_memory;
+} dls_output_device;
+
+/* Property list of file access for H5Fcreate and H5Fopen; negative where HDF5 refuses. */
+hid_t dls_driver_access(dls_output_device *device);
+
+/* For tests: called before every write. NULL: nothing is. */
+void dls_driver_watch(void (*before_write)(void *user), void *user);
+
+/* Between these two HDF5 is ours alone and prints no errors; what it would have printed first is kept as one
+ * line. */
+typedef struct dls_silence {
+    H5E_auto2_t print;
+    void *data;
+} dls_silence;
+
+dls_silence dls_silence_begin(void);
+void dls_silence_end(dls_silence silence);
+
+/* Fails with "NAME: cannot be DONE: …": what the system said if a write or read failed, else what HDF5 did.
+ */
+dls_status dls_driver_fail(const dls_output_device *device, const char *name, const char *done,
+                           dls_error *error);
+
+#endif

@@ -1,0 +1,196 @@
+#include "output/results/layout.h"
+
+#define LENGTH(array) (int)(sizeof(array) / sizeof *(array))
+
+/* One plain column out of a struct. */
+#define COLUMN(type, width, row, member, unit, range)                                                        \
+    .cell_count = 1, .cells = &(const dls_cell) { "", type, width, offsetof(row, member), unit, range }
+
+static const dls_cell frame_cells[] = {
+    {"step", DLS_CELL_INT64, 1, offsetof(dls_frame_row, step), "1", DLS_RANGE_COUNT},
+    {"time", DLS_CELL_DOUBLE, 1, offsetof(dls_frame_row, time), "s", DLS_RANGE_TIME},
+    {"state_start", DLS_CELL_INT64, 1, offsetof(dls_frame_row, state_start), "1", DLS_RANGE_COUNT},
+    {"state_count", DLS_CELL_INT32, 1, offsetof(dls_frame_row, state_count), "1", DLS_RANGE_COUNT},
+    {"contact_start", DLS_CELL_INT64, 1, offsetof(dls_frame_row, contact_start), "1", DLS_RANGE_COUNT},
+    {"contact_count", DLS_CELL_INT32, 1, offsetof(dls_frame_row, contact_count), "1", DLS_RANGE_COUNT},
+};
+
+static const dls_cell step_cells[] = {
+    {"step", DLS_CELL_INT64, 1, offsetof(dls_step_report, step), "1", DLS_RANGE_COUNT},
+    {"time", DLS_CELL_DOUBLE, 1, offsetof(dls_step_report, t), "s", DLS_RANGE_TIME},
+    {"bodies", DLS_CELL_INT32, 1, offsetof(dls_step_report, bodies), "1", DLS_RANGE_COUNT},
+    {"contacts", DLS_CELL_INT32, 1, offsetof(dls_step_report, contacts), "1", DLS_RANGE_COUNT},
+    {"active", DLS_CELL_INT32, 1, offsetof(dls_step_report, active), "1", DLS_RANGE_COUNT},
+    {"outcome", DLS_CELL_OUTCOME, 1, offsetof(dls_step_report, outcome), "1", DLS_RANGE_ANY},
+    {"certified", DLS_CELL_BOOL, 1, offsetof(dls_step_report, certified), "1", DLS_RANGE_ANY},
+    {"residual", DLS_CELL_DOUBLE, 1, offsetof(dls_step_report, residual), "1", DLS_RANGE_OPEN_SIZE},
+    {"max_error", DLS_CELL_DOUBLE, 1, offsetof(dls_step_report, max_error), "m/s", DLS_RANGE_OPEN_SIZE},
+    {"held", DLS_CELL_DOUBLE, 1, offsetof(dls_step_report, held), "1", DLS_RANGE_KNOWN_SIZE},
+    {"iterations", DLS_CELL_INT32, 1, offsetof(dls_step_report, iterations), "1", DLS_RANGE_COUNT},
+    {"penetration", DLS_CELL_DOUBLE, 1, offsetof(dls_step_report, penetration), "m", DLS_RANGE_OPEN_SIZE},
+    {"kinetic", DLS_CELL_DOUBLE, 1, offsetof(dls_step_report, energy.kinetic), "J", DLS_RANGE_FINITE},
+    {"potential", DLS_CELL_DOUBLE, 1, offsetof(dls_step_report, energy.potential), "J", DLS_RANGE_FINITE},
+    {"friction", DLS_CELL_DOUBLE, 1, offsetof(dls_step_report, energy.friction), "J", DLS_RANGE_FINITE},
+    {"impact", DLS_CELL_DOUBLE, 1, offsetof(dls_step_report, energy.impact), "J", DLS_RANGE_FINITE},
+    {"work", DLS_CELL_DOUBLE, 1, offsetof(dls_step_report, energy.work), "J", DLS_RANGE_FINITE},
+    {"unaccounted", DLS_CELL_DOUBLE, 1, offsetof(dls_step_report, energy.unaccounted), "J", DLS_RANGE_FINITE},
+    {"seconds_collide", DLS_CELL_DOUBLE, 1, offsetof(dls_step_report, seconds_collide), "s",
+     DLS_RANGE_FINITE},
+    {"seconds_assemble", DLS_CELL_DOUBLE, 1, offsetof(dls_step_report, seconds_assemble), "s",
+     DLS_RANGE_FINITE},
+    {"seconds_solve", DLS_CELL_DOUBLE, 1, offsetof(dls_step_report, seconds_solve), "s", DLS_RANGE_FINITE},
+    {"seconds", DLS_CELL_DOUBLE, 1, offsetof(dls_step_report, seconds), "s", DLS_RANGE_FINITE},
+};
+
+static const dls_cell summary_cells[] = {
+    {"steps", DLS_CELL_INT64, 1, offsetof(dls_run_summary, steps), "1", DLS_RANGE_COUNT},
+    {"certified", DLS_CELL_INT64, 1, offsetof(dls_run_summary, certified), "1", DLS_RANGE_COUNT},
+    {"worst_residual", DLS_CELL_DOUBLE, 1, offsetof(dls_run_summary, worst_residual), "1",
+     DLS_RANGE_OPEN_SIZE},
+    {"worst_error", DLS_CELL_DOUBLE, 1, offsetof(dls_run_summary, worst_error), "m/s", DLS_RANGE_OPEN_SIZE},
+    {"worst_held", DLS_CELL_DOUBLE, 1, offsetof(dls_run_summary, worst_held), "1", DLS_RANGE_KNOWN_SIZE},
+    {"penetration", DLS_CELL_DOUBLE, 1, offsetof(dls_run_summary, penetration), "m", DLS_RANGE_OPEN_SIZE},
+    {"contacts", DLS_CELL_INT64, 1, offsetof(dls_run_summary, contacts), "1", DLS_RANGE_COUNT},
+    {"iterations", DLS_CELL_INT64, 1, offsetof(dls_run_summary, iterations), "1", DLS_RANGE_COUNT},
+    {"seconds_collide", DLS_CELL_DOUBLE, 1, offsetof(dls_run_summary, seconds_collide), "s",
+     DLS_RANGE_FINITE},
+    {"seconds_assemble", DLS_CELL_DOUBLE, 1, offsetof(dls_run_summary, seconds_assemble), "s",
+     DLS_RANGE_FINITE},
+    {"seconds_solve", DLS_CELL_DOUBLE, 1, offsetof(dls_run_summary, seconds_solve), "s", DLS_RANGE_FINITE},
+    {"seconds", DLS_CELL_DOUBLE, 1, offsetof(dls_run_summary, seconds), "s", DLS_RANGE_FINITE},
+};
+
+static const dls_cell body_cells[] = {
+    {"motion", DLS_CELL_MOTION, 1, offsetof(dls_body_row, motion), "1", DLS_RANGE_ANY},
+    {"mass", DLS_CELL_DOUBLE, 1, offsetof(dls_body_row, mass.mass), "kg", DLS_RANGE_OPEN_SIZE},
+    {"inertia", DLS_CELL_DOUBLE, 9, offsetof(dls_body_row, mass.inertia), "kg m2", DLS_RANGE_ANY},
+    {"centre", DLS_CELL_DOUBLE, 3, offsetof(dls_body_row, mass.centre), "m", DLS_RANGE_NEAR},
+    {"radius", DLS_CELL_DOUBLE, 1, offsetof(dls_body_row, radius), "m", DLS_RANGE_OPEN_SIZE},
+    {"shape_start", DLS_CELL_INT32, 1, offsetof(dls_body_row, shape_start), "1", DLS_RANGE_COUNT},
+    {"shape_count", DLS_CELL_INT32, 1, offsetof(dls_body_row, shape_count), "1", DLS_RANGE_COUNT},
+};
+
+static const dls_cell shape_cells[] = {
+    {"body", DLS_CELL_INT32, 1, offsetof(dls_shape_row, body), "1", DLS_RANGE_COUNT},
+    {"kind", DLS_CELL_KIND, 1, offsetof(dls_shape_row, kind), "1", DLS_RANGE_ANY},
+    {"position", DLS_CELL_DOUBLE, 3, offsetof(dls_shape_row, pose.x), "m", DLS_RANGE_NEAR},
+    {"orientation", DLS_CELL_DOUBLE, 4, offsetof(dls_shape_row, pose.q), "1", DLS_RANGE_FINITE},
+    {"radius", DLS_CELL_DOUBLE, 1, offsetof(dls_shape_row, radius), "m", DLS_RANGE_ANY},
+    {"length", DLS_CELL_DOUBLE, 1, offsetof(dls_shape_row, length), "m", DLS_RANGE_ANY},
+    {"size", DLS_CELL_DOUBLE, 3, offsetof(dls_shape_row, size), "m", DLS_RANGE_ANY},
+    {"material", DLS_CELL_INT32, 1, offsetof(dls_shape_row, material), "1", DLS_RANGE_COUNT},
+    {"group", DLS_CELL_UINT32, 1, offsetof(dls_shape_row, group), "1", DLS_RANGE_ANY},
+    {"collides", DLS_CELL_UINT32, 1, offsetof(dls_shape_row, collides), "1", DLS_RANGE_ANY},
+    {"closed", DLS_CELL_BOOL, 1, offsetof(dls_shape_row, closed), "1", DLS_RANGE_ANY},
+    {"point_start", DLS_CELL_INT64, 1, offsetof(dls_shape_row, point_start), "1", DLS_RANGE_COUNT},
+    {"point_count", DLS_CELL_INT32, 1, offsetof(dls_shape_row, point_count), "1", DLS_RANGE_COUNT},
+    {"triangle_start", DLS_CELL_INT64, 1, offsetof(dls_shape_row, triangle_start), "1", DLS_RANGE_COUNT},
+    {"triangle_count", DLS_CELL_INT32, 1, offsetof(dls_shape_row, triangle_count), "1", DLS_RANGE_COUNT},
+};
+
+static const dls_cell material_cells[] = {
+    {"density", DLS_CELL_DOUBLE, 1, offsetof(dls_material_row, density), "kg/m3 (kg/m2 in the plane)",
+     DLS_RANGE_SIZE},
+    {"mu", DLS_CELL_DOUBLE, 1, offsetof(dls_material_row, mu), "1", DLS_RANGE_SIZE},
+    {"e_n", DLS_CELL_DOUBLE, 1, offsetof(dls_material_row, e_n), "1", DLS_RANGE_SHARE},
+    {"e_t", DLS_CELL_DOUBLE, 1, offsetof(dls_material_row, e_t), "1", DLS_RANGE_SHARE},
+    {"cohesion", DLS_CELL_DOUBLE, 1, offsetof(dls_material_row, cohesion), "N", DLS_RANGE_SIZE},
+};
+
+static const dls_cell pair_cells[] = {
+    {"a", DLS_CELL_INT32, 1, offsetof(dls_pair_row, a), "1", DLS_RANGE_COUNT},
+    {"b", DLS_CELL_INT32, 1, offsetof(dls_pair_row, b), "1", DLS_RANGE_COUNT},
+    {"mu", DLS_CELL_DOUBLE, 1, offsetof(dls_pair_row, pair.mu), "1", DLS_RANGE_SIZE},
+    {"e_n", DLS_CELL_DOUBLE, 1, offsetof(dls_pair_row, pair.e_n), "1", DLS_RANGE_SHARE},
+    {"e_t", DLS_CELL_DOUBLE, 1, offsetof(dls_pair_row, pair.e_t), "1", DLS_RANGE_SHARE},
+    {"cohesion", DLS_CELL_DOUBLE, 1, offsetof(dls_pair_row, pair.cohesion), "N", DLS_RANGE_SIZE},
+    {"stated", DLS_CELL_BOOL, 1, offsetof(dls_pair_row, stated), "1", DLS_RANGE_ANY},
+};
+
+/* Paths are given without the root. A plain column's row_size is that of its numbers. */
+#define PLAIN(name, type, ctype, width, row, member, unit, range)                                            \
+    {                                                                                                        \
+        .path = name, .chunk = 256, .row_size = sizeof(ctype) * (width),                                     \
+        COLUMN(type, width, row, member, unit, range)                                                        \
+    }
+#define COMPOUND(name, marked, rows, row, list)                                                              \
+    {                                                                                                        \
+        .path = name, .is_compound = true, .is_marked = marked, .chunk = rows, .row_size = sizeof(row),      \
+        .cell_count = LENGTH(list), .cells = list                                                            \
+    }
+#define STATE(name, type, ctype, width, member, unit, range)                                                 \
+    PLAIN("states/" name, type, ctype, width, dls_state_row, member, unit, range)
+#define CONTACT(name, type, ctype, width, member, unit, range)                                               \
+    PLAIN("contacts/" name, type, ctype, width, dls_contact_row, member, unit, range)
+
+typedef struct text_row {
+    char text[1];
+} text_row;
+typedef struct point_row {
+    double x[3];
+} point_row;
+typedef struct index_row {
+    int32_t point;
+} index_row;
+typedef struct triangle_row {
+    int32_t point[3];
+} triangle_row;
+
+const dls_table_layout dls_table_layouts[DLS_TABLES] = {
+    [DLS_TABLE_BODY_NAMES] = PLAIN("bodies/name", DLS_CELL_TEXT, char, 1, text_row, text, "1", DLS_RANGE_ANY),
+    [DLS_TABLE_BODIES] = COMPOUND("bodies/properties", false, 256, dls_body_row, body_cells),
+    [DLS_TABLE_SHAPES] = COMPOUND("shapes/properties", false, 256, dls_shape_row, shape_cells),
+    [DLS_TABLE_POINTS] =
+        PLAIN("shapes/points", DLS_CELL_DOUBLE, double, 3, point_row, x, "m", DLS_RANGE_NEAR),
+    [DLS_TABLE_TRIANGLES] =
+        PLAIN("shapes/triangles", DLS_CELL_INT32, int32_t, 3, triangle_row, point, "1", DLS_RANGE_COUNT),
+    [DLS_TABLE_MATERIAL_NAMES] =
+        PLAIN("materials/name", DLS_CELL_TEXT, char, 1, text_row, text, "1", DLS_RANGE_ANY),
+    [DLS_TABLE_MATERIALS] = COMPOUND("materials/properties", false, 16, dls_material_row, material_cells),
+    [DLS_TABLE_PAIRS] = COMPOUND("materials/pairs", false, 16, dls_pair_row, pair_cells),
+
+    [DLS_TABLE_STATES + 0] = STATE("body", DLS_CELL_INT32, int32_t, 1, body, "1", DLS_RANGE_INDEX),
+    [DLS_TABLE_STATES + 1] = STATE("radius", DLS_CELL_FLOAT, float, 1, radius, "m", DLS_RANGE_OPEN_SIZE),
+    [DLS_TABLE_STATES + 2] = STATE("position", DLS_CELL_DOUBLE, double, 3, state.x, "m", DLS_RANGE_NEAR),
+    [DLS_TABLE_STATES + 3] = STATE("orientation", DLS_CELL_DOUBLE, double, 4, state.q, "1", DLS_RANGE_UNIT),
+    [DLS_TABLE_STATES + 4] = STATE("velocity", DLS_CELL_DOUBLE, double, 3, state.v, "m/s", DLS_RANGE_NEAR),
+    [DLS_TABLE_STATES + 5] =
+        STATE("angular_velocity", DLS_CELL_DOUBLE, double, 3, state.w, "rad/s", DLS_RANGE_NEAR),
+    [DLS_TABLE_STATES_POSES + 0] =
+        STATE("contact_position", DLS_CELL_DOUBLE, double, 3, contact_pose.x, "m", DLS_RANGE_NEAR),
+    [DLS_TABLE_STATES_POSES + 1] =
+        STATE("contact_orientation", DLS_CELL_DOUBLE, double, 4, contact_pose.q, "1", DLS_RANGE_UNIT),
+
+    [DLS_TABLE_CONTACTS + 0] =
+        CONTACT("bodies", DLS_CELL_INT32, int32_t, 2, record.body_a, "1", DLS_RANGE_INDEX),
+    [DLS_TABLE_CONTACTS + 1] =
+        CONTACT("shapes", DLS_CELL_INT32, int32_t, 2, record.shape_a, "1", DLS_RANGE_COUNT),
+    [DLS_TABLE_CONTACTS + 2] = CONTACT("image", DLS_CELL_INT16, int16_t, 3, record.image, "1", DLS_RANGE_ANY),
+    [DLS_TABLE_CONTACTS + 3] =
+        CONTACT("feature", DLS_CELL_UINT64, uint64_t, 1, record.feature, "1", DLS_RANGE_ANY),
+    [DLS_TABLE_CONTACTS + 4] =
+        CONTACT("point", DLS_CELL_DOUBLE, double, 3, record.point, "m", DLS_RANGE_NEAR),
+    [DLS_TABLE_CONTACTS + 5] =
+        CONTACT("frame", DLS_CELL_DOUBLE, double, 9, record.frame, "1", DLS_RANGE_UNIT),
+    [DLS_TABLE_CONTACTS + 6] = CONTACT("gap", DLS_CELL_DOUBLE, double, 1, record.gap, "m", DLS_RANGE_NEAR),
+    [DLS_TABLE_CONTACTS + 7] = CONTACT("mu", DLS_CELL_DOUBLE, double, 1, record.mu, "1", DLS_RANGE_SIZE),
+    [DLS_TABLE_CONTACTS + 8] =
+        CONTACT("impulse", DLS_CELL_DOUBLE, double, 3, record.impulse, "N s", DLS_RANGE_NEAR),
+    [DLS_TABLE_CONTACTS + 9] =
+        CONTACT("velocity", DLS_CELL_DOUBLE, double, 3, record.velocity, "m/s", DLS_RANGE_NEAR),
+    [DLS_TABLE_CONTACTS + 10] = CONTACT("b", DLS_CELL_DOUBLE, double, 3, record.b, "m/s", DLS_RANGE_NEAR),
+    [DLS_TABLE_CONTACTS + 11] =
+        CONTACT("world_impulse", DLS_CELL_DOUBLE, double, 3, world_impulse, "N s", DLS_RANGE_NEAR),
+
+    [DLS_TABLE_FRAMES] = COMPOUND("frames", true, 64, dls_frame_row, frame_cells),
+    [DLS_TABLE_STEPS] = COMPOUND("steps", true, 256, dls_step_report, step_cells),
+    [DLS_TABLE_SUMMARY] = COMPOUND("summary", false, 1, dls_run_summary, summary_cells),
+    [DLS_TABLE_INDEX] = PLAIN("index", DLS_CELL_INT32, int32_t, 1, index_row, point, "1", DLS_RANGE_ANY),
+};
+
+/* Two columns read a pair of members as an array. */
+_Static_assert(offsetof(dls_contact_record, body_b) ==
+                       offsetof(dls_contact_record, body_a) + sizeof(int32_t) &&
+                   offsetof(dls_contact_record, shape_b) ==
+                       offsetof(dls_contact_record, shape_a) + sizeof(int32_t),
+               "bodies and shapes of a contact lie side by side");

@@ -1,0 +1,90 @@
+/* What a results file holds: every table of it, for the writer, the reader and whoever copies one. The page
+ * docs/results-format.md says the same to users. */
+#ifndef OUTPUT_RESULTS_LAYOUT_H
+#define OUTPUT_RESULTS_LAYOUT_H
+
+#include "output/results/table.h"
+
+#include <delassus/output.h>
+
+#define DLS_RESULTS_FORMAT "delassus results"
+enum { DLS_RESULTS_FORMAT_VERSION = 2 };
+
+typedef enum dls_table_name {
+    /* what the world consists of, a row per thing */
+    DLS_TABLE_BODY_NAMES,
+    DLS_TABLE_BODIES,
+    DLS_TABLE_SHAPES,
+    DLS_TABLE_POINTS,
+    DLS_TABLE_TRIANGLES,
+    DLS_TABLE_MATERIAL_NAMES,
+    DLS_TABLE_MATERIALS,
+    DLS_TABLE_PAIRS,
+    /* columns of dls_state_row, a row per present body and frame */
+    DLS_TABLE_STATES,
+    DLS_TABLE_STATES_POSES = DLS_TABLE_STATES + 6, /* those that only contacts need */
+    DLS_TABLE_STATES_END = DLS_TABLE_STATES_POSES + 2,
+    /* columns of dls_contact_row, a row per contact and frame */
+    DLS_TABLE_CONTACTS = DLS_TABLE_STATES_END,
+    DLS_TABLE_CONTACTS_END = DLS_TABLE_CONTACTS + 12,
+    /* a row each: frame, step, finished run */
+    DLS_TABLE_FRAMES = DLS_TABLE_CONTACTS_END,
+    DLS_TABLE_STEPS,
+    DLS_TABLE_SUMMARY,
+    /* 0, 1, 2, …: the numbers of a frame's points, for the XDMF alone; no reader of ours looks at it */
+    DLS_TABLE_INDEX,
+    DLS_TABLES
+} dls_table_name;
+
+extern const dls_table_layout dls_table_layouts[DLS_TABLES];
+
+/* A frame's rows in the states and contacts. Rows of frames follow each other without gaps. */
+typedef struct dls_frame_row {
+    int64_t step; /* −1 where a row was not written yet */
+    double time;
+    int64_t state_start, contact_start;
+    int32_t state_count, contact_count;
+} dls_frame_row;
+
+typedef struct dls_state_row {
+    int32_t body;
+    float radius; /* for pictures: of the ball about the mass centre that holds the body, 0 for obstacles */
+    dls_body_state state;
+    dls_pose contact_pose;
+} dls_state_row;
+
+typedef struct dls_contact_row {
+    dls_contact_record record;
+    double world_impulse[3];
+} dls_contact_row;
+
+typedef struct dls_body_row {
+    int motion;
+    int32_t shape_start, shape_count;
+    double radius;
+    dls_body_mass mass;
+} dls_body_row;
+
+typedef struct dls_shape_row {
+    int32_t body;
+    int kind;
+    dls_pose pose;
+    double radius, length, size[3];
+    int32_t material;
+    uint32_t group, collides;
+    bool closed;
+    int64_t point_start, triangle_start;
+    int32_t point_count, triangle_count;
+} dls_shape_row;
+
+typedef struct dls_material_row {
+    double density, mu, e_n, e_t, cohesion;
+} dls_material_row;
+
+typedef struct dls_pair_row {
+    int32_t a, b;
+    dls_pair_def pair;
+    bool stated;
+} dls_pair_row;
+
+#endif

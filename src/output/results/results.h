@@ -1,0 +1,130 @@
+/* Results files inside: what the writer and the reader hold. */
+#ifndef OUTPUT_RESULTS_RESULTS_H
+#define OUTPUT_RESULTS_RESULTS_H
+
+#include "fclib/image.h"
+#include "output/results/layout.h"
+
+/* ---- writer ---- */
+
+enum { DLS_BATCH = 4096, DLS_PENDING = 256 };
+
+/* Rows that wait for more of their table. */
+typedef struct dls_held_rows {
+    char *rows;
+    int count;
+} dls_held_rows;
+
+struct dls_results_writer {
+    char *path;
+    dls_file_name name;
+    const dls_world *world;
+    dls_output_device device;
+    hid_t file;
+    dls_table tables[DLS_TABLES];
+    dls_results_def def; /* texts are not kept */
+    size_t name_size;    /* room of a body's name */
+    char *rows, *column; /* DLS_BATCH rows of a frame, and one column of them */
+    dls_held_rows held[DLS_TABLE_STATES];
+    int pending_count; /* steps that are not in the file yet */
+    dls_step_report pending[DLS_PENDING];
+    dls_frame_row *frames; /* all of them, for the XDMF */
+    int frame_count, frame_capacity;
+    int xdmf_frames; /* in the XDMF that is on the disk */
+    dls_error failure;
+};
+
+/* Makes the file aside, with all tables empty but those of the world; commit puts it in its place. */
+dls_status dls_writer_open(const char *path, const dls_world *world, const dls_results_def *def,
+                           dls_results_writer **writer, dls_aside *aside, dls_error *error);
+dls_status dls_writer_commit(dls_results_writer *writer, dls_aside *aside, dls_error *error);
+/* Gives all up, the file aside too. */
+void dls_writer_abandon(dls_results_writer *writer, dls_aside *aside);
+/* What failed first is what every later call says. */
+dls_status dls_writer_fail(dls_results_writer *writer, dls_error *error);
+/* Notes a frame for the XDMF; false when memory is out. */
+bool dls_writer_note_frame(dls_results_writer *writer, const dls_frame_row *frame);
+/* Makes the index as long as the frame has points; false where HDF5 refuses. */
+bool dls_writer_number_points(dls_results_writer *writer, const dls_frame_row *frame);
+/* Hands what was written to the system. */
+dls_status dls_writer_flush(dls_results_writer *writer, dls_error *error);
+
+/* Adds what the world has and the file does not. */
+dls_status dls_writer_add_world(dls_results_writer *writer, dls_error *error);
+/* Of all names in the world, at least 31. */
+size_t dls_writer_name_size(const dls_world *world);
+
+/* False where HDF5 refuses or memory is out. */
+bool dls_files_write(hid_t file, int count, const dls_file *files);
+
+/* PATH.xdmf anew. */
+dls_status dls_xdmf_write(const dls_results_writer *writer, dls_error *error);
+
+/* ---- reader ---- */
+
+struct dls_results {
+    dls_file_name name;
+    dls_output_device device;
+    hid_t file;
+    int64_t file_size;
+    dls_table tables[DLS_TABLES];
+    char *title, *solver, *version;
+    char **scene_text, **solver_options, **settings; /* blocks of dls_texts_read */
+    int setting_count;
+    int file_count; /* once they were asked for */
+    dls_file *files;
+    char **file_names, *file_bytes;
+    double tolerance;
+    bool has_contacts, is_finished;
+    dls_world_def world;
+    dls_run_summary summary;
+    int frame_count;
+    dls_frame_row *frames;
+    int64_t step_count;
+    int body_count, shape_count, material_count;
+    dls_body_row *bodies;
+    char *body_names; /* name_size bytes each, zero-ended */
+    size_t body_name_size;
+    dls_shape_row *shapes;
+    double *points;
+    int32_t *triangles;
+    int64_t point_count, triangle_count;
+    dls_material_row *materials;
+    char *material_names;
+    size_t material_name_size;
+    dls_pair_row *pairs;              /* of the materials, row by row of a triangle */
+    int64_t state_rows, contact_rows; /* that all of their columns have */
+    dls_error left_out;               /* why bodies at the end of their table do not count, if some do not */
+};
+
+/* Fails with "FILE: damaged: DATASET, row ROW: …": what was found, and what was expected. */
+dls_status dls_results_fail(const dls_results *results, int table, int64_t row, dls_error *error,
+                            const char *format, ...) __attribute__((format(printf, 5, 6)));
+/* Rows of any table; every number is in its column's range. */
+dls_status dls_results_rows(const dls_results *results, int table, int64_t first, int64_t count, void *rows,
+                            dls_error *error);
+
+/* Whether a row agrees with those that it speaks of. What is not whole speaks of rows that are not there, as
+ * the last ones do while they are written. */
+dls_status dls_results_check_shape(const dls_results *results, int index, bool *is_whole, dls_error *error);
+dls_status dls_results_check_body(const dls_results *results, int id, bool *is_whole, dls_error *error);
+dls_status dls_results_check_frame(const dls_results *results, int index, bool *is_whole, dls_error *error);
+dls_status dls_results_check_pairs(const dls_results *results, dls_error *error);
+
+dls_shape_def dls_results_shape_def(const dls_results *results, int index);
+
+/* Rows of the history, as sound as those below. */
+dls_status dls_results_step_rows(const dls_results *results, int64_t first, int64_t count,
+                                 dls_step_report *rows, dls_error *error);
+/* Rows first … first + count − 1 of a frame's states or contacts, as the row structs have them. */
+dls_status dls_results_state_rows(const dls_results *results, int frame, int first, int count,
+                                  dls_state_row *rows, dls_error *error);
+dls_status dls_results_contact_rows(const dls_results *results, int frame, int first, int count,
+                                    dls_contact_row *rows, dls_error *error);
+/* Length of the step that ended in the frame, from the history; 0 where it is not known. */
+dls_status dls_results_step_length(const dls_results *results, int frame, double *h, dls_error *error);
+
+/* A folder, made if it is missing. */
+dls_status dls_output_folder(const char *folder, dls_error *error);
+
+#endif

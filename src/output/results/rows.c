@@ -1,0 +1,264 @@
+/* Rows of a results file as all readers get them: numbers in the ranges of their columns, and what rows say
+ * of each other is true. Whoever uses results needs no checks of its own. */
+#include "base/error.h"
+#include "base/memory.h"
+#include "output/results/results.h"
+#include "world/shape/shape.h"
+#include "world/world.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+dls_status dls_results_fail(const dls_results *r, int table, int64_t row, dls_error *error,
+                            const char *format, ...) {
+    char what[300];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(what, sizeof what, format, arguments);
+    va_end(arguments);
+    return dls_fail(error, DLS_ERROR_FILE, "%s: damaged: %s, row %" PRId64 ": %s", r->name.text,
+                    dls_table_layouts[table].path, row, what);
+}
+
+/* A body that is not there may be one that was left out when the file was opened: that has a better reason.
+ */
+static dls_status fail_fault(const dls_results *r, int table, int64_t first, const dls_fault *fault,
+                             dls_error *error) {
+    if (fault->range == DLS_RANGE_INDEX && r->left_out.status) {
+        if (error) *error = r->left_out;
+        return r->left_out.status;
+    }
+    return dls_results_fail(r, table, first + fault->row, error, "%s", fault->what);
+}
+
+dls_status dls_results_rows(const dls_results *r, int table, int64_t first, int64_t count, void *rows,
+                            dls_error *error) {
+    dls_fault fault;
+    dls_silence silence = dls_silence_begin();
+    bool done = dls_table_read(&r->tables[table], first, count, rows);
+    dls_status status = done ? DLS_OK : dls_driver_fail(&r->device, r->name.text, "read", error);
+    dls_silence_end(silence);
+    if (!status && !dls_table_check(&r->tables[table], count, rows, &fault))
+        status = fail_fault(r, table, first, &fault, error);
+    return status;
+}
+
+/* ---- the world ---- */
+
+static bool is_blank(const void *row, size_t size) {
+    const char *bytes = row;
+    for (size_t k = 0; k < size; k++)
+        if (bytes[k]) return false;
+    return true;
+}
+
+static dls_status check_corners(const dls_results *r, const dls_shape_row *s, dls_error *error) {
+    const int32_t *corner = r->triangles + 3 * s->triangle_start;
+    for (int64_t k = 0; k < 3 * (int64_t)s->triangle_count; k++)
+        if (corner[k] >= s->point_count)
+            return dls_results_fail(r, DLS_TABLE_TRIANGLES, s->triangle_start + k / 3, error,
+                                    "a corner is %d, expected 0 to %d", corner[k], s->point_count - 1);
+    return DLS_OK;
+}
+
+dls_status dls_results_check_shape(const dls_results *r, int index, bool *is_whole, dls_error *error) {
+    const dls_shape_row *s = &r->shapes[index];
+    const int table = DLS_TABLE_SHAPES;
+    *is_whole = false;
+    if (is_blank(s, sizeof *s)) return dls_results_fail(r, table, index, error, "it was not written");
+    if (s->point_start > r->point_count - s->point_count)
+        return dls_results_fail(r, table, index, error,
+                                "points %" PRId64 " to %" PRId64 ", expected 0 to %" PRId64, s->point_start,
+                                s->point_start + s->point_count - 1, r->point_count - 1);
+    if (s->triangle_start > r->triangle_count - s->triangle_count)
+        return dls_results_fail(
+            r, table, index, error, "triangles %" PRId64 " to %" PRId64 ", expected 0 to %" PRId64,
+            s->triangle_start, s->triangle_start + s->triangle_count - 1, r->triangle_count - 1);
+    if (s->material >= r->material_count)
+        return dls_results_fail(r, table, index, error, "material is %d, expected 0 to %d", s->material,
+                                r->material_count - 1);
+    *is_whole = true;
+    dls_error inner = {0};
+    dls_shape_def def = dls_results_shape_def(r, index);
+    if (dls_shape_check(&def, r->world.dimension, &inner))
+        return dls_results_fail(r, table, index, error, "%s", inner.message);
+    return check_corners(r, s, error);
+}
+
+dls_status dls_results_check_body(const dls_results *r, int id, bool *is_whole, dls_error *error) {
+    const dls_body_row *b = &r->bodies[id];
+    const int table = DLS_TABLE_BODIES;
+    *is_whole = false;
+    if (is_blank(b, sizeof *b)) return dls_results_fail(r, table, id, error, "it was not written");
+    if (b->shape_start > r->shape_count - b->shape_count)
+        return dls_results_fail(r, table, id, error, "shapes %d to %" PRId64 ", expected 0 to %d",
+                                b->shape_start, (int64_t)b->shape_start + b->shape_count - 1,
+                                r->shape_count - 1);
+    *is_whole = true;
+    for (int k = b->shape_start; k < b->shape_start + b->shape_count; k++)
+        if (r->shapes[k].body != id)
+            return dls_results_fail(r, table, id, error, "shape %d is of body %d, expected body %d", k,
+                                    r->shapes[k].body, id);
+    if (b->motion != DLS_DYNAMIC) return DLS_OK;
+    if (!(b->mass.mass > 0) || !isfinite(b->mass.mass))
+        return dls_results_fail(r, table, id, error, "mass is %g, expected a finite number above 0",
+                                b->mass.mass);
+    for (int k = 0; k < 9; k++)
+        if (!isfinite(b->mass.inertia[k]))
+            return dls_results_fail(r, table, id, error, "inertia is %g, expected finite numbers",
+                                    b->mass.inertia[k]);
+    return DLS_OK;
+}
+
+/* Row by row of a triangle: (0, 0), (0, 1), (1, 1), (0, 2), … */
+dls_status dls_results_check_pairs(const dls_results *r, dls_error *error) {
+    for (int b = 0, at = 0; b < r->material_count; b++)
+        for (int a = 0; a <= b; a++, at++)
+            if (r->pairs[at].a != a || r->pairs[at].b != b)
+                return dls_results_fail(r, DLS_TABLE_PAIRS, at, error,
+                                        "materials %d and %d, expected %d and %d", r->pairs[at].a,
+                                        r->pairs[at].b, a, b);
+    return DLS_OK;
+}
+
+/* ---- frames and steps ---- */
+
+dls_status dls_results_check_frame(const dls_results *r, int index, bool *is_whole, dls_error *error) {
+    static const dls_frame_row none = {.step = -1};
+    const dls_frame_row *f = &r->frames[index], *last = index > 0 ? f - 1 : &none;
+    const int table = DLS_TABLE_FRAMES;
+    int64_t states = last->state_start + last->state_count,
+            contacts = last->contact_start + last->contact_count;
+    *is_whole = true;
+    if (f->step <= last->step)
+        return dls_results_fail(r, table, index, error, "step is %" PRId64 ", expected one after %" PRId64,
+                                f->step, last->step);
+    if (f->time < last->time)
+        return dls_results_fail(r, table, index, error, "time is %g, expected %g or later", f->time,
+                                last->time);
+    if (f->state_start != states || f->contact_start != contacts)
+        return dls_results_fail(r, table, index, error,
+                                "states from %" PRId64 " and contacts from %" PRId64 " on, expected %" PRId64
+                                " and %" PRId64,
+                                f->state_start, f->contact_start, states, contacts);
+    *is_whole = false;
+    if (f->state_count > r->state_rows - states || f->contact_count > r->contact_rows - contacts)
+        return dls_results_fail(
+            r, table, index, error, "%d states and %d contacts, expected at most %" PRId64 " and %" PRId64,
+            f->state_count, f->contact_count, r->state_rows - states, r->contact_rows - contacts);
+    *is_whole = true;
+    return DLS_OK;
+}
+
+/* Steps shorter than 1/DLS_FARTHEST would make forces out of impulses that are no numbers. */
+dls_status dls_results_step_rows(const dls_results *r, int64_t first, int64_t count, dls_step_report *rows,
+                                 dls_error *error) {
+    dls_step_report last = {0};
+    dls_status status = DLS_OK;
+    if (first > 0) status = dls_results_rows(r, DLS_TABLE_STEPS, first - 1, 1, &last, error);
+    if (!status) status = dls_results_rows(r, DLS_TABLE_STEPS, first, count, rows, error);
+    for (int64_t k = 0; k < count && !status; k++) {
+        const dls_step_report *before = k > 0 ? &rows[k - 1] : &last, *s = &rows[k];
+        if (s->step <= before->step)
+            status =
+                dls_results_fail(r, DLS_TABLE_STEPS, first + k, error,
+                                 "step is %" PRId64 ", expected one after %" PRId64, s->step, before->step);
+        else if (!(s->t - before->t >= 1 / DLS_FARTHEST))
+            status = dls_results_fail(r, DLS_TABLE_STEPS, first + k, error,
+                                      "time is %.17g, expected more than %.17g", s->t, before->t);
+        else if (s->active > s->contacts)
+            status = dls_results_fail(r, DLS_TABLE_STEPS, first + k, error, "active is %d, expected 0 to %d",
+                                      s->active, s->contacts);
+    }
+    return status;
+}
+
+/* ---- states and contacts ---- */
+
+/* Columns first … end − 1 come back into the rows that they were taken from. */
+static dls_status read_columns(const dls_results *r, int first, int end, int64_t start, int count, char *rows,
+                               size_t row_size, dls_error *error) {
+    char *column = dls_alloc((size_t)count, row_size);
+    dls_status status = column ? DLS_OK : dls_fail_memory(error);
+    for (int k = first; k < end && !status; k++) {
+        size_t offset = dls_table_layouts[k].cells[0].offset, size = dls_table_layouts[k].row_size;
+        status = dls_results_rows(r, k, start, count, column, error);
+        for (int i = 0; i < count && !status; i++)
+            memcpy(rows + (size_t)i * row_size + offset, column + (size_t)i * size, size);
+    }
+    dls_free(column);
+    return status;
+}
+
+static bool is_unit(int count, const double *x) {
+    double sum = 0;
+    for (int k = 0; k < count; k++) sum += x[k] * x[k];
+    return fabs(sum - 1) <= 1e-6;
+}
+
+static dls_status check_state(const dls_results *r, int64_t at, int32_t before, const dls_state_row *row,
+                              dls_error *error) {
+    if (row->body <= before)
+        return dls_results_fail(r, DLS_TABLE_STATES, at, error, "body is %d, expected one after %d",
+                                row->body, before);
+    for (int k = 0; k < 2; k++) {
+        const double *q = k ? row->contact_pose.q : row->state.q;
+        if (!is_unit(4, q))
+            return dls_results_fail(r, k ? DLS_TABLE_STATES_POSES + 1 : DLS_TABLE_STATES + 3, at, error,
+                                    "(%g, %g, %g, %g), expected a quaternion of length 1", q[0], q[1], q[2],
+                                    q[3]);
+    }
+    return DLS_OK;
+}
+
+/* Without contacts there are no poses of them: bodies are where they are. */
+static void stand_where_they_are(int count, dls_state_row *rows) {
+    for (int i = 0; i < count; i++) {
+        memcpy(rows[i].contact_pose.x, rows[i].state.x, sizeof rows[i].state.x);
+        memcpy(rows[i].contact_pose.q, rows[i].state.q, sizeof rows[i].state.q);
+    }
+}
+
+dls_status dls_results_state_rows(const dls_results *r, int frame, int first, int count, dls_state_row *rows,
+                                  dls_error *error) {
+    int end = r->has_contacts ? DLS_TABLE_STATES_END : DLS_TABLE_STATES_POSES;
+    int64_t start = r->frames[frame].state_start + first;
+    int32_t before = -1;
+    memset(rows, 0, sizeof *rows * (size_t)count);
+    dls_status status =
+        read_columns(r, DLS_TABLE_STATES, end, start, count, (char *)rows, sizeof *rows, error);
+    if (!status && first > 0) status = dls_results_rows(r, DLS_TABLE_STATES, start - 1, 1, &before, error);
+    if (!status && !r->has_contacts) stand_where_they_are(count, rows);
+    for (int i = 0; i < count && !status; before = rows[i++].body)
+        status = check_state(r, start + i, before, &rows[i], error);
+    return status;
+}
+
+static dls_status check_contact(const dls_results *r, int64_t at, const dls_contact_record *c,
+                                dls_error *error) {
+    const int32_t body[2] = {c->body_a, c->body_b}, shape[2] = {c->shape_a, c->shape_b};
+    for (int k = 0; k < 2; k++)
+        if (shape[k] >= r->bodies[body[k]].shape_count)
+            return dls_results_fail(r, DLS_TABLE_CONTACTS + 1, at, error,
+                                    "shape is %d, expected 0 to %d as body %d has them", shape[k],
+                                    r->bodies[body[k]].shape_count - 1, body[k]);
+    for (int k = 0; k < 3; k++)
+        if (!is_unit(3, c->frame + 3 * k))
+            return dls_results_fail(r, DLS_TABLE_CONTACTS + 5, at, error,
+                                    "a direction is (%g, %g, %g), expected one of length 1", c->frame[3 * k],
+                                    c->frame[3 * k + 1], c->frame[3 * k + 2]);
+    return DLS_OK;
+}
+
+dls_status dls_results_contact_rows(const dls_results *r, int frame, int first, int count,
+                                    dls_contact_row *rows, dls_error *error) {
+    int64_t start = r->frames[frame].contact_start + first;
+    memset(rows, 0, sizeof *rows * (size_t)count);
+    dls_status status = read_columns(r, DLS_TABLE_CONTACTS, DLS_TABLE_CONTACTS_END, start, count,
+                                     (char *)rows, sizeof *rows, error);
+    for (int i = 0; i < count && !status; i++) status = check_contact(r, start + i, &rows[i].record, error);
+    return status;
+}

@@ -1,0 +1,30 @@
+/* The linear system of the Newton-type solvers:  (A + B (W + α)) x = y,  A and B block-diagonal, W stored.
+ * Blocks may be left out: their x is given. Small or dense systems go to LAPACK, sparse ones to KLU. */
+#ifndef SOLVE_GLOBAL_SYSTEM_H
+#define SOLVE_GLOBAL_SYSTEM_H
+
+#include "problem/problem.h"
+
+typedef struct dls_system dls_system;
+
+/* For a problem with stored W; holds all memory that factorisations of up to all rows need, KLU's own aside.
+ * Where the cost exceeds max_cost it holds none, and must not be factored. */
+dls_status dls_system_create(const dls_problem *problem, double max_cost, dls_system **system,
+                             dls_error *error);
+void dls_system_destroy(dls_system *system);
+
+/* A, B: one d × d block per block (column-major, places as in the problem's diagonal); left_out[c]: block c
+ * is not part of the system. Returns false when the matrix is singular or not finite. */
+bool dls_system_factor(dls_system *system, const double *A, const double *B, double alpha,
+                       const bool *left_out);
+/* x: in the right-hand side, and, in rows that are left out, the given values; out the solution. */
+bool dls_system_solve(dls_system *system, double *x);
+
+/* What one Newton-type iteration on the full system costs, in flops of a sweep, from the symbolic analysis.
+ */
+double dls_system_cost(const dls_system *system);
+/* A bound from below that needs no analysis, nor a stored W. */
+double dls_system_least_cost(const dls_problem *problem);
+int64_t dls_system_factor_count(const dls_system *system);
+
+#endif

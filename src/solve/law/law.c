@@ -1,0 +1,205 @@
+/* The table of local laws, their options, and one visit of one contact. */
+#include "solve/law/law.h"
+#include "base/error.h"
+#include "base/memory.h"
+#include "base/small.h"
+#include "solve/fields.h"
+
+#include <ctype.h>
+
+enum { MAX_REGISTERED = 16, MAX_NAME = DLS_NAME_SIZE - 1, STACK_DATA = 64 };
+
+static const dls_law *const built_in[] = {&dls_law_sbp,   &dls_law_sal,   &dls_law_ebp,  &dls_law_eal,
+                                          &dls_law_epdas, &dls_law_ipdas, &dls_law_exact};
+enum { BUILT_IN = sizeof built_in / sizeof built_in[0] };
+
+static dls_law registered[MAX_REGISTERED];
+static int registered_count;
+
+int dls_law_count(void) { return BUILT_IN + registered_count; }
+
+const dls_law *dls_law_at(int index) {
+    if (index < 0 || index >= dls_law_count()) return NULL;
+    return index < BUILT_IN ? built_in[index] : &registered[index - BUILT_IN];
+}
+
+const dls_law *dls_law_find(const char *name) {
+    for (int i = 0; name && i < dls_law_count(); i++)
+        if (!strcmp(dls_law_at(i)->name, name)) return dls_law_at(i);
+    return NULL;
+}
+
+/* ---- registration ----------------------------------------------------------------------------------------
+ */
+
+static int no_data_size(int d) {
+    (void)d;
+    return 0;
+}
+
+static void no_prepare(const dls_law_options *options, int d, const double *W, double mu, double *data) {
+    (void)options, (void)d, (void)W, (void)mu, (void)data;
+}
+
+/* Names are typed on command lines, in lists: lower-case letters, digits, '-' and '_'. */
+static bool is_good_name(const char *name) {
+    size_t length = name ? strlen(name) : 0;
+    for (size_t i = 0; i < length; i++)
+        if (!islower((unsigned char)name[i]) && !isdigit((unsigned char)name[i]) && !strchr("-_", name[i]))
+            return false;
+    return length > 0 && length <= MAX_NAME;
+}
+
+dls_status dls_law_register(const dls_law *law, dls_error *error) {
+    dls_error_clear(error);
+    if (!law || !law->solve) return dls_fail(error, DLS_ERROR_ARGUMENT, "law: a solve function is needed");
+    if (!is_good_name(law->name))
+        return dls_fail(error, DLS_ERROR_ARGUMENT,
+                        "law: '%.40s' is no name; expected 1 to %d lower-case letters, digits, '-' or '_'",
+                        law->name ? law->name : "", MAX_NAME);
+    if (!law->data_size != !law->prepare)
+        return dls_fail(error, DLS_ERROR_ARGUMENT,
+                        "law '%s': data_size and prepare come together or not at all", law->name);
+    if (dls_law_find(law->name))
+        return dls_fail(error, DLS_ERROR_ARGUMENT, "law '%s': the name is taken", law->name);
+    if (registered_count == MAX_REGISTERED)
+        return dls_fail(error, DLS_ERROR_ARGUMENT, "law '%s': the table is full, %d laws are registered",
+                        law->name, MAX_REGISTERED);
+    dls_law *row = &registered[registered_count++];
+    *row = *law;
+    if (!row->summary) row->summary = "";
+    if (!row->data_size) {
+        row->data_size = no_data_size;
+        row->prepare = no_prepare;
+    }
+    return DLS_OK;
+}
+
+/* ---- options ----------------------------------------------------------------------------------------------
+ */
+
+dls_law_options dls_default_law_options(void) {
+    return (dls_law_options){
+        .rho_scale = 1,
+        .local_tolerance = 1e-12,
+        .local_iterations = 15,
+        .pdas_iterations = 1,
+        .safeguard = true,
+    };
+}
+
+static const dls_field fields[] = {DLS_LAW_FIELDS(dls_law_options, )};
+
+enum { FIELD_COUNT = sizeof fields / sizeof fields[0] };
+
+const dls_field *dls_law_fields(int *count) {
+    if (count) *count = FIELD_COUNT;
+    return fields;
+}
+
+/* The largest value that a field allows; a choice has one value per name. */
+static double field_high(const dls_field *field) {
+    if (field->type != DLS_FIELD_CHOICE) return field->high;
+    double high = 0;
+    for (const char *at = field->choices; *at; at++) high += *at == '|';
+    return high;
+}
+
+dls_status dls_law_options_check(const dls_law_options *options, dls_error *error) {
+    for (int i = 0; i < FIELD_COUNT; i++) {
+        const dls_field *field = &fields[i];
+        const char *member = (const char *)options + field->offset;
+        if (field->type == DLS_FIELD_BOOL) continue;
+        double value = field->type == DLS_FIELD_REAL ? *(const double *)member : *(const int *)member;
+        if (!(value >= field->low && value <= field_high(field)))
+            return dls_fail(error, DLS_ERROR_ARGUMENT, "law option %s: %g is not from %g to %g", field->key,
+                            value, field->low, field_high(field));
+    }
+    return DLS_OK;
+}
+
+/* λmax of the symmetric part of A = q I + p C: 2 × 2 by its characteristic polynomial, 3 × 3 by the angle of
+ * det C/2 (C has trace 0 and |C|² = 6), larger ones by rotations. */
+double dls_law_max_eigenvalue(int d, const double *A, int lead) {
+    double S[3][3], q = 0, spread = 0;
+    if (d > 3) return small_max_eigenvalue(d, A, lead);
+    for (int i = 0; i < d; i++) q += A[i + lead * i] / d;
+    for (int i = 0; i < d; i++)
+        for (int j = 0; j < d; j++) {
+            S[i][j] = 0.5 * (A[i + lead * j] + A[j + lead * i]) - (i == j ? q : 0);
+            spread += S[i][j] * S[i][j];
+        }
+    if (d < 3) return q + sqrt(spread / 2);
+    double p = sqrt(spread / 6);
+    if (!(p > 0)) return q;
+    double det = S[0][0] * (S[1][1] * S[2][2] - S[1][2] * S[1][2]) -
+                 S[0][1] * (S[0][1] * S[2][2] - S[1][2] * S[0][2]) +
+                 S[0][2] * (S[0][1] * S[1][2] - S[1][1] * S[0][2]);
+    return q + 2 * p * cos(acos(fmax(-1, fmin(1, det / (2 * p * p * p)))) / 3);
+}
+
+double dls_law_rho(const dls_law_options *options, int d, const double *W) {
+    return options->rho > 0 ? options->rho : options->rho_scale / dls_law_max_eigenvalue(d, W, d);
+}
+
+int dls_law_rho_size(int d) {
+    (void)d;
+    return 1;
+}
+
+void dls_law_rho_prepare(const dls_law_options *options, int d, const double *W, double mu, double *data) {
+    (void)mu;
+    data[0] = dls_law_rho(options, d, W);
+}
+
+/* ---- one visit --------------------------------------------------------------------------------------------
+ */
+
+static dls_status check_numbers(const char *name, int count, const double *x, dls_error *error) {
+    if (!x) return dls_fail(error, DLS_ERROR_ARGUMENT, "law: %s is NULL, expected %d numbers", name, count);
+    for (int i = 0; i < count; i++)
+        if (!isfinite(x[i]))
+            return dls_fail(error, DLS_ERROR_INPUT, "law: %s[%d] is %g, expected a finite number", name, i,
+                            x[i]);
+    return DLS_OK;
+}
+
+static dls_status check_contact(int d, const double *W, double mu, const double *b, const double *r,
+                                dls_error *error) {
+    if (d < 2 || d > LAW_MAX)
+        return dls_fail(error, DLS_ERROR_ARGUMENT, "law: a contact of %d rows, expected 2, 3 or 4", d);
+    if (!(mu >= 0) || !isfinite(mu))
+        return dls_fail(error, DLS_ERROR_INPUT, "law: mu is %g, expected a number of at least 0", mu);
+    dls_status status = check_numbers("W", d * d, W, error);
+    if (!status) status = check_numbers("b", d, b, error);
+    if (!status) status = check_numbers("r", d, r, error);
+    if (status) return status;
+    for (int i = 0; i < d; i++)
+        if (!(W[i + d * i] > 0))
+            return dls_fail(error, DLS_ERROR_INPUT, "law: W[%d][%d] is %g, expected a positive number", i, i,
+                            W[i + d * i]);
+    return DLS_OK;
+}
+
+dls_status dls_law_apply(const dls_law *law, const dls_law_options *options, int d, const double *W,
+                         double mu, const double *b, double *r, double *u, dls_contact_state *state,
+                         dls_error *error) {
+    dls_error_clear(error);
+    if (!law) return dls_fail(error, DLS_ERROR_ARGUMENT, "law: none given, see dls_law_find");
+    dls_law_options chosen = options ? *options : dls_default_law_options();
+    dls_status status = dls_law_options_check(&chosen, error);
+    if (!status) status = check_contact(d, W, mu, b, r, error);
+    if (status) return status;
+    double stack[STACK_DATA], *data = stack;
+    int size = law->data_size(d);
+    if (size > STACK_DATA && !(data = DLS_NEW(double, size))) return dls_fail_memory(error);
+    law->prepare(&chosen, d, W, mu, data);
+    dls_contact_state reached = law->solve(&chosen, d, W, mu, data, b, r);
+    if (data != stack) dls_free(data);
+    if (state) *state = reached;
+    if (u) {
+        memcpy(u, b, sizeof(double) * (size_t)d);
+        small_multiply_add(d, W, r, u);
+    }
+    return DLS_OK;
+}

@@ -1,0 +1,247 @@
+/* Sweeps over contacts of balls, under the closed form of the exact law. One visit is a chain of some eighty
+ * cycles, a root and a division among them, that the next visit of the same body must wait for: the places
+ * are cut into four streams that advance side by side, and four contacts that share no body are one visit. */
+#include "base/simd.h"
+#include "problem/round_rows.h"
+#include "solve/sweep/sweep_parts.h"
+
+enum { STREAMS = 4, CACHED_CONTACTS = 100000 };
+
+typedef int32_t ints8 __attribute__((vector_size(32)));
+typedef int64_t longs4 __attribute__((vector_size(32)));
+
+#define SHUFFLE(a, b, i, j, k, l) __builtin_shufflevector(a, b, i, j, k, l)
+#define LARGER(a, b)              ((dls_v4)(((longs4)(a) & ((a) > (b))) | ((longs4)(b) & ~((a) > (b)))))
+
+/* Never moved: a side that stays still has the weights a = β = 0. */
+typedef struct still_state {
+    double state[ROUND_STATE];
+} still_state;
+
+static inline double *state_of(const dls_sweep *s, int body, still_state *still) {
+    return body >= 0 ? s->state + (int64_t)ROUND_STATE * body : still->state;
+}
+
+/* ---- one contact ---- */
+
+/* r_c ← r_c + ω (x − r_c), as dls_sweep_enter; a sum is enough where nobody asks for the largest step. */
+static inline bool enter_round(dls_sweep *s, double scale, double *x, double *rc, dls_sweep_change *change) {
+    if (s->increments) return dls_sweep_enter(s, 3, scale, x, rc, change);
+    double sum = 0;
+    for (int k = 0; k < 3; k++) {
+        x[k] = s->relaxation * (x[k] - rc[k]);
+        rc[k] += x[k];
+        sum += x[k] * x[k];
+    }
+    change->velocity2 += scale * scale * sum;
+    return sum > 0;
+}
+
+static inline __attribute__((always_inline)) void visit_one(dls_sweep *s, int c, double *r,
+                                                            dls_sweep_change *change) {
+    const dls_problem *p = s->problem;
+    const dls_round_row *row = &p->bodies.round[c];
+    const int *body = p->bodies.body + 2 * (int64_t)c;
+    still_state still = {{0}};
+    double *rc = r + 3 * (int64_t)c, *a = state_of(s, body[0], &still), *b = state_of(s, body[1], &still);
+    double u[3], x[3];
+    for (int k = 0; k < 3; k++) u[k] = p->b[3 * (int64_t)c + k], x[k] = rc[k];
+    round_gather(row, a, b, u);
+    round_solve(row, u, x);
+    if (!enter_round(s, p->scale[c], x, rc, change)) {
+        if (s->rest && rc[0] == 0) dls_sweep_let_rest(s, c);
+        return;
+    }
+    if (s->rest) s->pause[c] = 0;
+    round_push push;
+    round_push_of(row, x, &push);
+    round_scatter(&push, -row->a_a, -row->beta_a, a);
+    round_scatter(&push, row->a_b, row->beta_b, b);
+}
+
+/* ---- four contacts ---- */
+
+/* One number of each of four contacts. */
+typedef struct lanes3 {
+    dls_v4 n, t1, t2;
+} lanes3;
+
+/* The sum over each of four vectors. */
+static inline void sum_each(const dls_v4 x[STREAMS], dls_v4 *sums) {
+    dls_v4 a = SHUFFLE(x[0], x[1], 0, 4, 2, 6) + SHUFFLE(x[0], x[1], 1, 5, 3, 7);
+    dls_v4 b = SHUFFLE(x[2], x[3], 0, 4, 2, 6) + SHUFFLE(x[2], x[3], 1, 5, 3, 7);
+    *sums += SHUFFLE(a, b, 0, 1, 4, 5) + SHUFFLE(a, b, 2, 3, 6, 7);
+}
+
+/* Three numbers of each of four contacts to lanes. */
+static inline void turn_to_lanes(const double *const x[STREAMS], lanes3 *lanes) {
+    dls_v4 a = {x[0][0], x[0][1], x[0][2], 0}, b = {x[1][0], x[1][1], x[1][2], 0};
+    dls_v4 c = {x[2][0], x[2][1], x[2][2], 0}, d = {x[3][0], x[3][1], x[3][2], 0};
+    dls_v4 even = SHUFFLE(a, b, 0, 4, 2, 6), odd = SHUFFLE(a, b, 1, 5, 3, 7);
+    dls_v4 later_even = SHUFFLE(c, d, 0, 4, 2, 6), later_odd = SHUFFLE(c, d, 1, 5, 3, 7);
+    lanes->n = SHUFFLE(even, later_even, 0, 1, 4, 5);
+    lanes->t1 = SHUFFLE(odd, later_odd, 0, 1, 4, 5);
+    lanes->t2 = SHUFFLE(even, later_even, 2, 3, 6, 7);
+}
+
+/* Back again, with zeros for fourth numbers. */
+static inline void turn_to_rows(const lanes3 *lanes, dls_v4 x[STREAMS]) {
+    const dls_v4 zero = {0, 0, 0, 0};
+    dls_v4 even = SHUFFLE(lanes->n, lanes->t1, 0, 4, 2, 6), odd = SHUFFLE(lanes->n, lanes->t1, 1, 5, 3, 7);
+    dls_v4 last_even = SHUFFLE(lanes->t2, zero, 0, 4, 2, 6), last_odd = SHUFFLE(lanes->t2, zero, 1, 5, 3, 7);
+    x[0] = SHUFFLE(even, last_even, 0, 1, 4, 5);
+    x[1] = SHUFFLE(odd, last_odd, 0, 1, 4, 5);
+    x[2] = SHUFFLE(even, last_even, 2, 3, 6, 7);
+    x[3] = SHUFFLE(odd, last_odd, 2, 3, 6, 7);
+}
+
+/* Where the numbers of four contacts are. */
+typedef struct four {
+    const dls_round_row *row[STREAMS];
+    const double *free[STREAMS]; /* b */
+    double *r[STREAMS], *a[STREAMS], *b[STREAMS];
+} four;
+
+static inline void find_four(const dls_sweep *s, const int c[STREAMS], double *r, still_state *still,
+                             four *x) {
+    const dls_problem *p = s->problem;
+    for (int k = 0; k < STREAMS; k++) {
+        const int *body = p->bodies.body + 2 * (int64_t)c[k];
+        x->row[k] = &p->bodies.round[c[k]];
+        x->free[k] = p->b + 3 * (int64_t)c[k];
+        x->r[k] = r + 3 * (int64_t)c[k];
+        x->a[k] = state_of(s, body[0], still);
+        x->b[k] = state_of(s, body[1], still);
+    }
+}
+
+static inline void gather_four(const four *x, lanes3 *u) {
+    dls_v4 n[STREAMS], t1[STREAMS], t2[STREAMS];
+    for (int k = 0; k < STREAMS; k++) round_along(x->row[k], x->a[k], x->b[k], &n[k], &t1[k], &t2[k]);
+    turn_to_lanes(x->free, u);
+    sum_each(n, &u->n);
+    sum_each(t1, &u->t1);
+    sum_each(t2, &u->t2);
+}
+
+/* The steps ω (x − r), in the letters of round_solve. */
+static inline void solve_four(double relaxation, const four *x, const lanes3 *u, lanes3 *step) {
+    const dls_v4 zero = {0, 0, 0, 0};
+    lanes3 now, law; /* law: 1/w_n, 1/w_t, μ */
+    const double *laws[STREAMS];
+    for (int k = 0; k < STREAMS; k++) laws[k] = &x->row[k]->inverse_n;
+    turn_to_lanes((const double *const *)x->r, &now);
+    turn_to_lanes(laws, &law);
+    dls_v4 n = now.n - u->n * law.n, t1 = now.t1 - u->t1 * law.t1, t2 = now.t2 - u->t2 * law.t1;
+    n = LARGER(n, zero);
+    dls_v4 limit = law.t2 * n, size2 = t1 * t1 + t2 * t2;
+    dls_v4 size = {sqrt(size2[0]), sqrt(size2[1]), sqrt(size2[2]), sqrt(size2[3])};
+    dls_v4 larger = LARGER(size, limit);
+    dls_v4 share = limit / LARGER(larger, zero + DBL_MIN);
+    step->n = relaxation * (n - now.n);
+    step->t1 = relaxation * (share * t1 - now.t1);
+    step->t2 = relaxation * (share * t2 - now.t2);
+}
+
+static inline void scatter_four(const four *x, const dls_v4 step[STREAMS]) {
+    for (int k = 0; k < STREAMS; k++) {
+        const dls_round_row *row = x->row[k];
+        const double y[3] = {step[k][0], step[k][1], step[k][2]};
+        round_push push;
+        round_push_of(row, y, &push);
+        round_scatter(&push, -row->a_a, -row->beta_a, x->a[k]);
+        round_scatter(&push, row->a_b, row->beta_b, x->b[k]);
+        for (int i = 0; i < 3; i++) x->r[k][i] += y[i];
+    }
+}
+
+/* As four times visit_one, for contacts that share no body; returns Σ |Δr_c / ρ_c|². */
+static inline double visit_four(dls_sweep *s, const int c[STREAMS], double *r) {
+    still_state still = {{0}};
+    four x;
+    lanes3 u, lanes;
+    dls_v4 step[STREAMS];
+    double sum = 0;
+    find_four(s, c, r, &still, &x);
+    gather_four(&x, &u);
+    solve_four(s->relaxation, &x, &u, &lanes);
+    turn_to_rows(&lanes, step);
+    scatter_four(&x, step);
+    dls_v4 square = lanes.n * lanes.n + lanes.t1 * lanes.t1 + lanes.t2 * lanes.t2;
+    for (int k = 0; k < STREAMS; k++) {
+        double scale = s->problem->scale[c[k]];
+        sum += scale * scale * square[k];
+        if (!s->rest) continue;
+        if (square[k] > 0)
+            s->pause[c[k]] = 0;
+        else if (x.r[k][0] == 0)
+            dls_sweep_let_rest(s, c[k]);
+    }
+    return sum;
+}
+
+/* ---- streams ---- */
+
+typedef struct stream {
+    int place, end, step;
+} stream;
+
+/* The next contact that is awake, −1 after the last. */
+static inline int next_awake(dls_sweep *s, stream *x) {
+    for (; x->place != x->end; x->place += x->step) {
+        int c = s->order ? s->order[x->place] : x->place;
+        if (!s->rest || !s->rest[c]) {
+            x->place += x->step;
+            return c;
+        }
+        s->rest[c]--;
+    }
+    return -1;
+}
+
+static inline bool share_a_body(const dls_problem *p, const int c[STREAMS]) {
+    const int *b = p->bodies.body;
+    int64_t at[STREAMS];
+    for (int k = 0; k < STREAMS; k++) at[k] = 2 * (int64_t)c[k];
+    ints8 body = {b[at[0]], b[at[0] + 1], b[at[1]], b[at[1] + 1],
+                  b[at[2]], b[at[2] + 1], b[at[3]], b[at[3] + 1]};
+    ints8 same = (body == __builtin_shufflevector(body, body, 1, 2, 3, 4, 5, 6, 7, 0)) |
+                 (body == __builtin_shufflevector(body, body, 2, 3, 4, 5, 6, 7, 0, 1)) |
+                 (body == __builtin_shufflevector(body, body, 3, 4, 5, 6, 7, 0, 1, 2)) |
+                 (body == __builtin_shufflevector(body, body, 4, 5, 6, 7, 0, 1, 2, 3));
+    longs4 any = (longs4)(same & (body >= 0));
+    return (any[0] | any[1] | any[2] | any[3]) != 0;
+}
+
+/* Equal parts of the places, each walked in the direction of the sweep. Rows that come from memory stream
+ * best one after the other. */
+static void cut_streams(const dls_sweep *s, int first, int end, bool backward, stream x[STREAMS]) {
+    int64_t count = end - first, parts = s->problem->block_count > CACHED_CONTACTS ? 1 : STREAMS;
+    for (int k = 0; k < STREAMS; k++) {
+        int from = k < parts ? first + (int)(count * k / parts) : end;
+        int to = k < parts ? first + (int)(count * (k + 1) / parts) : end;
+        x[k] = backward ? (stream){to - 1, from - 1, -1} : (stream){from, to, 1};
+    }
+}
+
+dls_sweep_change dls_sweep_round(dls_sweep *s, int first, int end, double *r, bool backward) {
+    dls_sweep_change change = {0, 0, 0, 0};
+    stream streams[STREAMS];
+    cut_streams(s, first, end, backward, streams);
+    for (bool more = true; more;) {
+        int c[STREAMS];
+        for (int k = 0; k < STREAMS; k++) {
+            c[k] = next_awake(s, &streams[k]);
+            more &= c[k] >= 0;
+        }
+        if (more && !s->increments && !share_a_body(s->problem, c))
+            change.velocity2 += visit_four(s, c, r);
+        else
+            for (int k = 0; k < STREAMS; k++)
+                if (c[k] >= 0) visit_one(s, c[k], r, &change);
+    }
+    for (int k = 0; k < STREAMS; k++)
+        for (int c = next_awake(s, &streams[k]); c >= 0; c = next_awake(s, &streams[k]))
+            visit_one(s, c, r, &change);
+    return change;
+}
