@@ -234,10 +234,9 @@ static verdict judge(const contact_work *work, const dls_contact *c) {
     return c->at.gap + o->h * u[0] <= 0 ? BOUNCES : ENTERS;
 }
 
-static double judge_range(void *self, int first, int end) {
+static void judge_range(void *self, int first, int end) {
     const contact_work *work = self;
     for (int c = first; c < end; c++) work->verdict[c] = (uint8_t)judge(work, &work->contacts[c]);
-    return 0;
 }
 
 /* ---- filling ---- */
@@ -387,7 +386,7 @@ typedef struct apply_work {
     const double *y; /* Gᵀ r */
 } apply_work;
 
-static double apply_range(void *self, int first, int end) {
+static void apply_range(void *self, int first, int end) {
     const apply_work *work = self;
     const dls_assembly *a = work->assembly;
     bool round = a->rows->bodies.round != NULL;
@@ -405,7 +404,6 @@ static double apply_range(void *self, int first, int end) {
             mat_apply(turn, a->mass[row].S, y + rotation);
         vec_add(state->w, a->free[row].w, turn);
     }
-    return 0;
 }
 
 dls_status dls_assemble_apply(const dls_assembly *a, dls_world *world, int threads, dls_error *error) {

@@ -195,7 +195,7 @@ typedef struct update {
     int pair_count;
 } update;
 
-static double place_bodies(void *self, int first, int end) {
+static void place_bodies(void *self, int first, int end) {
     const update *u = self;
     for (int row = first; row < end; row++) {
         const dls_body *body = &u->world->bodies[row];
@@ -218,7 +218,6 @@ static double place_bodies(void *self, int first, int end) {
                                                  (uint8_t)placed->shape->kind};
         }
     }
-    return 0;
 }
 
 static dls_status place(update *u, dls_error *error) {
@@ -415,7 +414,7 @@ static void collide_pair(const update *u, slot *s, const dls_shape_pair *pair, c
 
 /* ---- chunks ---- */
 
-static double collide_slots(void *self, int first, int end) {
+static void collide_slots(void *self, int first, int end) {
     const update *u = self;
     for (int k = first; k < end; k++) {
         slot *s = &u->collider->slots[k];
@@ -429,7 +428,6 @@ static double collide_slots(void *self, int first, int end) {
         s->out_of_memory = s->manifold.out_of_memory = false;
         for (int i = s->first; i < s->end; i++) collide_pair(u, s, &u->pairs[i], &at);
     }
-    return 0;
 }
 
 static dls_status check_slot(const update *u, const slot *s, dls_error *error) {

@@ -81,7 +81,7 @@ typedef struct flight_work {
     double dt, theta;
 } flight_work;
 
-static double fly_range(void *self, int first, int end) {
+static void fly_range(void *self, int first, int end) {
     const flight_work *work = self;
     for (int row = first; row < end; row++) {
         const dls_body *body = &work->world->bodies[row];
@@ -94,14 +94,13 @@ static double fly_range(void *self, int first, int end) {
         else
             rotate_freely(body, work->dt, state);
     }
-    return 0;
 }
 
 void dls_fly(dls_world *world, double dt, int threads) {
     dls_parallel_for(world->body_count, threads, fly_range, &(flight_work){.world = world, .dt = dt});
 }
 
-static double fly_theta_range(void *self, int first, int end) {
+static void fly_theta_range(void *self, int first, int end) {
     const flight_work *work = self;
     for (int row = first; row < end; row++) {
         const dls_body *body = &work->world->bodies[row];
@@ -130,7 +129,6 @@ static double fly_theta_range(void *self, int first, int end) {
             velocity_from(body, momentum, state);
         }
     }
-    return 0;
 }
 
 void dls_fly_theta(dls_world *world, const dls_body_state *kept, double h, double theta, int threads) {

@@ -178,7 +178,6 @@ static dls_status solve(dls_simulation *s, dls_step_report *report, dls_error *e
 typedef struct memory_work {
     const dls_assembly *assembly;
     dls_contact *contacts;
-    uint64_t penetration; /* bits of the largest so far: in the order of numbers from 0 on */
 } memory_work;
 
 /* The first block whose contact is not before c. */
@@ -194,19 +193,11 @@ static int first_block(const dls_assembly *a, int c) {
     return low;
 }
 
-/* The largest of all ranges, whichever comes first. */
-static void note_penetration(memory_work *work, double penetration) {
-    uint64_t bits, seen = __atomic_load_n(&work->penetration, __ATOMIC_RELAXED);
-    memcpy(&bits, &penetration, sizeof bits);
-    while (bits > seen && !__atomic_compare_exchange_n(&work->penetration, &seen, bits, false,
-                                                       __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {}
-}
-
-/* Returns how many carry load. */
+/* Returns the deepest penetration. */
 static double remember_range(void *self, int first, int end) {
-    memory_work *work = self;
+    const memory_work *work = self;
     const dls_assembly *a = work->assembly;
-    int d = a->dimension, block = first_block(a, first), active = 0;
+    int d = a->dimension, block = first_block(a, first);
     double penetration = 0;
     for (int i = first; i < end; i++) {
         dls_contact *c = &work->contacts[i];
@@ -219,18 +210,25 @@ static double remember_range(void *self, int first, int end) {
         dls_contact_frame(c->at.normal, frame);
         for (int k = 0; k < d; k++) vec_along(c->impulse, c->impulse, r[k], frame + 3 * k);
         c->closed = c->closed || r[0] > 0;
-        active += r[0] > 0;
     }
-    note_penetration(work, penetration);
+    return penetration;
+}
+
+/* How many blocks carry load. */
+static double active_range(void *self, int first, int end) {
+    const dls_assembly *a = self;
+    int active = 0;
+    for (int i = first; i < end; i++) active += a->r[(int64_t)i * a->dimension] > 0;
     return active;
 }
 
 /* Impulses back to the contacts, in world axes: the warm start of the next step. */
 static void remember(dls_simulation *s, dls_step_report *report) {
-    memory_work work = {&s->assembly, dls_collider_contacts(s->collider), 0};
+    dls_assembly *a = &s->assembly;
+    memory_work work = {a, dls_collider_contacts(s->collider)};
     report->contacts = dls_collider_count(s->collider);
-    report->active = (int)dls_parallel_sum(report->contacts, s->options.threads, remember_range, &work);
-    memcpy(&report->penetration, &work.penetration, sizeof report->penetration);
+    report->penetration = dls_parallel_max(report->contacts, s->options.threads, remember_range, &work);
+    report->active = (int)dls_parallel_sum(a->block_count, s->options.threads, active_range, a);
 }
 
 static void move_on(dls_simulation *s) {

@@ -1,20 +1,12 @@
 /* The certificate: how far (r, u) is from a solution, by the judge and by every measure of the papers. */
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/parallel.h"
 #include "base/small.h"
 #include "problem/cone.h"
 #include "problem/problem.h"
 
 #include <math.h>
-
-enum { MAX_CHUNKS = 256, LEAST_CHUNK = 512 };
-
-/* Sums run over chunks that depend on the problem alone and are added in order: the same bits for any
- * threads. */
-static int chunk_size(int n) {
-    int size = (n + MAX_CHUNKS - 1) / MAX_CHUNKS;
-    return size < LEAST_CHUNK ? LEAST_CHUNK : size;
-}
 
 /* Rounding of u, relative to the velocities that it is the difference of. */
 static const double ROUNDING = 1e-14;
@@ -98,7 +90,16 @@ static inline void tally_block(const dls_problem *p, int c, int d, const double 
         tally_rows(p, c, r + row, u + row, p->b + row, t);
 }
 
-static tally tally_range(const dls_problem *p, const double *r, const double *u, int first, int end) {
+typedef struct tally_work {
+    const dls_problem *p;
+    const double *r, *u;
+    tally *part;
+} tally_work;
+
+static void tally_part(void *self, int part, int first, int end) {
+    const tally_work *work = self;
+    const dls_problem *p = work->p;
+    const double *r = work->r, *u = work->u;
     tally t = {0};
     if (p->uniform == 3)
         for (int c = first; c < end; c++) tally_block(p, c, 3, r, u, &t);
@@ -106,12 +107,7 @@ static tally tally_range(const dls_problem *p, const double *r, const double *u,
         for (int c = first; c < end; c++) tally_block(p, c, 2, r, u, &t);
     else
         for (int c = first; c < end; c++) tally_block(p, c, dls_size(p, c), r, u, &t);
-    return t;
-}
-
-static tally tally_chunk(const dls_problem *p, const double *r, const double *u, int chunk, int size) {
-    int first = chunk * size, end = first + size < p->block_count ? first + size : p->block_count;
-    return tally_range(p, r, u, first, end);
+    work->part[part] = t;
 }
 
 static void add_tally(tally *sum, const tally *part) {
@@ -128,15 +124,9 @@ static void add_tally(tally *sum, const tally *part) {
 }
 
 static tally tally_all(const dls_problem *p, const double *r, const double *u, int threads) {
-    int size = chunk_size(p->block_count), chunks = (p->block_count + size - 1) / size;
-    tally part[MAX_CHUNKS], sum = {0};
-    if (threads > 1 && chunks > 1) {
-#pragma omp parallel for num_threads(threads) schedule(static)
-        for (int k = 0; k < chunks; k++) part[k] = tally_chunk(p, r, u, k, size);
-    } else {
-        for (int k = 0; k < chunks; k++) part[k] = tally_chunk(p, r, u, k, size);
-    }
-    for (int k = 0; k < chunks; k++) add_tally(&sum, &part[k]);
+    tally part[DLS_MOST_PARTS], sum = {0};
+    int parts = dls_parallel_parts(p->block_count, threads, tally_part, &(tally_work){p, r, u, part});
+    for (int k = 0; k < parts; k++) add_tally(&sum, &part[k]);
     return sum;
 }
 

@@ -70,13 +70,13 @@ static void start_spatial(const dls_product_work *work, int first, int end) {
 }
 
 /* Bodies gather from their contacts in ascending order, so that the sums do not depend on threads. */
-static double start_range(void *self, int first, int end) {
+static void start_range(void *self, int first, int end) {
     const dls_product_work *work = self;
     const dls_problem *p = work->problem;
     const dls_body_rows *B = &p->bodies;
     if (p->uniform == 3 && B->dof == SPATIAL_DOF) {
         start_spatial(work, first, end);
-        return 0;
+        return;
     }
     for (int body = first; body < end; body++) {
         double *w = work->state + (int64_t)body * B->dof;
@@ -86,7 +86,6 @@ static double start_range(void *self, int first, int end) {
             scatter_any(dls_size(p, c), B->dof, side_of(p, c, side), work->r + p->row[c], w);
         }
     }
-    return 0;
 }
 
 /* u = G w of contacts in space. */
@@ -102,19 +101,18 @@ static void product_spatial(const dls_product_work *work, int first, int end) {
     }
 }
 
-static double product_range(void *self, int first, int end) {
+static void product_range(void *self, int first, int end) {
     const dls_product_work *work = self;
     const dls_problem *p = work->problem;
     if (p->uniform == 3 && p->bodies.dof == SPATIAL_DOF) {
         product_spatial(work, first, end);
-        return 0;
+        return;
     }
     for (int c = first; c < end; c++) {
         double v[DLS_MAX_BLOCK] = {0};
         row_sum(p, c, work->state, v);
         for (int i = 0, d = dls_size(p, c); i < d; i++) work->u[p->row[c] + i] = v[i];
     }
-    return 0;
 }
 
 static void start(const dls_problem *p, const double *r, double *state, int threads) {

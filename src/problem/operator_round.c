@@ -23,7 +23,7 @@ static inline void velocity_of(const dls_problem *p, int c, const double *state,
 
 /* Bodies gather from their contacts in ascending order, so that the sums do not depend on threads. Contacts
  * of a body lie apart in memory: without asking ahead every one of them would be waited for. */
-static double start_range(void *self, int first, int end) {
+static void start_range(void *self, int first, int end) {
     const dls_product_work *work = self;
     const dls_body_rows *B = &work->problem->bodies;
     int64_t last = B->start[end] - 1;
@@ -42,17 +42,15 @@ static double start_range(void *self, int first, int end) {
             round_scatter(&push, second ? row->a_b : -row->a_a, second ? row->beta_b : -row->beta_a, state);
         }
     }
-    return 0;
 }
 
-static double product_range(void *self, int first, int end) {
+static void product_range(void *self, int first, int end) {
     const dls_product_work *work = self;
     for (int c = first; c < end; c++) {
         double u[3] = {0, 0, 0};
         velocity_of(work->problem, c, work->state, u);
         for (int k = 0; k < 3; k++) work->u[3 * (int64_t)c + k] = u[k];
     }
-    return 0;
 }
 
 static void start(const dls_problem *p, const double *r, double *state, int threads) {

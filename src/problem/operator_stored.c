@@ -57,7 +57,7 @@ typedef struct product_work {
     double *u;
 } product_work;
 
-static double product_range(void *self, int first, int end) {
+static void product_range(void *self, int first, int end) {
     const product_work *w = self;
     const dls_problem *p = w->problem;
     for (int c = first; c < end; c++) {
@@ -67,7 +67,6 @@ static double product_range(void *self, int first, int end) {
         small_multiply_add(d, dls_diagonal(p, c), w->r + p->row[c], v);
         for (int i = 0; i < d; i++) w->u[p->row[c] + i] = v[i];
     }
-    return 0;
 }
 
 static void product(const dls_problem *p, const double *r, double *u, double *state, int threads) {

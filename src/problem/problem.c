@@ -256,12 +256,11 @@ typedef struct add_work {
     double *u;
 } add_work;
 
-static double add_range(void *self, int first, int end) {
+static void add_range(void *self, int first, int end) {
     const add_work *work = self;
     const double *restrict b = work->b;
     double *restrict u = work->u;
     for (int i = first; i < end; i++) u[i] += b[i];
-    return 0;
 }
 
 void dls_velocity(const dls_problem *p, const double *r, double *u, double *state, int threads) {

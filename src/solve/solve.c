@@ -109,10 +109,9 @@ typedef struct copy_work {
     double *to;
 } copy_work;
 
-static double copy_range(void *self, int first, int end) {
+static void copy_range(void *self, int first, int end) {
     const copy_work *work = self;
     memcpy(work->to + first, work->from + first, sizeof(double) * (size_t)(end - first));
-    return 0;
 }
 
 /* The start is the best until another is. */

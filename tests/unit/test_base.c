@@ -1,9 +1,10 @@
-/* Errors, memory, option tables, small dense algebra, SIMD kernels. */
+/* Errors, memory, option tables, loops on threads, small dense algebra, SIMD kernels. */
 #include "base/dense.h"
 #include "base/error.h"
 #include "base/field.h"
 #include "base/memory.h"
 #include "base/nearest.h"
+#include "base/parallel.h"
 #include "base/random.h"
 #include "base/simd.h"
 #include "base/small.h"
@@ -537,6 +538,53 @@ static void twin_kernel_is_right(void **state) {
     }
 }
 
+/* ---- loops on threads ---- */
+
+static void halve_range(void *self, int first, int end) {
+    double *x = self;
+    for (int i = first; i < end; i++) x[i] /= 2;
+}
+
+static double sum_range(void *self, int first, int end) {
+    double sum = 0, *x = self;
+    for (int i = first; i < end; i++) sum += x[i];
+    return sum;
+}
+
+static double max_range(void *self, int first, int end) {
+    double max = 0, *x = self;
+    for (int i = first; i < end; i++) max = fmax(max, x[i]);
+    return max;
+}
+
+static void loops_give_the_same_bits_on_any_threads(void **state) {
+    (void)state;
+    enum { MOST = 300000 }; /* more than the parts hold at their least size */
+    static double x[MOST];
+    static const int COUNTS[] = {0, 1, 511, 512, 513, 5000, MOST};
+    for (int k = 0; k < (int)(sizeof COUNTS / sizeof COUNTS[0]); k++) {
+        int n = COUNTS[k];
+        dls_random random = {7};
+        double plain = 0, largest = 0, sum = 0;
+        for (int i = 0; i < n; i++) {
+            x[i] = dls_random_unit(&random);
+            plain += x[i];
+            largest = fmax(largest, x[i]);
+        }
+        for (int threads = 1; threads <= 5; threads++) {
+            double again = dls_parallel_sum(n, threads, sum_range, x);
+            if (threads == 1) sum = again;
+            assert_true(again == sum);
+            assert_true(fabs(again - plain) <= 1e-12 * plain);
+            assert_true(dls_parallel_max(n, threads, max_range, x) == largest);
+            dls_parallel_for(n, threads, halve_range, x);
+            dls_parallel_each(n < 600 ? n : 600, threads, halve_range, x);
+            for (int i = 0; i < n; i++)
+                x[i] *= i < 600 ? 4 : 2; /* exact, so that all are back unless missed */
+        }
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(failures_carry_a_line),
@@ -560,6 +608,7 @@ int main(void) {
         cmocka_unit_test(singular_values_of_known_matrices),
         cmocka_unit_test(row_kernels_agree_with_their_twin),
         cmocka_unit_test(twin_kernel_is_right),
+        cmocka_unit_test(loops_give_the_same_bits_on_any_threads),
     };
     return cmocka_run_group_tests_name("base", tests, NULL, NULL);
 }

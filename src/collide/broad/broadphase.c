@@ -478,13 +478,12 @@ static dls_status grow_lists(dls_broadphase *b, int count, dls_error *error) {
     return DLS_OK;
 }
 
-static double sort_task(void *self, int task, int end) {
+static void sort_task(void *self, int task, int end) {
     dls_broadphase *b = self;
     for (; task < end; task++) dls_rows_sort(b->rows, task);
-    return 0;
 }
 
-static double find_task(void *self, int task, int end) {
+static void find_task(void *self, int task, int end) {
     dls_broadphase *b = self;
     int sweeps = dls_rows_task_count(b->rows);
     dls_meet_function meet = b->periodic ? meet_periodic : b->alike ? meet_alike : meet_plain;
@@ -499,7 +498,6 @@ static double find_task(void *self, int task, int end) {
         for (int k = 0; k < b->large_count; k++)
             for (int i = first; i < last; i++) test_large(b, b->large[k], i, list);
     }
-    return 0;
 }
 
 /* ---- canonical order ---- */
@@ -529,12 +527,11 @@ static void sort_pairs(dls_shape_pair *p, int n) {
         }
 }
 
-static double sort_range(void *self, int first, int end) {
+static void sort_range(void *self, int first, int end) {
     dls_broadphase *b = self;
     for (int a = first; a < end; a++)
         if (b->start[a + 1] - b->start[a] > 1)
             sort_pairs(b->pairs + b->start[a], b->start[a + 1] - b->start[a]);
-    return 0;
 }
 
 static dls_status check_lists(dls_broadphase *b, dls_error *error) {

@@ -24,8 +24,12 @@ static const double SHRINK = 0.9, GROW = 2; /* of the Lipschitz estimate L */
 static const double FLATTEST =
     1e-8; /* least L against the first: bodies that are squeezed feel no curvature */
 
-static double sum(dls_apgd *s, dls_range_function work) {
-    return dls_parallel_sum(s->problem->block_count, s->threads, work, s);
+static double sum(dls_apgd *s, dls_range_value share) {
+    return dls_parallel_sum(s->problem->block_count, s->threads, share, s);
+}
+
+static void pass(dls_apgd *s, dls_range_work work) {
+    dls_parallel_for(s->problem->block_count, s->threads, work, s);
 }
 
 /* next = Π(y − (N y + b + a)/L); returns |next − y|². */
@@ -56,15 +60,14 @@ static double curvature_range(void *self, int first, int end) {
     return part;
 }
 
-static double unscale_range(void *self, int first, int end) {
+static void unscale_range(void *self, int first, int end) {
     dls_apgd *s = self;
     for (int c = first; c < end; c++)
         for (int i = s->problem->row[c]; i < s->problem->row[c + 1]; i++) s->r[i] = s->S[c] * s->next[i];
-    return 0;
 }
 
 static void product(dls_apgd *s) {
-    sum(s, unscale_range);
+    pass(s, unscale_range);
     s->problem->op->product(s->problem, s->r, s->u, s->state, s->threads);
     s->products++;
 }
@@ -79,7 +82,7 @@ static double uphill_range(void *self, int first, int end) {
 }
 
 /* y = next + β (next − x), x = next; u = W r + b; the shift for this iterate, all contacts at once. */
-static double move_range(void *self, int first, int end) {
+static void move_range(void *self, int first, int end) {
     dls_apgd *s = self;
     const dls_problem *p = s->problem;
     for (int c = first; c < end; c++) {
@@ -95,7 +98,6 @@ static double move_range(void *self, int first, int end) {
         if (!s->options->relaxed && p->kind[c] == DLS_CONTACT)
             s->shift[row] += s->S[c] * p->mu[c] * small_norm(dls_size(p, c) - 1, s->u + row + 1);
     }
-    return 0;
 }
 
 /* (39) of the relaxed problem with g_d = d/tr W_cc: |r − Π(r − ρ u)|²/ρ², a velocity. */
@@ -144,7 +146,7 @@ static void step(dls_apgd *s) {
         s->theta = 1;
         s->restarts++;
     }
-    sum(s, move_range);
+    pass(s, move_range);
     s->L = fmax(SHRINK * s->L, s->least_L);
     s->iterations++;
 }
@@ -192,23 +194,21 @@ typedef struct scale_work {
 } scale_work;
 
 /* next = r/S of the start. */
-static double scale_range(void *self, int first, int end) {
+static void scale_range(void *self, int first, int end) {
     const scale_work *work = self;
     dls_apgd *s = work->solver;
     for (int c = first; c < end; c++)
         for (int i = s->problem->row[c]; i < s->problem->row[c + 1]; i++) s->next[i] = work->r[i] / s->S[c];
-    return 0;
 }
 
 /* x = next and its products, after the product with it. */
-static double settle_range(void *self, int first, int end) {
+static void settle_range(void *self, int first, int end) {
     dls_apgd *s = self;
     for (int c = first; c < end; c++)
         for (int i = s->problem->row[c]; i < s->problem->row[c + 1]; i++) {
             s->x[i] = s->next[i];
             s->Nx[i] = s->Nnext[i] = s->S[c] * s->u[i];
         }
-    return 0;
 }
 
 /* L = ‖N 1‖/√n, and the products of the start. */
@@ -224,12 +224,12 @@ static void start(dls_apgd *s, const double *r) {
     s->least_L = FLATTEST * s->L;
     dls_parallel_for(p->block_count, s->threads, scale_range, &(scale_work){s, r});
     product(s);
-    sum(s, settle_range);
+    pass(s, settle_range);
     s->theta = 1;
     s->beta = 0;
     s->least = INFINITY;
     s->growth = s->options->relaxed ? 0 : s->options->restart_growth;
-    sum(s, move_range);
+    pass(s, move_range);
 }
 
 bool dls_apgd_prepare(dls_apgd *s, const dls_problem *p, const dls_apgd_options *o, dls_monitor *monitor,

@@ -52,12 +52,11 @@ static double dot_range(void *self, int first, int end) {
 }
 
 /* y ← y + factor x */
-static double add_range(void *self, int first, int end) {
+static void add_range(void *self, int first, int end) {
     const pass *p = self;
     const double *restrict x = p->x;
     double *restrict y = p->y, factor = p->factor;
     for (int i = first; i < end; i++) y[i] += factor * x[i];
-    return 0;
 }
 
 /* y ← y + factor x; y·then */
@@ -67,12 +66,11 @@ static double add_dot_range(void *self, int first, int end) {
 }
 
 /* y ← x/factor, or 0 where factor is */
-static double divide_range(void *self, int first, int end) {
+static void divide_range(void *self, int first, int end) {
     const pass *p = self;
     const double *restrict x = p->x;
     double *restrict y = p->y, factor = p->factor;
     for (int i = first; i < end; i++) y[i] = factor != 0 ? x[i] / factor : 0;
-    return 0;
 }
 
 /* y ← 0, z ← x; x·x */
@@ -92,15 +90,19 @@ static double residual_range(void *self, int first, int end) {
     return dot(y, y, first, end);
 }
 
-static double sum(const dls_gmres *g, dls_range_function work, pass p) {
-    return dls_parallel_sum(g->n, g->threads, work, &p);
+static double sum(const dls_gmres *g, dls_range_value share, pass p) {
+    return dls_parallel_sum(g->n, g->threads, share, &p);
+}
+
+static void over_rows(const dls_gmres *g, dls_range_work work, pass p) {
+    dls_parallel_for(g->n, g->threads, work, &p);
 }
 
 static double *vector(const dls_gmres *g, int k) { return g->basis + (size_t)k * (size_t)g->n; }
 static double *entry(const dls_gmres *g, int i, int j) { return &g->hessenberg[i + j * (g->restart + 1)]; }
 
 /* y = the combination of count basis vectors with the factors in right; y stays in cache while they pass. */
-static double combine_range(void *self, int first, int end) {
+static void combine_range(void *self, int first, int end) {
     const pass *p = self;
     const dls_gmres *g = p->gmres;
     for (int at = first; at < end; at += STRIP) {
@@ -113,7 +115,6 @@ static double combine_range(void *self, int first, int end) {
             for (int i = at; i < stop; i++) y[i] += factor * x[i];
         }
     }
-    return 0;
 }
 
 /* Makes basis vector k + 1 orthogonal to the others (modified Gram–Schmidt) and fills column k. Where nothing
@@ -131,7 +132,7 @@ static void orthogonalize(dls_gmres *g, int k) {
         sqrt(sum(g, add_dot_range, (pass){.x = vector(g, k), .factor = -h, .y = g->w, .then = g->w}));
     bool fresh = norm > ROUNDING * sqrt(size2);
     *entry(g, k + 1, k) = fresh ? norm : 0;
-    sum(g, divide_range, (pass){.x = g->w, .factor = fresh ? norm : 0, .y = vector(g, k + 1)});
+    over_rows(g, divide_range, (pass){.x = g->w, .factor = fresh ? norm : 0, .y = vector(g, k + 1)});
 }
 
 /* Turns column k into upper triangular form; returns the norm of the residual that is left. */
@@ -160,9 +161,9 @@ static void update(dls_gmres *g, int k, dls_gmres_operator precondition, void *s
         for (int j = i + 1; j < k; j++) g->right[i] -= *entry(g, i, j) * g->right[j];
         g->right[i] = *entry(g, i, i) != 0 ? g->right[i] / *entry(g, i, i) : 0;
     }
-    sum(g, combine_range, (pass){.gmres = g, .count = k, .y = g->w});
+    over_rows(g, combine_range, (pass){.gmres = g, .count = k, .y = g->w});
     precondition(self, g->w, g->z);
-    sum(g, add_range, (pass){.x = g->z, .factor = 1, .y = x});
+    over_rows(g, add_range, (pass){.x = g->z, .factor = 1, .y = x});
 }
 
 int dls_gmres_solve(dls_gmres *g, dls_gmres_operator apply, dls_gmres_operator precondition, void *self,
@@ -170,7 +171,7 @@ int dls_gmres_solve(dls_gmres *g, dls_gmres_operator apply, dls_gmres_operator p
     int products = 0;
     double first = sqrt(sum(g, begin_range, (pass){.x = y, .y = x, .z = g->w})), norm = first;
     while (norm > tolerance * first && norm > 0 && products < max_products) {
-        sum(g, divide_range, (pass){.x = g->w, .factor = norm, .y = vector(g, 0)});
+        over_rows(g, divide_range, (pass){.x = g->w, .factor = norm, .y = vector(g, 0)});
         g->right[0] = norm;
         int k = 0;
         while (k < g->restart && products < max_products && norm > tolerance * first) {

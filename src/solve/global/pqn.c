@@ -52,15 +52,14 @@ static inline void linearize_block(dls_pqn *s, int c, int d, int row, int64_t pl
 }
 
 /* Blocks of three, nearly all there are, with constant loops. */
-static double linearize_range(void *self, int first, int end) {
+static void linearize_range(void *self, int first, int end) {
     dls_pqn *s = self;
     const dls_problem *p = s->problem;
     if (p->uniform == 3) {
         for (int c = first; c < end; c++) linearize_block(s, c, 3, 3 * c, 9 * (int64_t)c);
-        return 0;
+        return;
     }
     for (int c = first; c < end; c++) linearize_block(s, c, dls_size(p, c), p->row[c], block_place(p, c));
-    return 0;
 }
 
 /* What a block of the linear system works on. */
@@ -77,17 +76,16 @@ static inline void apply_block(const dls_pqn *s, int d, int row, int64_t place, 
     small_multiply_add(d, s->Y + place, x + row, y + row);
 }
 
-static double apply_range(void *self, int first, int end) {
+static void apply_range(void *self, int first, int end) {
     const block_work *w = self;
     const dls_pqn *s = w->solver;
     const dls_problem *p = s->problem;
     if (p->uniform == 3) {
         for (int c = first; c < end; c++) apply_block(s, 3, 3 * c, 9 * (int64_t)c, w->x, w->y);
-        return 0;
+        return;
     }
     for (int c = first; c < end; c++)
         apply_block(s, dls_size(p, c), p->row[c], block_place(p, c), w->x, w->y);
-    return 0;
 }
 
 static void apply(void *self, const double *x, double *y) {
@@ -103,17 +101,16 @@ static inline void precondition_block(const dls_pqn *s, int d, int row, int64_t 
     small_multiply_add(d, s->inverse + place, x + row, y + row);
 }
 
-static double precondition_range(void *self, int first, int end) {
+static void precondition_range(void *self, int first, int end) {
     const block_work *w = self;
     const dls_pqn *s = w->solver;
     const dls_problem *p = s->problem;
     if (p->uniform == 3) {
         for (int c = first; c < end; c++) precondition_block(s, 3, 3 * c, 9 * (int64_t)c, w->x, w->y);
-        return 0;
+        return;
     }
     for (int c = first; c < end; c++)
         precondition_block(s, dls_size(p, c), p->row[c], block_place(p, c), w->x, w->y);
-    return 0;
 }
 
 static void precondition(void *self, const double *x, double *y) {
@@ -124,7 +121,7 @@ static void precondition(void *self, const double *x, double *y) {
 /* ---- the step ---- */
 
 /* trial = proj_K(r − t Δ). */
-static double trial_range(void *self, int first, int end) {
+static void trial_range(void *self, int first, int end) {
     dls_pqn *s = self;
     const dls_problem *p = s->problem;
     for (int c = first; c < end; c++) {
@@ -132,7 +129,6 @@ static double trial_range(void *self, int first, int end) {
         for (int i = row; i < row + d; i++) s->trial[i] = s->r[i] - s->length * s->step[i];
         if (p->kind[c] == DLS_CONTACT) cone_project(d, p->mu[c], s->trial + row);
     }
-    return 0;
 }
 
 /* |N|² of the judge at the trial point, with the law as it is. */
@@ -159,7 +155,7 @@ static double worst_of(const double *history) {
 
 static void try_length(dls_pqn *s, double length) {
     s->length = length;
-    dls_parallel_sum(s->problem->block_count, s->threads, trial_range, s);
+    dls_parallel_for(s->problem->block_count, s->threads, trial_range, s);
     velocity(s, s->trial, s->trial_u);
 }
 
@@ -188,7 +184,7 @@ static void swap(double **a, double **b) {
 
 static void newton_step(dls_pqn *s) {
     const dls_pqn_options *o = s->options;
-    dls_parallel_sum(s->problem->block_count, s->threads, linearize_range, s);
+    dls_parallel_for(s->problem->block_count, s->threads, linearize_range, s);
     int64_t room = products_left(s) - 1; /* one is for the trial step */
     int most = room < o->gmres_iterations ? (int)room : o->gmres_iterations;
     dls_gmres_solve(&s->gmres, apply, precondition, s, s->C, o->gmres_tolerance, most, s->step);

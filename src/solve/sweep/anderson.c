@@ -74,7 +74,7 @@ static void multiply_pair(const double *x, const double *y, const double *f, con
 
 /* One chunk: the newest pair, and the products of the window's columns with it. An odd last column stands
  * twice. */
-static double enter_range(void *self, int first, int end) {
+static void enter_range(void *self, int first, int end) {
     const enter_work *w = self;
     dls_anderson *a = w->anderson;
     size_t n = (size_t)a->problem->row_count;
@@ -88,24 +88,13 @@ static double enter_range(void *self, int first, int end) {
             multiply_pair(x, y, a->last_f, newest, low, high, part + j, part + PART + j);
         }
     }
-    return 0;
-}
-
-/* Chunks on threads; their number depends on the problem alone. */
-static void over_chunks(const dls_anderson *a, int chunks, dls_range_function work, void *self) {
-    if (a->threads <= 1 || chunks == 1) {
-        work(self, 0, chunks);
-        return;
-    }
-#pragma omp parallel for num_threads(a->threads) schedule(static)
-    for (int k = 0; k < chunks; k++) work(self, k, k + 1);
 }
 
 /* Enters the newest pair and leaves ΔFᵀ f in rhs; chunks are added in order. */
 static void enter(dls_anderson *a, const double *g, const double *r, double *rhs) {
     int chunks = (a->problem->row_count + CHUNK - 1) / CHUNK;
     int columns = a->used < a->window ? a->used + 1 : a->window;
-    over_chunks(a, chunks, enter_range, &(enter_work){a, g, r, columns});
+    dls_parallel_each(chunks, a->threads, enter_range, &(enter_work){a, g, r, columns});
     a->used = columns;
     for (int j = 0; j < columns; j++) {
         double f = 0, same = 0;
@@ -143,7 +132,7 @@ static bool solve_gram(const dls_anderson *a, double *gamma) {
 }
 
 /* r = proj_K(g − ΔG γ), two columns in a pass. */
-static double combine_range(void *self, int first, int end) {
+static void combine_range(void *self, int first, int end) {
     const combine_work *w = self;
     const dls_anderson *a = w->anderson;
     const dls_problem *p = a->problem;
@@ -161,7 +150,6 @@ static double combine_range(void *self, int first, int end) {
         for (int c = begin; c < past; c++)
             if (p->kind[c] == DLS_CONTACT) cone_project(dls_size(p, c), p->mu[c], r + p->row[c]);
     }
-    return 0;
 }
 
 static void remember_first(dls_anderson *a, const double *g, double *r) {
@@ -185,6 +173,6 @@ bool dls_anderson_step(dls_anderson *a, const double *g, double *r) {
         return false;
     }
     int chunks = (a->problem->block_count + CHUNK - 1) / CHUNK;
-    over_chunks(a, chunks, combine_range, &(combine_work){a, g, gamma, r});
+    dls_parallel_each(chunks, a->threads, combine_range, &(combine_work){a, g, gamma, r});
     return true;
 }

@@ -327,7 +327,7 @@ static bool prepare_order(dls_sweep *s, const dls_nlgs_options *o, dls_workspace
     return true;
 }
 
-static double prepare_range(void *self, int first, int end) {
+static void prepare_range(void *self, int first, int end) {
     const dls_sweep *s = self;
     const dls_problem *p = s->problem;
     for (int c = first; c < end; c++) {
@@ -339,7 +339,6 @@ static double prepare_range(void *self, int first, int end) {
         else
             prepare_bilateral(d, W, law_data(s, c));
     }
-    return 0;
 }
 
 static bool prepare_law(dls_sweep *s, dls_workspace *w) {
