@@ -122,6 +122,9 @@ DLS_API size_t dls_simulation_memory(const dls_simulation *simulation); /* bytes
 /* ---- contacts of the last step ---------------------------------------------------------------------------
  */
 
+/* 216 bytes, each member aligned to its size: four 32-bit integers, three of 16 bits, two bytes that are 0,
+ * one of 64 bits, then 23 doubles. A contact is the same one from step to step while bodies, shapes, image
+ * and feature are. */
 typedef struct dls_contact_record {
     dls_body_id body_a, body_b;
     int shape_a, shape_b; /* in their bodies */
@@ -136,8 +139,14 @@ typedef struct dls_contact_record {
     double b[3];        /* of u = W r + b */
 } dls_contact_record;
 
+/* None before the first step and after one that failed. */
 DLS_API int dls_simulation_contact_count(const dls_simulation *simulation);
+/* An index out of range leaves a record of zeros between the bodies −1 and −1. */
 DLS_API void dls_simulation_contact(const dls_simulation *simulation, int index, dls_contact_record *record);
+/* All of them in one call into the caller's array, sorted by who they are. Where capacity is too small
+ * nothing is written to records, and count says how many there are. */
+DLS_API dls_status dls_simulation_contacts(const dls_simulation *simulation, int capacity,
+                                           dls_contact_record *records, int *count, dls_error *error);
 /* The contact problem of the last step and its solution, blocks in the order of contacts. Both are the
  * simulation's own, valid until its next dls_simulation_step or dls_simulation_state_read, or its end; bodies
  * may be added and removed meanwhile. Records and poses are copies. */

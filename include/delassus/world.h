@@ -195,11 +195,18 @@ DLS_API dls_status dls_world_remove_body(dls_world *world, dls_body_id id, dls_e
 DLS_API int dls_world_body_count(const dls_world *world); /* ids given so far, removed ones included */
 typedef enum dls_presence { DLS_WAITING = 0, DLS_PRESENT, DLS_GONE } dls_presence;
 DLS_API dls_presence dls_body_presence(const dls_world *world, dls_body_id id);
+/* How many bodies wait, take part or are gone, and their ids, ascending, into the caller's array. Where
+ * capacity is too small nothing is written to ids, and count says how many there are. */
+DLS_API int dls_world_presence_count(const dls_world *world, dls_presence presence);
+DLS_API dls_status dls_world_presence_ids(const dls_world *world, dls_presence presence, int capacity,
+                                          dls_body_id *ids, int *count, dls_error *error);
 /* "" for none; valid as long as the world. */
 DLS_API const char *dls_body_name(const dls_world *world, dls_body_id id);
 DLS_API dls_body_id dls_world_find_body(const dls_world *world, const char *name); /* −1 when there is none */
 DLS_API dls_motion dls_body_motion(const dls_world *world, dls_body_id id);
 
+/* 13 numbers without gaps: an array of states is a matrix of doubles, row by row, with the columns x 0 … 2,
+ * q 3 … 6, v 7 … 9 and w 10 … 12. */
 typedef struct dls_body_state {
     double x[3], q[4], v[3], w[3];
 } dls_body_state;
@@ -210,6 +217,14 @@ DLS_API dls_status dls_body_state_get(const dls_world *world, dls_body_id id, dl
 /* A driven position goes on from where this puts the body. */
 DLS_API dls_status dls_body_state_set(dls_world *world, dls_body_id id, const dls_body_state *state,
                                       dls_error *error);
+/* The same for many bodies in one call, into or from the caller's array: of the ids given, each its row; or,
+ * with ids NULL, of all bodies by id, where count must be dls_world_body_count. All ids and states are
+ * checked first, and a call that fails has written and set nothing. Of an id that comes twice the last state
+ * stays. */
+DLS_API dls_status dls_body_states_get(const dls_world *world, int count, const dls_body_id *ids,
+                                       dls_body_state *states, dls_error *error);
+DLS_API dls_status dls_body_states_set(dls_world *world, int count, const dls_body_id *ids,
+                                       const dls_body_state *states, dls_error *error);
 /* Of the body's frame, as in its definition. */
 DLS_API dls_status dls_body_pose_get(const dls_world *world, dls_body_id id, dls_pose *pose,
                                      dls_error *error);

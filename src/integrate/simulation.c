@@ -173,13 +173,20 @@ uint64_t dls_simulation_hash(const dls_simulation *s) {
 }
 
 int dls_simulation_contact_count(const dls_simulation *s) {
-    return s->assembly.problem ? s->assembly.block_count : 0;
+    return s && s->assembly.problem ? s->assembly.block_count : 0;
 }
 
+/* Callers read arrays of records by these offsets. */
+_Static_assert(sizeof(dls_contact_record) == 216 && offsetof(dls_contact_record, image) == 16 &&
+                   offsetof(dls_contact_record, feature) == 24 && offsetof(dls_contact_record, point) == 32,
+               "the layout that integrate.h states");
+
 void dls_simulation_contact(const dls_simulation *s, int index, dls_contact_record *record) {
+    memset(record, 0, sizeof *record);
+    record->body_a = record->body_b = -1;
+    if (index < 0 || index >= dls_simulation_contact_count(s)) return;
     const dls_assembly *a = &s->assembly;
     const dls_contact *c = &dls_collider_contacts(s->collider)[a->contact_of[index]];
-    memset(record, 0, sizeof *record);
     record->body_a = s->world->bodies[c->body_a].id;
     record->body_b = s->world->bodies[c->body_b].id;
     record->shape_a = c->local_a;
@@ -196,6 +203,19 @@ void dls_simulation_contact(const dls_simulation *s, int index, dls_contact_reco
         record->velocity[k] = a->u[i];
         record->b[k] = a->rows->b[i];
     }
+}
+
+dls_status dls_simulation_contacts(const dls_simulation *s, int capacity, dls_contact_record *records,
+                                   int *count, dls_error *error) {
+    dls_error_clear(error);
+    if (!s || !count || capacity < 0 || (capacity > 0 && !records))
+        return dls_fail(error, DLS_ERROR_ARGUMENT,
+                        "a simulation, room for contacts and a place for their count are needed");
+    *count = dls_simulation_contact_count(s);
+    if (*count > capacity)
+        return dls_fail(error, DLS_ERROR_ARGUMENT, "room for %d contacts, expected %d", capacity, *count);
+    for (int k = 0; k < *count; k++) dls_simulation_contact(s, k, &records[k]);
+    return DLS_OK;
 }
 
 dls_status dls_simulation_contact_pose(const dls_simulation *s, dls_body_id id, dls_pose *pose,

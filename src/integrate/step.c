@@ -317,6 +317,8 @@ dls_status dls_simulation_step(dls_simulation *s, dls_step_report *report, dls_e
     status = advance(s, report, error);
     if (status) { /* as if the step had not begun */
         if (bytes) memcpy(s->world->states, s->kept, bytes);
+        s->assembly = (dls_assembly){.space = s->assembly.space};
+        s->found_count = 0;
         return status;
     }
     s->t = end_of_step(s);

@@ -101,18 +101,21 @@ dls_status dls_body_state_check(const dls_world *world, const dls_body *body, co
     return dls_fail(error, DLS_ERROR_INPUT, "a position or velocity is beyond %g", DLS_FARTHEST);
 }
 
+void dls_state_take(dls_world *world, dls_body_id id, const dls_body_state *state) {
+    dls_body_state *own = dls_world_state(world, id), before = *own;
+    *own = *state;
+    quat_normalize(own->q);
+    if (world->entries[id].told) dls_told_restart(world->entries[id].told, &before, own);
+}
+
 dls_status dls_body_state_set(dls_world *world, dls_body_id id, const dls_body_state *state,
                               dls_error *error) {
     dls_status status = check_id(world, id, error);
     if (status) return status;
     if (!state) return dls_fail(error, DLS_ERROR_ARGUMENT, "a state is needed");
     status = dls_body_state_check(world, dls_world_body(world, id), state, error);
-    if (status) return status;
-    dls_body_state *own = dls_world_state(world, id), before = *own;
-    *own = *state;
-    quat_normalize(own->q);
-    if (world->entries[id].told) dls_told_restart(world->entries[id].told, &before, own);
-    return DLS_OK;
+    if (!status) dls_state_take(world, id, state);
+    return status;
 }
 
 dls_status dls_body_pose_get(const dls_world *world, dls_body_id id, dls_pose *pose, dls_error *error) {

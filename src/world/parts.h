@@ -55,6 +55,8 @@ bool dls_vec_is_finite(const double *x, int count);
 /* Place and orientation in this world, and velocities that the body can have. */
 dls_status dls_body_state_check(const dls_world *world, const dls_body *body, const dls_body_state *state,
                                 dls_error *error);
+/* A state that was checked becomes the body's own; driven positions go on from it. */
+void dls_state_take(dls_world *world, dls_body_id id, const dls_body_state *state);
 
 /* ---- bodies ---- */
 
