@@ -25,6 +25,7 @@ check: ## formatting, layers, sizes, documentation links
 	@$(SETUP) format
 	@tools/check_format
 	@tools/check_layers
+	@tools/check_kinds
 	@tools/check_sizes
 	@tools/check_docs links
 

@@ -80,6 +80,12 @@ typedef struct standing {
     double x[3], q[4];
 } standing;
 
+typedef struct outline {
+    void (*add)(const standing *s);
+    bool endless; /* laid down when the bounds of all else are known */
+} outline;
+static const outline outlines[DLS_SHAPE_KINDS];
+
 static void to_page(const standing *s, const double *local, double *page, double *depth) {
     double x[3];
     rotate(s->q, local, x);
@@ -87,7 +93,7 @@ static void to_page(const standing *s, const double *local, double *page, double
     picture_project(&s->picture->view, x, page, depth);
 }
 
-static void add_disc(const standing *s, item_kind kind) {
+static void add_circle(const standing *s, item_kind kind) {
     picture_item *item = add_item(s->items, kind, s->body);
     double page[2], mark[3];
     picture_project(&s->picture->view, s->x, page, &item->depth);
@@ -95,13 +101,16 @@ static void add_disc(const standing *s, item_kind kind) {
     item->y = page[1];
     item->radius = s->shape->radius;
     item->wall = s->wall;
-    if (s->shape->kind == DLS_DISC) {
+    if (kind == ITEM_DISC && dls_shape_kind_is_planar(s->shape->kind)) {
         rotate(s->q, (const double[3]){1, 0, 0}, mark);
         item->spoke[0] = mark[0];
         item->spoke[1] = mark[1];
     }
     enclose(s->items, item->x, item->y, item->radius);
 }
+
+static void add_disc(const standing *s) { add_circle(s, ITEM_DISC); }
+static void add_ring(const standing *s) { add_circle(s, ITEM_RING); }
 
 static int by_place(const void *a, const void *b) {
     const double *p = a, *q = b;
@@ -144,6 +153,10 @@ static void add_solid(const standing *s, double (*local)[3], int count) {
     add_outline(s, page, count, mean, 0.6);
 }
 
+static void add_hull(const standing *s) {
+    add_solid(s, (double(*)[3])(uintptr_t)s->shape->points, s->shape->point_count);
+}
+
 /* The three faces of a box that look at the eye, each as bright as it faces the light. */
 static void add_box(const standing *s) {
     const double *size = s->shape->size;
@@ -166,41 +179,59 @@ static void add_box(const standing *s) {
         }
 }
 
-static void add_round(const standing *s) {
-    double local[MOST_SAMPLES][3];
+static void add_cylinder(const standing *s) {
+    double local[2 * RIM][3];
     const dls_shape_def *d = s->shape;
+    for (int k = 0; k < 2 * RIM; k++) {
+        double a = TURN * (k / 2) / RIM;
+        local[k][0] = d->radius * cos(a);
+        local[k][1] = d->radius * sin(a);
+        local[k][2] = (k % 2 ? 0.5 : -0.5) * d->length;
+    }
+    add_solid(s, local, 2 * RIM);
+}
+
+/* An ellipsoid of these semi-axes whose halves are length apart. */
+static void add_round(const standing *s, const double *axes, double length) {
+    double local[(RIM / 2 + 1) * RIM][3];
     int count = 0;
-    if (d->kind == DLS_CYLINDER)
-        for (int k = 0; k < 2 * RIM; k++, count++) {
-            double a = TURN * (k / 2) / RIM;
-            local[count][0] = d->radius * cos(a);
-            local[count][1] = d->radius * sin(a);
-            local[count][2] = (k % 2 ? 0.5 : -0.5) * d->length;
+    for (int i = 0; i <= RIM / 2; i++)
+        for (int j = 0; j < RIM; j++, count++) {
+            double polar = TURN / 2 * i / (RIM / 2), around = TURN * j / RIM;
+            double n[3] = {sin(polar) * cos(around), sin(polar) * sin(around), cos(polar)};
+            for (int k = 0; k < 3; k++) local[count][k] = axes[k] * n[k];
+            local[count][2] += (n[2] >= 0 ? 0.5 : -0.5) * length;
         }
-    else
-        for (int i = 0; i <= RIM / 2; i++)
-            for (int j = 0; j < RIM; j++, count++) {
-                double polar = TURN / 2 * i / (RIM / 2), around = TURN * j / RIM;
-                double n[3] = {sin(polar) * cos(around), sin(polar) * sin(around), cos(polar)};
-                bool capsule = d->kind == DLS_CAPSULE;
-                for (int k = 0; k < 3; k++) local[count][k] = (capsule ? d->radius : d->size[k]) * n[k];
-                if (capsule) local[count][2] += (n[2] >= 0 ? 0.5 : -0.5) * d->length;
-            }
     add_solid(s, local, count);
+}
+
+static void add_capsule(const standing *s) {
+    double r = s->shape->radius;
+    add_round(s, (const double[3]){r, r, r}, s->shape->length);
+}
+static void add_ellipsoid(const standing *s) { add_round(s, s->shape->size, 0); }
+
+static picture_item *add_lines(const standing *s) {
+    picture_item *item = add_item(s->items, ITEM_LINES, s->body);
+    item->wall = true;
+    item->depth = -INFINITY;
+    return item;
+}
+
+static void add_side(const standing *s, picture_item *item, const double *from, const double *to) {
+    const double *const ends[2] = {from, to};
+    for (int end = 0; end < 2; end++) {
+        double page[2], depth;
+        to_page(s, ends[end], page, &depth);
+        add_point(s->items, item, page);
+        enclose(s->items, page[0], page[1], 0);
+    }
 }
 
 /* Edges as pairs of points. */
 static void add_edges(const standing *s, double (*local)[3], const int (*edge)[2], int count) {
-    picture_item *item = add_item(s->items, ITEM_LINES, s->body);
-    item->wall = true;
-    item->depth = -INFINITY;
-    for (int k = 0; k < count; k++)
-        for (int end = 0; end < 2; end++) {
-            double page[2], depth;
-            to_page(s, local[edge[k][end]], page, &depth);
-            add_point(s->items, item, page);
-            enclose(s->items, page[0], page[1], 0);
-        }
+    picture_item *item = add_lines(s);
+    for (int k = 0; k < count; k++) add_side(s, item, local[edge[k][0]], local[edge[k][1]]);
 }
 
 static void add_hollow_box(const standing *s) {
@@ -230,28 +261,22 @@ static void add_hollow_cylinder(const standing *s) {
     add_edges(s, local, (const int(*)[2])edges, count);
 }
 
-/* Sides of a chain, or edges of triangles. */
-static void add_sides(const standing *s) {
+static void add_chain(const standing *s) {
     const dls_shape_def *d = s->shape;
-    bool mesh = d->kind == DLS_MESH;
-    int count = mesh ? 3 * d->triangle_count : d->point_count - !d->closed;
-    picture_item *item = add_item(s->items, ITEM_LINES, s->body);
-    item->wall = true;
-    item->depth = -INFINITY;
-    for (int k = 0; k < count; k++) {
-        int a = mesh ? d->triangles[k] : k,
-            b = mesh ? d->triangles[k / 3 * 3 + (k + 1) % 3] : (k + 1) % d->point_count;
-        const int ends[2] = {a, b};
-        for (int end = 0; end < 2; end++) {
-            double page[2], depth;
-            to_page(s, d->points + 3 * ends[end], page, &depth);
-            add_point(s->items, item, page);
-            enclose(s->items, page[0], page[1], 0);
-        }
-    }
+    picture_item *item = add_lines(s);
+    for (int k = 0; k < d->point_count - !d->closed; k++)
+        add_side(s, item, d->points + 3 * k, d->points + 3 * ((k + 1) % d->point_count));
 }
 
-/* ---- what has no bounds of its own, laid down when those of all else are known ---- */
+static void add_mesh(const standing *s) {
+    const dls_shape_def *d = s->shape;
+    picture_item *item = add_lines(s);
+    for (int k = 0; k < 3 * d->triangle_count; k++)
+        add_side(s, item, d->points + 3 * d->triangles[k],
+                 d->points + 3 * d->triangles[k / 3 * 3 + (k + 1) % 3]);
+}
+
+/* ---- what has no bounds of its own ---- */
 
 /* The line that bounds a half-plane; the page grows to show it where it is near. */
 static void add_line(const standing *s) {
@@ -269,9 +294,7 @@ static void add_line(const standing *s) {
         near =
             near && page[k] > s->items->low[k] - NEAR * reach && page[k] < s->items->high[k] + NEAR * reach;
     if (near) enclose(s->items, page[0], page[1], 0);
-    picture_item *item = add_item(s->items, ITEM_LINES, s->body);
-    item->wall = true;
-    item->depth = -INFINITY;
+    picture_item *item = add_lines(s);
     for (int end = -1; end <= 1; end += 2) {
         to_page(s, (const double[3]){offset + end * 2 * reach, 0, 0}, page, &depth);
         add_point(s->items, item, page);
@@ -281,7 +304,7 @@ static void add_line(const standing *s) {
 static bool has_bounds(const picture *p, int body) {
     dls_shape_def shape;
     return dls_results_body_shape_count(p->results, body) > 0 &&
-           !dls_results_body_shape(p->results, body, 0, &shape, NULL) && shape.kind != DLS_HALF_SPACE;
+           !dls_results_body_shape(p->results, body, 0, &shape, NULL) && !outlines[shape.kind].endless;
 }
 
 /* How far the other bodies reach along the axes of a half-space. */
@@ -322,50 +345,29 @@ static void add_ground(const standing *s) {
     add_outline(s, page, 4, -INFINITY, 1);
 }
 
-static void add_shape(const standing *s, bool unbounded) {
-    switch (s->shape->kind) {
-    case DLS_HALF_PLANE:
-        if (unbounded) add_line(s);
-        return;
-    case DLS_HALF_SPACE:
-        if (unbounded) add_ground(s);
-        return;
-    default:
-        if (unbounded) return;
-    }
-    switch (s->shape->kind) {
-    case DLS_DISC:
-    case DLS_SPHERE:
-        add_disc(s, ITEM_DISC);
-        break;
-    case DLS_DRUM:
-        add_disc(s, ITEM_RING);
-        break;
-    case DLS_BOX:
-        add_box(s);
-        break;
-    case DLS_POLYGON:
-    case DLS_POLYHEDRON:
-        add_solid(s, (double(*)[3])(uintptr_t)s->shape->points, s->shape->point_count);
-        break;
-    case DLS_BOX_INSIDE:
-        add_hollow_box(s);
-        break;
-    case DLS_CYLINDER_INSIDE:
-        add_hollow_cylinder(s);
-        break;
-    case DLS_CHAIN:
-    case DLS_MESH:
-        add_sides(s);
-        break;
-    default:
-        add_round(s);
-    }
-}
+/* ---- one row for each kind of shape ---- */
+
+static const outline outlines[DLS_SHAPE_KINDS] = {
+    [DLS_DISC] = {add_disc},
+    [DLS_HALF_PLANE] = {add_line, .endless = true},
+    [DLS_CHAIN] = {add_chain},
+    [DLS_POLYGON] = {add_hull},
+    [DLS_DRUM] = {add_ring},
+    [DLS_SPHERE] = {add_disc},
+    [DLS_HALF_SPACE] = {add_ground, .endless = true},
+    [DLS_BOX] = {add_box},
+    [DLS_CAPSULE] = {add_capsule},
+    [DLS_ELLIPSOID] = {add_ellipsoid},
+    [DLS_POLYHEDRON] = {add_hull},
+    [DLS_CYLINDER] = {add_cylinder},
+    [DLS_CYLINDER_INSIDE] = {add_hollow_cylinder},
+    [DLS_BOX_INSIDE] = {add_hollow_box},
+    [DLS_MESH] = {add_mesh},
+};
 
 /* ---- all shapes ---- */
 
-static void add_body(const picture *p, int body, bool unbounded, picture_items *items) {
+static void add_body(const picture *p, int body, bool endless, picture_items *items) {
     const dls_body_state *state = &p->states[body];
     items->moving = dls_results_body_motion(p->results, body) == DLS_DYNAMIC;
     for (int k = 0; k < dls_results_body_shape_count(p->results, body); k++) {
@@ -379,7 +381,7 @@ static void add_body(const picture *p, int body, bool unbounded, picture_items *
         s.q[1] = a[0] * b[1] + a[1] * b[0] + a[2] * b[3] - a[3] * b[2];
         s.q[2] = a[0] * b[2] - a[1] * b[3] + a[2] * b[0] + a[3] * b[1];
         s.q[3] = a[0] * b[3] + a[1] * b[2] - a[2] * b[1] + a[3] * b[0];
-        add_shape(&s, unbounded);
+        if (outlines[shape.kind].endless == endless) outlines[shape.kind].add(&s);
     }
 }
 

@@ -3,72 +3,10 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/vector.h"
+#include "world/shape/kinds.h"
 
 #include <math.h>
 #include <string.h>
-
-/* ---- kinds of shapes with volume: farthest point and inside, in the shape's own frame ---- */
-
-typedef struct shape_row {
-    void (*support)(const dls_shape *s, const double *d, double *p);
-    bool (*has)(const dls_shape *s, const double *p);
-} shape_row;
-
-static void round_support(const dls_shape *s, const double *d, double *p) {
-    vec_scale(p, s->radius / vec_norm(d), d);
-}
-static bool round_has(const dls_shape *s, const double *p) { return vec_norm(p) <= s->radius; }
-
-static void hull_support(const dls_shape *s, const double *d, double *p) {
-    const dls_hull *h = s->hull;
-    int best = 0;
-    for (int k = 1; k < h->vertex_count; k++)
-        if (vec_dot(d, h->vertex + 3 * k) > vec_dot(d, h->vertex + 3 * best)) best = k;
-    vec_copy(p, h->vertex + 3 * best);
-}
-static bool hull_has(const dls_shape *s, const double *p) {
-    for (int k = 0; k < s->hull->face_count; k++)
-        if (vec_dot(s->hull->face_normal + 3 * k, p) > s->hull->face_offset[k]) return false;
-    return true;
-}
-
-static void capsule_support(const dls_shape *s, const double *d, double *p) {
-    vec_scale(p, s->radius / vec_norm(d), d);
-    p[2] += copysign(s->length / 2, d[2]);
-}
-static bool capsule_has(const dls_shape *s, const double *p) {
-    double z = fmax(fabs(p[2]) - s->length / 2, 0);
-    return p[0] * p[0] + p[1] * p[1] + z * z <= s->radius * s->radius;
-}
-
-/* p = A² d/|A d| with A = diag(semi-axes) */
-static void ellipsoid_support(const dls_shape *s, const double *d, double *p) {
-    double a[3];
-    for (int k = 0; k < 3; k++) a[k] = s->size[k] * d[k];
-    double norm = vec_norm(a);
-    for (int k = 0; k < 3; k++) p[k] = s->size[k] * a[k] / norm;
-}
-static bool ellipsoid_has(const dls_shape *s, const double *p) {
-    double sum = 0;
-    for (int k = 0; k < 3; k++) sum += p[k] * p[k] / (s->size[k] * s->size[k]);
-    return sum <= 1;
-}
-
-static void cylinder_support(const dls_shape *s, const double *d, double *p) {
-    double level = hypot(d[0], d[1]);
-    vec_set(p, 0, 0, copysign(s->length / 2, d[2]));
-    if (level > 0) p[0] = s->radius * d[0] / level, p[1] = s->radius * d[1] / level;
-}
-static bool cylinder_has(const dls_shape *s, const double *p) {
-    return hypot(p[0], p[1]) <= s->radius && fabs(p[2]) <= s->length / 2;
-}
-
-static const shape_row shape_rows[DLS_SHAPE_KINDS] = {
-    [DLS_DISC] = {round_support, round_has},        [DLS_POLYGON] = {hull_support, hull_has},
-    [DLS_SPHERE] = {round_support, round_has},      [DLS_BOX] = {hull_support, hull_has},
-    [DLS_CAPSULE] = {capsule_support, capsule_has}, [DLS_ELLIPSOID] = {ellipsoid_support, ellipsoid_has},
-    [DLS_POLYHEDRON] = {hull_support, hull_has},    [DLS_CYLINDER] = {cylinder_support, cylinder_has},
-};
 
 /* Where the shape stands: world = x + R p. */
 static void place(const dls_snapshot *s, dls_body_id id, const dls_shape *shape, double *x, double *R) {
@@ -87,7 +25,7 @@ void dls_body_support(const dls_snapshot *s, dls_body_id id, const double *direc
         double x[3], R[9], d[3], p[3];
         place(s, id, shape, x, R);
         mat_apply_transposed(d, R, direction);
-        shape_rows[shape->kind].support(shape, d, p);
+        dls_shape_table[shape->kind].support(shape, d, p);
         mat_apply(p, R, p);
         vec_add(p, p, x);
         if (vec_dot(p, direction) <= best) continue;
@@ -274,7 +212,7 @@ static double sampled_share(const dls_region *region, const dls_snapshot *s, dls
         }
         vec_sub(q, p, x);
         mat_apply_transposed(q, R, q);
-        if (!shape_rows[shape->kind].has(shape, q)) continue;
+        if (!dls_shape_table[shape->kind].has(shape, q)) continue;
         in_shape++;
         in_both += dls_region_has(region, p);
     }

@@ -4,6 +4,7 @@
 #include "base/memory.h"
 #include "base/parallel.h"
 #include "base/vector.h"
+#include "world/shape/kinds.h"
 
 #include <math.h>
 #include <string.h>
@@ -39,14 +40,13 @@ static void root_of_free_axes(const dls_body *body, const double *Q, const int *
 static bool is_ball(const dls_world *world, const dls_body *body) {
     const dls_shape *shape = &world->shapes[body->shape_first];
     return world->def.dimension == 3 && body->shape_count == 1 && !body->locked &&
-           shape->kind == DLS_SPHERE && vec_dot(shape->x, shape->x) == 0 &&
+           dls_shape_table[shape->kind].round && vec_dot(shape->x, shape->x) == 0 &&
            body->inertia_root[0] == body->inertia_root[1] && body->inertia_root[0] == body->inertia_root[2];
 }
 
 static bool is_round(const dls_world *world, const dls_body *body) {
     const dls_shape *shape = &world->shapes[body->shape_first];
-    return body->shape_count == 1 && (shape->kind == DLS_SPHERE || shape->kind == DLS_DISC) &&
-           vec_dot(shape->x, shape->x) == 0;
+    return body->shape_count == 1 && dls_shape_table[shape->kind].round && vec_dot(shape->x, shape->x) == 0;
 }
 
 static void row_mass(const dls_world *world, const dls_body *body, const double *q, dls_row_mass *mass) {

@@ -9,16 +9,9 @@
 #include "assemble/walls.h"
 
 #include "base/vector.h"
+#include "world/shape/kinds.h"
 
 #include <math.h>
-
-static bool is_round_wall(const dls_shape *shape) {
-    return shape->kind == DLS_DRUM || shape->kind == DLS_CYLINDER_INSIDE;
-}
-
-static bool has_corners(const dls_shape *shape) {
-    return shape->kind == DLS_POLYGON || shape->kind == DLS_BOX || shape->kind == DLS_POLYHEDRON;
-}
 
 static void axis_of(const dls_world *world, const dls_shape *shape, int row, double *axis) {
     double R[9];
@@ -46,10 +39,10 @@ bool dls_wall_bend(const dls_assembly *a, const dls_world *world, const dls_cont
     const dls_shape *wall = &world->shapes[side ? c->b : c->a], *rider = &world->shapes[side ? c->a : c->b];
     const dls_body_state *of_wall = &world->states[row], *of_rider = &world->states[other];
     double axis[3], v[3], turn[3], rho = wall->radius;
-    if (!is_round_wall(wall)) return false;
+    if (!(dls_shape_table[wall->kind].walls & DLS_WALL_ROUND)) return false;
     if (a->mass[other].rolls)
         rho -= rider->radius;
-    else if (!has_corners(rider))
+    else if (!dls_shape_table[rider->kind].corners)
         return false;
     axis_of(world, wall, row, axis);
     if (!keeps_its_place(wall, of_wall, axis) || fabs(vec_dot(axis, p->frame)) > 0.5 ||

@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "base/vector.h"
+#include "world/shape/kinds.h"
 #include "world/world.h"
 
 #include <math.h>
@@ -187,7 +188,7 @@ static dls_status read_shapes(dls_reader *reader, const body_text *text, const d
                              list->kind == DLS_NODE_LIST ? "empty" : dls_node_noun(list));
     if (list) first = list->first;
     int count = list ? list->count : first ? 1 : 0;
-    dls_shape_def inherited = dls_default_shape_def(DLS_DISC);
+    dls_shape_def inherited = dls_default_shape_def((dls_shape_kind)0);
     dls_status status = dls_read_material(reader, text->material, &inherited.material);
     if (!status) status = dls_read_collision(reader, text->group, text->collides, text->ignores, &inherited);
     if (status) return status;
@@ -422,8 +423,8 @@ static double body_bytes(const dls_prototype *p) {
     double bytes = sizeof(dls_body_entry) + sizeof(dls_body) + sizeof(dls_body_state) + 3 * 1000;
     for (int s = 0; s < p->def.shape_count; s++) {
         const dls_shape_def *shape = &p->shapes[s];
-        bool hull = shape->kind == DLS_POLYGON || shape->kind == DLS_BOX || shape->kind == DLS_POLYHEDRON;
-        bytes += 2.0 * sizeof(dls_shape) + (hull ? sizeof(dls_hull) + 1500 : 0);
+        bool corners = dls_shape_table[shape->kind].corners;
+        bytes += 2.0 * sizeof(dls_shape) + (corners ? sizeof(dls_hull) + 1500 : 0);
         bytes += 200.0 * shape->point_count + 300.0 * shape->triangle_count;
     }
     return bytes;

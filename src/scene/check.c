@@ -5,6 +5,7 @@
 #include "base/memory.h"
 #include "base/vector.h"
 #include "collide/collide.h"
+#include "world/shape/kinds.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -81,32 +82,10 @@ static dls_status check_overlaps(dls_check *c, dls_error *error) {
 
 /* ---- sizes and speeds ---- */
 
-/* The least thickness of a solid: 0 for chains and meshes, which have one side only, INFINITY without end. */
+/* INFINITY for what is no solid. */
 static double thickness(const dls_shape *shape) {
-    double least = INFINITY;
-    switch (shape->kind) {
-    case DLS_DISC:
-    case DLS_SPHERE:
-    case DLS_CAPSULE:
-        return 2 * shape->radius;
-    case DLS_CYLINDER:
-        return fmin(2 * shape->radius, shape->length);
-    case DLS_BOX:
-    case DLS_ELLIPSOID:
-        return 2 * fmin(shape->size[0], fmin(shape->size[1], shape->size[2]));
-    case DLS_POLYGON:
-    case DLS_POLYHEDRON:
-        for (int f = 0; shape->hull && f < shape->hull->face_count; f++) {
-            double width = 0; /* from this face to the farthest vertex */
-            for (int v = 0; v < shape->hull->vertex_count; v++)
-                width = fmax(width, shape->hull->face_offset[f] - vec_dot(shape->hull->face_normal + 3 * f,
-                                                                          shape->hull->vertex + 3 * v));
-            least = fmin(least, width);
-        }
-        return least;
-    default:
-        return INFINITY;
-    }
+    if (!dls_shape_table[shape->kind].thickness) return INFINITY;
+    return dls_shape_table[shape->kind].thickness(shape);
 }
 
 typedef struct extent {

@@ -6,6 +6,7 @@
 #include "base/vector.h"
 #include "collide/collide.h"
 #include "collide/mesh/query.h"
+#include "world/shape/kinds.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -203,7 +204,8 @@ void dls_check_meshes(dls_check *c) {
     for (int row = 0; row < c->world->body_count; row++) {
         standing holder = stand(c->world, c->world->bodies[row].id, c->h);
         for (int shape = 0; shape < holder.body->shape_count; shape++)
-            if (holder.shapes[shape].kind == DLS_MESH) count += count_behind(c, &holder, shape, count);
+            if (dls_shape_table[holder.shapes[shape].kind].needs & DLS_SHAPE_TRIANGLES)
+                count += count_behind(c, &holder, shape, count);
     }
     if (count > DLS_CHECK_LINES) dls_check_warn(c, "%d bodies start behind a mesh in all", count);
 }

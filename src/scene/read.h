@@ -31,7 +31,7 @@ typedef struct dls_row {
     const char *preset;  /* shown instead of the value in the defaults; NULL: that value */
     const char *choices; /* of a choice, names separated by '|'; of a node, what it may be */
     bool needed;
-    uint32_t kinds; /* of the group's kinds that have this key; 0: all */
+    uint32_t kinds; /* bits, of which one must be the kind's for it to have this key; 0: all */
 } dls_row;
 
 /* The keys of one map. */
@@ -90,7 +90,7 @@ typedef struct dls_reader {
 
 const char *dls_row_expected(const dls_row *row, int dimension); /* "a number above 0", "[x, y]" */
 
-/* Presets, then every key of the map into target. kind: the bit of the group's kind, 0 where it has none. */
+/* Presets, then every key of the map into target. kind: the bits of the group's kind, 0 where it has none. */
 dls_status dls_read_group(dls_reader *reader, const dls_node *map, const dls_group *group, uint32_t kind,
                           const char *noun, void *target);
 

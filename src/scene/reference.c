@@ -1,6 +1,8 @@
 /* Everything a scene may say, from the tables that read it. */
 #include "scene/read.h"
 
+#include "world/shape/kinds.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -139,7 +141,7 @@ dls_scene_key dls_scene_key_at(int index) {
 bool dls_scene_shape_has(dls_shape_kind kind, const char *key) {
     for (int i = 0; i < dls_group_shape.row_count; i++) {
         const dls_row *row = &dls_group_shape.rows[i];
-        if (!strcmp(row->key, key)) return !row->kinds || row->kinds & 1u << kind;
+        if (!strcmp(row->key, key)) return !row->kinds || row->kinds & dls_shape_table[kind].needs;
     }
     return false;
 }

@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "base/vector.h"
+#include "world/shape/kinds.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -20,16 +21,13 @@ static void shape_defaults(void *target) {
     text->scale = 1;
 }
 
-#define BIT(kind)  (1u << DLS_##kind)
 #define AT(member) offsetof(shape_text, member)
 
+/* The keys of a kind follow from what its row in the table of kinds needs. */
 enum {
-    ROUND = BIT(DISC) | BIT(DRUM) | BIT(SPHERE) | BIT(CAPSULE) | BIT(CYLINDER) | BIT(CYLINDER_INSIDE),
-    LONG = BIT(CAPSULE) | BIT(CYLINDER) | BIT(CYLINDER_INSIDE),
-    SIZED = BIT(BOX) | BIT(BOX_INSIDE) | BIT(ELLIPSOID),
-    FLAT = BIT(HALF_PLANE) | BIT(HALF_SPACE),
-    POINTED = BIT(CHAIN) | BIT(POLYGON) | BIT(POLYHEDRON),
-    FILED = BIT(POLYHEDRON) | BIT(MESH)
+    LONG = DLS_SHAPE_LENGTH | DLS_SHAPE_OPEN_LENGTH,
+    SIZED = DLS_SHAPE_EDGES | DLS_SHAPE_SEMI_AXES,
+    POINTED = DLS_SHAPE_POINTS | DLS_SHAPE_CHAIN
 };
 
 static const dls_row shape_rows[] = {
@@ -39,8 +37,8 @@ static const dls_row shape_rows[] = {
     {"rotation", DLS_ROW_NODE, AT(rotation), "rad", "of the shape in the body's frame", "none", "rotation",
      false, 0},
     {"normal", DLS_ROW_NODE, AT(normal), "", "instead of rotation: the direction out of the solid", "up",
-     "vector", false, FLAT},
-    {"radius", DLS_ROW_POSITIVE, AT(radius), "m", "radius", NULL, NULL, true, ROUND},
+     "vector", false, DLS_SHAPE_NORMAL},
+    {"radius", DLS_ROW_POSITIVE, AT(radius), "m", "radius", NULL, NULL, true, DLS_SHAPE_RADIUS},
     {"length", DLS_ROW_NOT_NEGATIVE, AT(length), "m",
      "along z; of a capsule: of its axis; of a cylinder-inside 0: open and endless", NULL, NULL, false, LONG},
     {"size", DLS_ROW_VECTOR, AT(size), "m", "edges of a box, semi-axes of an ellipsoid", NULL, NULL, true,
@@ -48,10 +46,11 @@ static const dls_row shape_rows[] = {
     {"points", DLS_ROW_NODE, AT(points), "m", "corners; polygon and polyhedron are their convex hull", "none",
      "list of vectors", false, POINTED},
     {"closed", DLS_ROW_FLAG, AT(closed), "", "whether a chain's last point joins the first", NULL, NULL,
-     false, BIT(CHAIN)},
-    {"file", DLS_ROW_TEXT, AT(file), "", "OBJ or STL file, beside the scene", "none", NULL, false, FILED},
+     false, DLS_SHAPE_CHAIN},
+    {"file", DLS_ROW_TEXT, AT(file), "", "OBJ or STL file, beside the scene", "none", NULL, false,
+     DLS_SHAPE_FILE},
     {"scale", DLS_ROW_POSITIVE, AT(scale), "", "multiplies the file's lengths: 0.001 for millimetres", NULL,
-     NULL, false, FILED},
+     NULL, false, DLS_SHAPE_FILE},
     {"material", DLS_ROW_NODE, AT(material), "", "name of a material", "the body's", "name", false, 0},
     {"group", DLS_ROW_NODE, AT(group), "", "name of a collision group", "the body's", "name", false, 0},
     {"collides", DLS_ROW_NODE, AT(collides), "", "groups it meets, all others pass through", "the body's",
@@ -194,14 +193,15 @@ static dls_status read_points(dls_reader *reader, const dls_node *list, dls_shap
 
 static dls_status read_geometry(dls_reader *reader, const dls_node *map, const shape_text *text,
                                 dls_shape_def *def) {
-    bool filed = (1u << def->kind) & FILED, pointed = (1u << def->kind) & POINTED;
+    unsigned needs = dls_shape_table[def->kind].needs;
+    bool filed = needs & DLS_SHAPE_FILE, pointed = needs & POINTED;
     const char *kind = dls_shape_kind_name(def->kind);
-    if ((1u << def->kind) & SIZED)
+    if (needs & SIZED)
         for (int k = 0; k < 3; k++)
             if (!(text->size[k] > 0))
                 return dls_node_fail(dls_node_find(map, "size"), reader->error,
                                      "size has %g, expected three numbers above 0", text->size[k]);
-    if (((1u << def->kind) & LONG) && def->kind != DLS_CYLINDER_INSIDE && !(text->length > 0))
+    if (needs & DLS_SHAPE_LENGTH && !(text->length > 0))
         return dls_node_fail(map, reader->error, "a %s has %slength%s, expected a number above 0 (m)", kind,
                              dls_node_find(map, "length") ? "" : "no ",
                              dls_node_find(map, "length") ? " 0" : "");
@@ -220,14 +220,15 @@ static dls_status read_geometry(dls_reader *reader, const dls_node *map, const s
 
 dls_status dls_read_shape(dls_reader *reader, const dls_node *map, const dls_shape_def *inherited,
                           dls_shape_def *def) {
-    dls_shape_kind kind = DLS_DISC;
+    dls_shape_kind kind = (dls_shape_kind)0;
     shape_text text;
     char noun[40];
     dls_status status = read_kind(reader, map, &kind);
     if (status) return status;
     snprintf(noun, sizeof noun, "a%s %s", strchr("aeiou", *dls_shape_kind_name(kind)) ? "n" : "",
              dls_shape_kind_name(kind));
-    if ((status = dls_read_group(reader, map, &dls_group_shape, 1u << kind, noun, &text))) return status;
+    status = dls_read_group(reader, map, &dls_group_shape, dls_shape_table[kind].needs, noun, &text);
+    if (status) return status;
     *def = dls_default_shape_def(kind);
     def->material = inherited->material;
     def->group = inherited->group;

@@ -2,6 +2,7 @@
 #include "base/error.h"
 #include "base/vector.h"
 #include "world/parts.h"
+#include "world/shape/kinds.h"
 
 #include <math.h>
 #include <string.h>
@@ -157,24 +158,25 @@ dls_status dls_body_shape(const dls_world *world, dls_body_id id, int index, dls
     if (index < 0 || index >= count || !def)
         return dls_fail(error, DLS_ERROR_ARGUMENT, "body %d has no shape %d among %d", id, index, count);
     const dls_shape *s = &dls_world_shapes(world, id)[index];
+    unsigned needs = dls_shape_table[s->kind].needs;
     memset(def, 0, sizeof *def);
     def->kind = s->kind;
     vec_copy(def->pose.x, s->x);
     quat_from_matrix(def->pose.q, s->R);
     def->radius = s->radius, def->length = s->length;
     vec_copy(def->size, s->size);
-    if (s->kind == DLS_BOX || s->kind == DLS_BOX_INSIDE) vec_scale(def->size, 2, s->size);
+    if (needs & DLS_SHAPE_EDGES) vec_scale(def->size, 2, s->size);
     def->material = s->material;
     def->group = s->group, def->collides = s->collides;
-    if (s->kind == DLS_POLYGON || s->kind == DLS_POLYHEDRON) {
+    if (needs & DLS_SHAPE_POINTS) {
         def->point_count = s->hull->vertex_count;
         def->points = s->hull->vertex;
     }
     if (!s->mesh) return DLS_OK;
     def->point_count = s->mesh->vertex_count;
     def->points = s->mesh->vertex;
-    def->closed = s->kind == DLS_CHAIN && s->mesh->element_count == s->mesh->vertex_count;
-    if (s->kind != DLS_MESH) return DLS_OK;
+    def->closed = needs & DLS_SHAPE_CHAIN && s->mesh->element_count == s->mesh->vertex_count;
+    if (!(needs & DLS_SHAPE_TRIANGLES)) return DLS_OK;
     def->triangle_count = s->mesh->element_count;
     def->triangles = s->mesh->element;
     return DLS_OK;

@@ -6,31 +6,6 @@
 
 char *dls_text_copy(const char *text); /* to be freed; NULL when memory is out */
 
-/* ---- kinds of shapes: one row each in kinds.c ---- */
-
-typedef struct dls_shape_row {
-    const char *name;
-    bool planar, obstacle;
-    unsigned needs; /* which numbers of a definition must be good: SHAPE_* */
-    /* Of a shape whose numbers and geometry are filled in; in its own frame, at density 1. */
-    void (*mass)(const dls_shape *shape, double *mass, double *centre, double *inertia);
-    double (*bound)(const dls_shape *shape);
-    /* Half widths along the world's axes of a shape that is symmetric about x; NULL: by vertices, or none. */
-    void (*reach)(const dls_shape *shape, const double *R, double *reach);
-} dls_shape_row;
-
-enum {
-    SHAPE_RADIUS = 1,
-    SHAPE_LENGTH = 2,      /* > 0 */
-    SHAPE_OPEN_LENGTH = 4, /* ≥ 0 */
-    SHAPE_SIZE = 8,
-    SHAPE_POINTS = 16,    /* at least three in the plane, four in space, whose hull it is */
-    SHAPE_TRIANGLES = 32, /* points and triangles */
-    SHAPE_CHAIN = 64
-};
-
-extern const dls_shape_row dls_shape_rows[DLS_SHAPE_KINDS];
-
 /* ---- masses ---- */
 
 /* Parallel axis: I += m (d·d 1 − d dᵀ). */

@@ -1,9 +1,11 @@
-/* Shapes: masses against closed forms, quadrature and sampling; boxes; every refusal. */
+/* Shapes: masses against closed forms, quadrature and sampling; boxes, widths, insides; every refusal. */
 #include "base/random.h"
 #include "base/vector.h"
+#include "collide/collide.h"
+#include "output/export/surface.h"
 #include "support/scale.h"
 #include "support/test.h"
-#include "world/shape/shape.h"
+#include "world/shape/kinds.h"
 
 #include <math.h>
 #include <string.h>
@@ -81,6 +83,32 @@ static void kinds_have_names(void **state) {
     assert_string_equal(dls_shape_kind_name(DLS_CYLINDER_INSIDE), "cylinder-inside");
     assert_string_equal(dls_shape_kind_name((dls_shape_kind)99), "");
     assert_string_equal(dls_shape_kind_name((dls_shape_kind)-1), "");
+}
+
+/* Whoever adds a kind has to fill in what the rooms ask of it. */
+static void kinds_have_whole_rows(void **state) {
+    (void)state;
+    static const double points[] = {0, 0, 0, 1, 0, 0, 0, 1, 0};
+    static const int corners[] = {0, 1, 2};
+    for (int a = 0; a < DLS_SHAPE_KINDS; a++) {
+        const dls_shape_traits *row = &dls_shape_table[a];
+        bool solid = !row->obstacle;
+        assert_true(row->needs && row->bound && row->box);
+        assert_true(!!row->mass == solid && !!row->thickness == solid && !!row->support == solid);
+        assert_true(!!row->has == solid && !(solid && row->walls));
+        for (int b = 0; b < DLS_SHAPE_KINDS; b++) {
+            bool meet = row->planar == dls_shape_table[b].planar && (solid || !dls_shape_table[b].obstacle);
+            assert_int_equal(!!dls_pair_method((dls_shape_kind)a, (dls_shape_kind)b), meet);
+        }
+        dls_surface surface = {0};
+        dls_shape_def def = dls_default_shape_def((dls_shape_kind)a);
+        def.radius = def.length = def.size[0] = def.size[1] = def.size[2] = 1;
+        def.point_count = 3, def.points = points;
+        def.triangle_count = 1, def.triangles = corners;
+        dls_surface_add(&surface, &def, 8, 1, points);
+        assert_true(surface.cell_count > 0);
+        dls_surface_free(&surface);
+    }
 }
 
 /* ---- masses ---- */
@@ -293,6 +321,39 @@ static void boxes_enclose_tightly(void **state) {
     }
 }
 
+/* The width along d is the way between the farthest points; the least of many is the thickness, but of
+ * polyhedra, where the least may lie between two edges. */
+static void widths_and_insides_match_sampling(void **state) {
+    (void)state;
+    dls_random g = {13};
+    for (int k = 0; k < MASSIVE; k++) {
+        const dls_shape_traits *row = &dls_shape_table[massive[k]];
+        double points[60], least = INFINITY;
+        dls_shape_def def = random_def(&g, massive[k], points);
+        dls_shape s = make_shape(&def);
+        for (int n = 0; n < 20000; n++) {
+            double d[3], back[3], p[3], far[3], near[3];
+            for (int i = 0; i < 3; i++) {
+                d[i] = row->planar && i == 2 ? 0 : dls_random_normal(&g);
+                p[i] = row->planar && i == 2 ? 0 : dls_random_between(&g, -s.bound, s.bound);
+            }
+            vec_scale(d, 1 / vec_norm(d), d);
+            vec_scale(back, -1, d);
+            row->support(&s, d, far);
+            row->support(&s, back, near);
+            bool inside = is_inside(&def, s.hull, p);
+            assert_int_equal(row->has(&s, p), inside);
+            if (inside) assert_true(vec_dot(d, p) <= vec_dot(d, far) + 1e-12);
+            vec_scale(p, 1 - 1e-12, far);
+            assert_true(massive[k] == DLS_POLYGON || massive[k] == DLS_POLYHEDRON || row->has(&s, p));
+            least = fmin(least, vec_dot(d, far) - vec_dot(d, near));
+        }
+        assert_true(least >= row->thickness(&s) * (massive[k] == DLS_POLYHEDRON ? 0.5 : 1 - 1e-12));
+        assert_true(least <= row->thickness(&s) * 1.1);
+        dls_shape_release(&s);
+    }
+}
+
 static void obstacles_have_no_bound(void **state) {
     (void)state;
     const dls_shape_kind kinds[] = {DLS_HALF_PLANE, DLS_DRUM, DLS_HALF_SPACE, DLS_CYLINDER_INSIDE,
@@ -409,12 +470,14 @@ static void bad_points_are_refused(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(kinds_have_names),
+        cmocka_unit_test(kinds_have_whole_rows),
         cmocka_unit_test(round_masses_match_quadrature),
         cmocka_unit_test(simple_masses_have_closed_forms),
         cmocka_unit_test(a_tetrahedron_has_its_closed_form),
         cmocka_unit_test(regular_polygons_have_their_closed_form),
         cmocka_unit_test(masses_match_sampling),
         cmocka_unit_test(boxes_enclose_tightly),
+        cmocka_unit_test(widths_and_insides_match_sampling),
         cmocka_unit_test(obstacles_have_no_bound),
         cmocka_unit_test(bad_numbers_are_refused),
         cmocka_unit_test(bad_poses_are_refused),

@@ -8,6 +8,7 @@
 #include "base/parallel.h"
 #include "base/vector.h"
 #include "collide/broad/rows.h"
+#include "world/shape/kinds.h"
 
 #include <math.h>
 #include <string.h>
@@ -74,7 +75,7 @@ size_t dls_broadphase_bytes(const dls_broadphase *b) {
 /* ---- how far a shape may come ---- */
 
 double dls_shape_spin(const dls_shape *s, const double *w) {
-    bool round = s->kind == DLS_SPHERE || s->kind == DLS_DISC;
+    bool round = dls_shape_table[s->kind].round;
     double arm = vec_dot(s->x, s->x), speed = vec_dot(w, w);
     if ((round && arm == 0) || speed == 0) return 0;
     return sqrt(speed) * (round ? sqrt(arm) : sqrt(arm) + s->bound);
@@ -285,27 +286,16 @@ static void meet_periodic(void *self, const dls_proxy *p, const dls_proxy *q, dl
 
 /* At least how far the point c is from the solid side of an obstacle; −INFINITY where that is not simple. */
 static double wall_distance(const dls_placed *w, const double *c) {
-    double d[3], p[3];
+    const dls_shape *s = w->shape;
+    unsigned walls = dls_shape_table[s->kind].walls;
+    double d[3], p[3], least = walls ? INFINITY : -INFINITY;
     vec_sub(d, c, w->x);
     mat_apply_transposed(p, w->R, d);
-    switch (w->shape->kind) {
-    case DLS_HALF_PLANE:
-        return p[1];
-    case DLS_HALF_SPACE:
-        return p[2];
-    case DLS_DRUM:
-        return w->shape->radius - sqrt(p[0] * p[0] + p[1] * p[1]);
-    case DLS_CYLINDER_INSIDE: {
-        double side = w->shape->radius - sqrt(p[0] * p[0] + p[1] * p[1]);
-        return w->shape->length > 0 ? fmin(side, 0.5 * w->shape->length - fabs(p[2])) : side;
-    }
-    case DLS_BOX_INSIDE: {
-        const double *half = w->shape->size;
-        return fmin(half[0] - fabs(p[0]), fmin(half[1] - fabs(p[1]), half[2] - fabs(p[2])));
-    }
-    default:
-        return -INFINITY;
-    }
+    if (walls & DLS_WALL_FLAT) least = p[dls_shape_table[s->kind].planar ? 1 : 2];
+    if (walls & DLS_WALL_ROUND) least = fmin(least, s->radius - sqrt(p[0] * p[0] + p[1] * p[1]));
+    if (walls & DLS_WALL_ENDS && s->length > 0) least = fmin(least, 0.5 * s->length - fabs(p[2]));
+    for (int k = 0; k < 3 && walls & DLS_WALL_BOX; k++) least = fmin(least, s->size[k] - fabs(p[k]));
+    return least;
 }
 
 /* Whether shape i may reach a shape without bounds, whose velocity is taken where i is. */

@@ -232,5 +232,5 @@ static void (*const drawers[DLS_SHAPE_KINDS])(dls_surface *s, const drawing *d) 
 
 void dls_surface_add(dls_surface *surface, const dls_shape_def *shape, int sides, double reach,
                      const double *middle) {
-    if (drawers[shape->kind]) drawers[shape->kind](surface, &(drawing){shape, sides, reach, middle});
+    drawers[shape->kind](surface, &(drawing){shape, sides, reach, middle});
 }

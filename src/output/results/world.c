@@ -116,7 +116,8 @@ static bool add_geometry(dls_results_writer *w, const dls_shape_def *def, const 
     row->triangle_count = def->triangle_count;
     if (!add_rows(w, DLS_TABLE_POINTS, def->point_count, def->points)) return false;
     if (def->triangle_count) return add_rows(w, DLS_TABLE_TRIANGLES, def->triangle_count, def->triangles);
-    return def->kind != DLS_POLYHEDRON || add_faces(w, hull, &row->triangle_count);
+    bool has_faces = def->point_count && hull && hull->edge_count; /* a polygon has none, a box no points */
+    return !has_faces || add_faces(w, hull, &row->triangle_count);
 }
 
 static bool add_shape(dls_results_writer *w, int id, int index) {

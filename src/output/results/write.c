@@ -4,6 +4,7 @@
 #include "base/memory.h"
 #include "base/vector.h"
 #include "output/results/results.h"
+#include "world/shape/kinds.h"
 #include "world/world.h"
 
 #include <errno.h>
@@ -213,7 +214,7 @@ static bool is_present(const dls_body_entry *entry, double t) {
 static float shown_radius(const dls_world *world, int id) {
     const dls_body *body = dls_world_body(world, id);
     const dls_shape *shape = body->shape_count == 1 ? dls_world_shapes(world, id) : NULL;
-    bool is_round = shape && (shape->kind == DLS_SPHERE || shape->kind == DLS_DISC);
+    bool is_round = shape && dls_shape_table[shape->kind].round;
     return isfinite(body->radius) && (body->motion == DLS_DYNAMIC || is_round) ? (float)body->radius : 0.0F;
 }
 

@@ -1,6 +1,7 @@
-/* The kinds of shapes, one row each: name, where it lives, which numbers it needs, mass, ball and box. */
+/* The kinds of shapes, one row each. */
+#include "world/shape/kinds.h"
+
 #include "base/vector.h"
-#include "world/parts.h"
 
 #include <math.h>
 #include <string.h>
@@ -80,59 +81,281 @@ static double vertex_bound(int count, const double *vertex) {
 static double hull_bound(const dls_shape *s) { return vertex_bound(s->hull->vertex_count, s->hull->vertex); }
 static double mesh_bound(const dls_shape *s) { return vertex_bound(s->mesh->vertex_count, s->mesh->vertex); }
 
-/* ---- half widths along the world's axes ---- */
+/* ---- box around a shape at x, R in the world ---- */
 
-static void round_reach(const dls_shape *s, const double *R, double *reach) {
-    (void)R;
-    vec_set(reach, s->radius, s->radius, s->radius);
+static void box_about(const double *x, const double *reach, double *low, double *high) {
+    vec_sub(low, x, reach);
+    vec_add(high, x, reach);
 }
-static void disc_reach(const dls_shape *s, const double *R, double *reach) {
+static void sphere_box(const dls_shape *s, const double *x, const double *R, double *low, double *high) {
     (void)R;
-    vec_set(reach, s->radius, s->radius, 0);
+    box_about(x, (const double[3]){s->radius, s->radius, s->radius}, low, high);
 }
-static void box_reach(const dls_shape *s, const double *R, double *reach) {
+static void disc_box(const dls_shape *s, const double *x, const double *R, double *low, double *high) {
+    (void)R;
+    box_about(x, (const double[3]){s->radius, s->radius, 0}, low, high);
+}
+static void box_box(const dls_shape *s, const double *x, const double *R, double *low, double *high) {
+    double reach[3];
     for (int i = 0; i < 3; i++)
         reach[i] = fabs(R[i]) * s->size[0] + fabs(R[i + 3]) * s->size[1] + fabs(R[i + 6]) * s->size[2];
+    box_about(x, reach, low, high);
 }
-static void capsule_reach(const dls_shape *s, const double *R, double *reach) {
+static void capsule_box(const dls_shape *s, const double *x, const double *R, double *low, double *high) {
+    double reach[3];
     for (int i = 0; i < 3; i++) reach[i] = fabs(R[i + 6]) * s->length / 2 + s->radius;
+    box_about(x, reach, low, high);
 }
-static void ellipsoid_reach(const dls_shape *s, const double *R, double *reach) {
+static void ellipsoid_box(const dls_shape *s, const double *x, const double *R, double *low, double *high) {
+    double reach[3];
     for (int i = 0; i < 3; i++) {
         double w[3] = {R[i] * s->size[0], R[i + 3] * s->size[1], R[i + 6] * s->size[2]};
         reach[i] = vec_norm(w);
     }
+    box_about(x, reach, low, high);
 }
-static void cylinder_reach(const dls_shape *s, const double *R, double *reach) {
+static void cylinder_box(const dls_shape *s, const double *x, const double *R, double *low, double *high) {
+    double reach[3];
     for (int i = 0; i < 3; i++) reach[i] = fabs(R[i + 6]) * s->length / 2 + s->radius * hypot(R[i], R[i + 3]);
+    box_about(x, reach, low, high);
+}
+
+static void hull_box(const dls_shape *s, const double *x, const double *R, double *low, double *high) {
+    vec_set(low, INFINITY, INFINITY, INFINITY);
+    vec_set(high, -INFINITY, -INFINITY, -INFINITY);
+    for (int k = 0; k < s->hull->vertex_count; k++) {
+        double p[3];
+        mat_apply(p, R, s->hull->vertex + 3 * k);
+        for (int i = 0; i < 3; i++) {
+            low[i] = fmin(low[i], x[i] + p[i]);
+            high[i] = fmax(high[i], x[i] + p[i]);
+        }
+    }
+}
+
+/* The turned box around all elements: larger than need be, but one box however many they are. */
+static void mesh_box(const dls_shape *s, const double *x, const double *R, double *low, double *high) {
+    const dls_tree_node *root = &s->mesh->tree->node[0];
+    double half[3], middle[3];
+    for (int i = 0; i < 3; i++) {
+        half[i] = (root->high[i] - root->low[i]) / 2;
+        middle[i] = root->low[i] + half[i];
+    }
+    mat_apply(middle, R, middle);
+    for (int i = 0; i < 3; i++) {
+        double reach = fabs(R[i]) * half[0] + fabs(R[i + 3]) * half[1] + fabs(R[i + 6]) * half[2];
+        low[i] = x[i] + middle[i] - reach;
+        high[i] = x[i] + middle[i] + reach;
+    }
+}
+
+static void no_box(const dls_shape *s, const double *x, const double *R, double *low, double *high) {
+    (void)s, (void)x, (void)R;
+    vec_set(low, -INFINITY, -INFINITY, -INFINITY);
+    vec_set(high, INFINITY, INFINITY, INFINITY);
+}
+
+/* A half-space whose normal is an axis ends there. */
+static void half_box(const dls_shape *s, const double *x, const double *R, double *low, double *high) {
+    const double *n = R + (dls_shape_table[s->kind].planar ? 3 : 6);
+    no_box(s, x, R, low, high);
+    for (int i = 0; i < 3; i++) {
+        if (n[i] == 1) high[i] = x[i];
+        if (n[i] == -1) low[i] = x[i];
+    }
+}
+
+/* ---- the least thickness of a solid ---- */
+
+static double round_thickness(const dls_shape *s) { return 2 * s->radius; }
+static double cylinder_thickness(const dls_shape *s) { return fmin(2 * s->radius, s->length); }
+static double box_thickness(const dls_shape *s) { return 2 * fmin(s->size[0], fmin(s->size[1], s->size[2])); }
+
+/* The least width from a face to the farthest corner. */
+static double hull_thickness(const dls_shape *s) {
+    const dls_hull *h = s->hull;
+    double least = INFINITY;
+    for (int f = 0; f < h->face_count; f++) {
+        double width = 0;
+        for (int v = 0; v < h->vertex_count; v++)
+            width = fmax(width, h->face_offset[f] - vec_dot(h->face_normal + 3 * f, h->vertex + 3 * v));
+        least = fmin(least, width);
+    }
+    return least;
+}
+
+/* ---- farthest point of a solid, and whether a point lies in it ---- */
+
+static void round_support(const dls_shape *s, const double *d, double *p) {
+    vec_scale(p, s->radius / vec_norm(d), d);
+}
+static bool round_has(const dls_shape *s, const double *p) { return vec_norm(p) <= s->radius; }
+
+static void hull_support(const dls_shape *s, const double *d, double *p) {
+    const dls_hull *h = s->hull;
+    int best = 0;
+    for (int k = 1; k < h->vertex_count; k++)
+        if (vec_dot(d, h->vertex + 3 * k) > vec_dot(d, h->vertex + 3 * best)) best = k;
+    vec_copy(p, h->vertex + 3 * best);
+}
+static bool hull_has(const dls_shape *s, const double *p) {
+    for (int k = 0; k < s->hull->face_count; k++)
+        if (vec_dot(s->hull->face_normal + 3 * k, p) > s->hull->face_offset[k]) return false;
+    return true;
+}
+
+static void capsule_support(const dls_shape *s, const double *d, double *p) {
+    vec_scale(p, s->radius / vec_norm(d), d);
+    p[2] += copysign(s->length / 2, d[2]);
+}
+static bool capsule_has(const dls_shape *s, const double *p) {
+    double z = fmax(fabs(p[2]) - s->length / 2, 0);
+    return p[0] * p[0] + p[1] * p[1] + z * z <= s->radius * s->radius;
+}
+
+/* p = A² d/|A d| with A = diag(semi-axes) */
+static void ellipsoid_support(const dls_shape *s, const double *d, double *p) {
+    double a[3];
+    for (int k = 0; k < 3; k++) a[k] = s->size[k] * d[k];
+    double norm = vec_norm(a);
+    for (int k = 0; k < 3; k++) p[k] = s->size[k] * a[k] / norm;
+}
+static bool ellipsoid_has(const dls_shape *s, const double *p) {
+    double sum = 0;
+    for (int k = 0; k < 3; k++) sum += p[k] * p[k] / (s->size[k] * s->size[k]);
+    return sum <= 1;
+}
+
+static void cylinder_support(const dls_shape *s, const double *d, double *p) {
+    double level = hypot(d[0], d[1]);
+    vec_set(p, 0, 0, copysign(s->length / 2, d[2]));
+    if (level > 0) p[0] = s->radius * d[0] / level, p[1] = s->radius * d[1] / level;
+}
+static bool cylinder_has(const dls_shape *s, const double *p) {
+    return hypot(p[0], p[1]) <= s->radius && fabs(p[2]) <= s->length / 2;
 }
 
 /* ---- the table ---- */
 
-const dls_shape_row dls_shape_rows[DLS_SHAPE_KINDS] = {
-    [DLS_DISC] = {"disc", true, false, SHAPE_RADIUS, disc_mass, round_bound, disc_reach},
-    [DLS_HALF_PLANE] = {"half-plane", true, true, 0, NULL, no_bound, NULL},
-    [DLS_CHAIN] = {"chain", true, true, SHAPE_CHAIN, NULL, mesh_bound, NULL},
-    [DLS_POLYGON] = {"polygon", true, false, SHAPE_POINTS, hull_mass, hull_bound, NULL},
-    [DLS_DRUM] = {"drum", true, true, SHAPE_RADIUS, NULL, no_bound, NULL},
-    [DLS_SPHERE] = {"sphere", false, false, SHAPE_RADIUS, sphere_mass, round_bound, round_reach},
-    [DLS_HALF_SPACE] = {"half-space", false, true, 0, NULL, no_bound, NULL},
-    [DLS_BOX] = {"box", false, false, SHAPE_SIZE, box_mass, box_bound, box_reach},
-    [DLS_CAPSULE] = {"capsule", false, false, SHAPE_RADIUS | SHAPE_LENGTH, capsule_mass, capsule_bound,
-                     capsule_reach},
-    [DLS_ELLIPSOID] = {"ellipsoid", false, false, SHAPE_SIZE, ellipsoid_mass, ellipsoid_bound,
-                       ellipsoid_reach},
-    [DLS_POLYHEDRON] = {"polyhedron", false, false, SHAPE_POINTS, hull_mass, hull_bound, NULL},
-    [DLS_CYLINDER] = {"cylinder", false, false, SHAPE_RADIUS | SHAPE_LENGTH, cylinder_mass, cylinder_bound,
-                      cylinder_reach},
-    [DLS_CYLINDER_INSIDE] = {"cylinder-inside", false, true, SHAPE_RADIUS | SHAPE_OPEN_LENGTH, NULL, no_bound,
-                             NULL},
-    [DLS_BOX_INSIDE] = {"box-inside", false, true, SHAPE_SIZE, NULL, no_bound, NULL},
-    [DLS_MESH] = {"mesh", false, true, SHAPE_TRIANGLES, NULL, mesh_bound, NULL},
+const dls_shape_traits dls_shape_table[DLS_SHAPE_KINDS] = {
+    [DLS_DISC] = {.name = "disc",
+                  .planar = true,
+                  .round = true,
+                  .needs = DLS_SHAPE_RADIUS,
+                  .bound = round_bound,
+                  .box = disc_box,
+                  .mass = disc_mass,
+                  .thickness = round_thickness,
+                  .support = round_support,
+                  .has = round_has},
+    [DLS_HALF_PLANE] = {.name = "half-plane",
+                        .planar = true,
+                        .obstacle = true,
+                        .needs = DLS_SHAPE_NORMAL,
+                        .walls = DLS_WALL_FLAT,
+                        .bound = no_bound,
+                        .box = half_box},
+    [DLS_CHAIN] = {.name = "chain",
+                   .planar = true,
+                   .obstacle = true,
+                   .needs = DLS_SHAPE_CHAIN,
+                   .bound = mesh_bound,
+                   .box = mesh_box},
+    [DLS_POLYGON] = {.name = "polygon",
+                     .planar = true,
+                     .corners = true,
+                     .needs = DLS_SHAPE_POINTS,
+                     .bound = hull_bound,
+                     .box = hull_box,
+                     .mass = hull_mass,
+                     .thickness = hull_thickness,
+                     .support = hull_support,
+                     .has = hull_has},
+    [DLS_DRUM] = {.name = "drum",
+                  .planar = true,
+                  .obstacle = true,
+                  .needs = DLS_SHAPE_RADIUS,
+                  .walls = DLS_WALL_ROUND,
+                  .bound = no_bound,
+                  .box = no_box},
+    [DLS_SPHERE] = {.name = "sphere",
+                    .round = true,
+                    .needs = DLS_SHAPE_RADIUS,
+                    .bound = round_bound,
+                    .box = sphere_box,
+                    .mass = sphere_mass,
+                    .thickness = round_thickness,
+                    .support = round_support,
+                    .has = round_has},
+    [DLS_HALF_SPACE] = {.name = "half-space",
+                        .obstacle = true,
+                        .needs = DLS_SHAPE_NORMAL,
+                        .walls = DLS_WALL_FLAT,
+                        .bound = no_bound,
+                        .box = half_box},
+    [DLS_BOX] = {.name = "box",
+                 .corners = true,
+                 .needs = DLS_SHAPE_EDGES,
+                 .bound = box_bound,
+                 .box = box_box,
+                 .mass = box_mass,
+                 .thickness = box_thickness,
+                 .support = hull_support,
+                 .has = hull_has},
+    [DLS_CAPSULE] = {.name = "capsule",
+                     .needs = DLS_SHAPE_RADIUS | DLS_SHAPE_LENGTH,
+                     .bound = capsule_bound,
+                     .box = capsule_box,
+                     .mass = capsule_mass,
+                     .thickness = round_thickness,
+                     .support = capsule_support,
+                     .has = capsule_has},
+    [DLS_ELLIPSOID] = {.name = "ellipsoid",
+                       .needs = DLS_SHAPE_SEMI_AXES,
+                       .bound = ellipsoid_bound,
+                       .box = ellipsoid_box,
+                       .mass = ellipsoid_mass,
+                       .thickness = box_thickness,
+                       .support = ellipsoid_support,
+                       .has = ellipsoid_has},
+    [DLS_POLYHEDRON] = {.name = "polyhedron",
+                        .corners = true,
+                        .needs = DLS_SHAPE_POINTS | DLS_SHAPE_FILE,
+                        .bound = hull_bound,
+                        .box = hull_box,
+                        .mass = hull_mass,
+                        .thickness = hull_thickness,
+                        .support = hull_support,
+                        .has = hull_has},
+    [DLS_CYLINDER] = {.name = "cylinder",
+                      .needs = DLS_SHAPE_RADIUS | DLS_SHAPE_LENGTH,
+                      .bound = cylinder_bound,
+                      .box = cylinder_box,
+                      .mass = cylinder_mass,
+                      .thickness = cylinder_thickness,
+                      .support = cylinder_support,
+                      .has = cylinder_has},
+    [DLS_CYLINDER_INSIDE] = {.name = "cylinder-inside",
+                             .obstacle = true,
+                             .needs = DLS_SHAPE_RADIUS | DLS_SHAPE_OPEN_LENGTH,
+                             .walls = DLS_WALL_ROUND | DLS_WALL_ENDS,
+                             .bound = no_bound,
+                             .box = no_box},
+    [DLS_BOX_INSIDE] = {.name = "box-inside",
+                        .obstacle = true,
+                        .needs = DLS_SHAPE_EDGES,
+                        .walls = DLS_WALL_BOX,
+                        .bound = no_bound,
+                        .box = no_box},
+    [DLS_MESH] = {.name = "mesh",
+                  .obstacle = true,
+                  .needs = DLS_SHAPE_TRIANGLES | DLS_SHAPE_FILE,
+                  .bound = mesh_bound,
+                  .box = mesh_box},
 };
 
-static const dls_shape_row *row_of(dls_shape_kind kind) {
-    return (unsigned)kind < DLS_SHAPE_KINDS ? &dls_shape_rows[kind] : NULL;
+static const dls_shape_traits *row_of(dls_shape_kind kind) {
+    return (unsigned)kind < DLS_SHAPE_KINDS ? &dls_shape_table[kind] : NULL;
 }
 
 const char *dls_shape_kind_name(dls_shape_kind kind) { return row_of(kind) ? row_of(kind)->name : ""; }

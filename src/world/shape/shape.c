@@ -3,6 +3,7 @@
 #include "base/memory.h"
 #include "base/vector.h"
 #include "world/parts.h"
+#include "world/shape/kinds.h"
 
 #include <math.h>
 #include <string.h>
@@ -52,10 +53,10 @@ static dls_status check_number(const char *what, double value, bool zero_is_fine
 
 static dls_status check_numbers(const dls_shape_def *def, unsigned needs, dls_error *error) {
     dls_status status = DLS_OK;
-    if (needs & SHAPE_RADIUS) status = check_number("radius", def->radius, false, error);
-    if (!status && needs & (SHAPE_LENGTH | SHAPE_OPEN_LENGTH))
-        status = check_number("length", def->length, needs & SHAPE_OPEN_LENGTH, error);
-    for (int k = 0; k < 3 && !status && needs & SHAPE_SIZE; k++)
+    if (needs & DLS_SHAPE_RADIUS) status = check_number("radius", def->radius, false, error);
+    if (!status && needs & (DLS_SHAPE_LENGTH | DLS_SHAPE_OPEN_LENGTH))
+        status = check_number("length", def->length, needs & DLS_SHAPE_OPEN_LENGTH, error);
+    for (int k = 0; k < 3 && !status && needs & (DLS_SHAPE_EDGES | DLS_SHAPE_SEMI_AXES); k++)
         status = check_number("size", def->size[k], false, error);
     return status;
 }
@@ -90,26 +91,28 @@ static dls_status create_chain(const dls_shape_def *def, dls_mesh **mesh, dls_er
     return status;
 }
 
+static dls_status create_box(const dls_shape *s, dls_hull **hull, dls_error *error) {
+    dls_status status = dls_hull_box(s->size, hull);
+    if (status != DLS_ERROR_NUMERIC) return status ? dls_fail_memory(error) : DLS_OK;
+    return dls_fail(error, DLS_ERROR_INPUT, "a box of %g m, %g m, %g m is beyond what numbers can tell",
+                    2 * s->size[0], 2 * s->size[1], 2 * s->size[2]);
+}
+
 static dls_status create_geometry(const dls_shape_def *def, int dimension, dls_shape *s, dls_error *error) {
-    unsigned needs = dls_shape_rows[def->kind].needs;
-    if (def->kind == DLS_BOX) {
-        dls_status status = dls_hull_box(s->size, &s->hull);
-        if (status != DLS_ERROR_NUMERIC) return status ? dls_fail_memory(error) : DLS_OK;
-        return dls_fail(error, DLS_ERROR_INPUT, "a box of %g m, %g m, %g m is beyond what numbers can tell",
-                        2 * s->size[0], 2 * s->size[1], 2 * s->size[2]);
-    }
-    if (!(needs & (SHAPE_POINTS | SHAPE_TRIANGLES | SHAPE_CHAIN))) return DLS_OK;
-    if (needs & SHAPE_POINTS)
+    const dls_shape_traits *row = &dls_shape_table[def->kind];
+    if (row->needs & DLS_SHAPE_POINTS)
         return dls_hull_create(dimension, def->point_count, def->points, &s->hull, error);
-    if (needs & SHAPE_CHAIN) return create_chain(def, &s->mesh, error);
-    return dls_mesh_create(3, def->point_count, def->points, def->triangle_count, def->triangles, &s->mesh,
-                           error);
+    if (row->needs & DLS_SHAPE_CHAIN) return create_chain(def, &s->mesh, error);
+    if (row->needs & DLS_SHAPE_TRIANGLES)
+        return dls_mesh_create(3, def->point_count, def->points, def->triangle_count, def->triangles,
+                               &s->mesh, error);
+    return row->corners ? create_box(s, &s->hull, error) : DLS_OK;
 }
 
 static dls_status check_kind(const dls_shape_def *def, int dimension, dls_error *error) {
     if ((unsigned)def->kind >= DLS_SHAPE_KINDS)
         return dls_fail(error, DLS_ERROR_ARGUMENT, "there is no kind of shape %d", (int)def->kind);
-    const dls_shape_row *row = &dls_shape_rows[def->kind];
+    const dls_shape_traits *row = &dls_shape_table[def->kind];
     if (row->planar != (dimension == 2))
         return dls_fail(error, DLS_ERROR_INPUT, "a %s is a %s shape and this is %s", row->name,
                         row->planar ? "planar" : "spatial", dimension == 2 ? "the plane" : "space");
@@ -120,11 +123,11 @@ dls_status dls_shape_check(const dls_shape_def *def, int dimension, dls_error *e
     dls_status status = check_kind(def, dimension, error);
     if (!status) status = dls_pose_check("the shape", &def->pose, dimension, error);
     if (status) return status;
-    unsigned needs = dls_shape_rows[def->kind].needs;
+    unsigned needs = dls_shape_table[def->kind].needs;
     status = check_numbers(def, needs, error);
-    if (!status && needs & (SHAPE_POINTS | SHAPE_TRIANGLES | SHAPE_CHAIN))
+    if (!status && needs & (DLS_SHAPE_POINTS | DLS_SHAPE_TRIANGLES | DLS_SHAPE_CHAIN))
         status = check_points(def, dimension, error);
-    if (!status && needs & SHAPE_TRIANGLES && def->triangle_count > 0 && !def->triangles)
+    if (!status && needs & DLS_SHAPE_TRIANGLES && def->triangle_count > 0 && !def->triangles)
         status = dls_fail(error, DLS_ERROR_ARGUMENT, "%d triangles without indices", def->triangle_count);
     return status;
 }
@@ -144,9 +147,9 @@ dls_status dls_shape_create(const dls_shape_def *def, int dimension, dls_shape *
     s->group = def->group, s->collides = def->collides;
     s->radius = def->radius, s->length = def->length;
     vec_copy(s->size, def->size);
-    if (def->kind == DLS_BOX || def->kind == DLS_BOX_INSIDE) vec_scale(s->size, 0.5, s->size);
+    if (dls_shape_table[def->kind].needs & DLS_SHAPE_EDGES) vec_scale(s->size, 0.5, s->size);
     status = create_geometry(def, dimension, s, error);
-    if (!status) s->bound = dls_shape_rows[def->kind].bound(s);
+    if (!status) s->bound = dls_shape_table[def->kind].bound(s);
     return status;
 }
 
@@ -179,70 +182,14 @@ void dls_shape_mass(const dls_shape *s, double *mass, double *centre, double *in
     *mass = 0;
     vec_copy(centre, s->x);
     memset(inertia, 0, 9 * sizeof *inertia);
-    if (!dls_shape_rows[s->kind].mass) return;
-    dls_shape_rows[s->kind].mass(s, mass, centre, inertia);
+    if (!dls_shape_table[s->kind].mass) return;
+    dls_shape_table[s->kind].mass(s, mass, centre, inertia);
     mat_apply(centre, s->R, centre);
     vec_add(centre, centre, s->x);
-    if (dls_shape_rows[s->kind].planar) return; /* only I_z, which no rotation changes */
+    if (dls_shape_table[s->kind].planar) return; /* only I_z, which no rotation changes */
     dls_inertia_turn(inertia, s->R);
 }
 
-static void vertex_box(int count, const double *vertex, const double *x, const double *R, double *low,
-                       double *high) {
-    vec_set(low, INFINITY, INFINITY, INFINITY);
-    vec_set(high, -INFINITY, -INFINITY, -INFINITY);
-    for (int k = 0; k < count; k++) {
-        double p[3];
-        mat_apply(p, R, vertex + 3 * k);
-        for (int i = 0; i < 3; i++) {
-            low[i] = fmin(low[i], x[i] + p[i]);
-            high[i] = fmax(high[i], x[i] + p[i]);
-        }
-    }
-}
-
-/* The turned box around all elements: larger than need be, but one box however many they are. */
-static void tree_box(const dls_tree_node *root, const double *x, const double *R, double *low, double *high) {
-    double half[3], middle[3];
-    for (int i = 0; i < 3; i++) {
-        half[i] = (root->high[i] - root->low[i]) / 2;
-        middle[i] = root->low[i] + half[i];
-    }
-    mat_apply(middle, R, middle);
-    for (int i = 0; i < 3; i++) {
-        double reach = fabs(R[i]) * half[0] + fabs(R[i + 3]) * half[1] + fabs(R[i + 6]) * half[2];
-        low[i] = x[i] + middle[i] - reach;
-        high[i] = x[i] + middle[i] + reach;
-    }
-}
-
-/* A half-space whose normal is an axis ends there. */
-static void half_box(const double *n, const double *x, double *low, double *high) {
-    for (int i = 0; i < 3; i++) {
-        if (n[i] == 1) high[i] = x[i];
-        if (n[i] == -1) low[i] = x[i];
-    }
-}
-
 void dls_shape_box(const dls_shape *s, const double *x, const double *R, double *low, double *high) {
-    const dls_shape_row *row = &dls_shape_rows[s->kind];
-    if (row->reach) {
-        double reach[3];
-        row->reach(s, R, reach);
-        vec_sub(low, x, reach);
-        vec_add(high, x, reach);
-        return;
-    }
-    if (s->hull) {
-        vertex_box(s->hull->vertex_count, s->hull->vertex, x, R, low, high);
-        return;
-    }
-    if (s->mesh) {
-        tree_box(&s->mesh->tree->node[0], x, R, low, high);
-        return;
-    }
-    vec_set(low, -INFINITY, -INFINITY, -INFINITY);
-    vec_set(high, INFINITY, INFINITY, INFINITY);
-    if (s->kind == DLS_HALF_SPACE) half_box(R + 6, x, low, high);
-    if (s->kind == DLS_HALF_PLANE) half_box(R + 3, x, low, high);
+    dls_shape_table[s->kind].box(s, x, R, low, high);
 }
