@@ -34,8 +34,8 @@ static const option options[] = {
 typedef struct findings {
     const char *path;
     dls_scene *scene;
-    int motions[3], waiting, shapes; /* bodies by motion, those born later, shapes of all */
-    double mass;                     /* of dynamic bodies */
+    int motions[DLS_MOTIONS], waiting, shapes; /* bodies by motion, those born later, shapes of all */
+    double mass;                               /* of dynamic bodies */
     int warning_count, warning_room;
     char **warnings;
 } findings;
@@ -112,9 +112,8 @@ static void print_json(const findings *f) {
     json_member_text(&j, "file", f->path);
     json_member_text(&j, "title", dls_scene_title(f->scene));
     json_member_integer(&j, "dimension", dls_world_dimension(world));
-    json_member_integer(&j, "dynamic", f->motions[DLS_DYNAMIC]);
-    json_member_integer(&j, "static", f->motions[DLS_STATIC]);
-    json_member_integer(&j, "driven", f->motions[DLS_DRIVEN]);
+    for (int k = 0; k < DLS_MOTIONS; k++)
+        json_member_integer(&j, dls_motion_name((dls_motion)k), f->motions[k]);
     json_member_integer(&j, "waiting", f->waiting);
     json_member_integer(&j, "shapes", f->shapes);
     json_member_integer(&j, "materials", dls_world_material_count(world));

@@ -27,35 +27,24 @@ static const option options[] = {
     {"output", 'o', OPTION_TEXT, "FILE", AT(output), 0, 0, "where to write it (FCLib, local form); needed"},
 };
 
-static const struct {
-    const char *name, *meaning;
-    dls_generator kind;
-} kinds[] = {
-    {"packing", "spheres under gravity on a floor", DLS_GENERATE_PACKING},
-    {"stack", "boxes with four contacts each, hyperstatic", DLS_GENERATE_STACK},
-    {"discs", "planar discs under gravity", DLS_GENERATE_DISCS},
-};
-
-enum { KIND_COUNT = sizeof kinds / sizeof *kinds };
-
 static int find_kind(const char *name) {
     dls_nearest n = dls_nearest_begin(name);
-    for (int i = 0; i < KIND_COUNT; i++) {
-        if (!strcmp(kinds[i].name, name)) return i;
-        dls_nearest_offer(&n, kinds[i].name);
+    for (int i = 0; i < DLS_GENERATORS; i++) {
+        if (!strcmp(dls_generator_name((dls_generator)i), name)) return i;
+        dls_nearest_offer(&n, dls_generator_name((dls_generator)i));
     }
     report_unknown("generate: no kind", &n, "", "delassus help generate");
     return -1;
 }
 
-static int write_problem(const dls_problem *problem, int kind, const generate_values *v) {
+static int write_problem(const dls_problem *problem, dls_generator kind, const generate_values *v) {
     char description[160], mu[32];
     snprintf(mu, sizeof mu, "%g", v->mu);
     if (strtod(mu, NULL) != v->mu) snprintf(mu, sizeof mu, "%.17g", v->mu);
     snprintf(description, sizeof description, "%s: delassus generate %s --size %d --mu %s --seed %d",
-             kinds[kind].meaning, kinds[kind].name, v->size, mu, v->seed);
+             dls_generator_help(kind), dls_generator_name(kind), v->size, mu, v->seed);
     dls_fclib_content content = {.problem = problem,
-                                 .title = kinds[kind].name,
+                                 .title = dls_generator_name(kind),
                                  .description = description,
                                  .math_info = "normal component first; SI units"};
     dls_error error;
@@ -72,14 +61,14 @@ static int run(const text_list *operands, const void *values) {
     if (!v->output) return report_error("generate: no output given, expected -o FILE");
     if (!output_path_check(v->output) || !results_file_is_spared(v->output)) return EXIT_BAD_INPUT;
     dls_generate_def def = dls_default_generate_def();
-    def.kind = kinds[kind].kind;
+    def.kind = (dls_generator)kind;
     def.size = v->size;
     def.mu = v->mu;
     def.seed = (uint64_t)v->seed;
     dls_problem *problem = NULL;
     dls_error error;
     if (dls_problem_generate(&def, &problem, &error)) return report_error("generate: %s", error.message);
-    int code = write_problem(problem, kind, v);
+    int code = write_problem(problem, def.kind, v);
     dls_problem_destroy(problem);
     return code;
 }

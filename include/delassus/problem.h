@@ -141,7 +141,15 @@ DLS_API void dls_cone_project(int d, double mu, double *z);
 
 /* ---- generated problems ------------------------------------------------------------------------------ */
 
-typedef enum dls_generator { DLS_GENERATE_PACKING, DLS_GENERATE_STACK, DLS_GENERATE_DISCS } dls_generator;
+typedef enum dls_generator {
+    DLS_GENERATE_PACKING,
+    DLS_GENERATE_STACK,
+    DLS_GENERATE_DISCS,
+    DLS_GENERATORS
+} dls_generator;
+
+DLS_API const char *dls_generator_name(dls_generator kind); /* "packing", "stack", "discs" */
+DLS_API const char *dls_generator_help(dls_generator kind); /* what it makes, in a line */
 
 typedef struct dls_generate_def {
     dls_generator kind;
@@ -152,9 +160,6 @@ typedef struct dls_generate_def {
 } dls_generate_def;
 
 DLS_API dls_generate_def dls_default_generate_def(void);
-/* packing: spheres under gravity on a floor; stack: boxes with four contacts each (hyperstatic); discs:
- * planar.
- */
 DLS_API dls_status dls_problem_generate(const dls_generate_def *def, dls_problem **problem, dls_error *error);
 
 #ifdef __cplusplus

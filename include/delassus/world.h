@@ -148,8 +148,11 @@ DLS_API dls_shape_def dls_default_shape_def(dls_shape_kind kind);
 typedef enum dls_motion {
     DLS_DYNAMIC = 0,
     DLS_STATIC,
-    DLS_DRIVEN /* moves as told, whatever pushes it */
+    DLS_DRIVEN, /* moves as told, whatever pushes it */
+    DLS_MOTIONS
 } dls_motion;
+
+DLS_API const char *dls_motion_name(dls_motion motion); /* "dynamic", "static", "driven" */
 
 /* A freedom of a driven body: its way, its speed, or a servo; all NULL and 0: at rest. Freedoms are the
  * coordinates x, y, z of the mass centre and rotations about the world axes through it. A position is what

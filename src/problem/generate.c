@@ -308,6 +308,22 @@ static dls_status generate_discs(const dls_generate_def *def, dls_problem **prob
     return status;
 }
 
+typedef struct generator_row {
+    const char *name, *help;
+    dls_status (*generate)(const dls_generate_def *def, dls_problem **problem, dls_error *error);
+} generator_row;
+
+static const generator_row generators[DLS_GENERATORS] = {
+    [DLS_GENERATE_PACKING] = {"packing", "spheres under gravity on a floor", generate_packing},
+    [DLS_GENERATE_STACK] = {"stack", "boxes with four contacts each, hyperstatic", generate_stack},
+    [DLS_GENERATE_DISCS] = {"discs", "planar discs under gravity", generate_discs},
+};
+
+static bool is_generator(dls_generator kind) { return (unsigned)kind < DLS_GENERATORS; }
+
+const char *dls_generator_name(dls_generator kind) { return is_generator(kind) ? generators[kind].name : ""; }
+const char *dls_generator_help(dls_generator kind) { return is_generator(kind) ? generators[kind].help : ""; }
+
 dls_generate_def dls_default_generate_def(void) {
     return (dls_generate_def){.kind = DLS_GENERATE_PACKING, .size = 1000, .mu = 0.3, .seed = 1};
 }
@@ -319,14 +335,8 @@ dls_status dls_problem_generate(const dls_generate_def *def, dls_problem **probl
     *problem = NULL;
     if (def->size < 1 || def->size > 100000000)
         return dls_fail(error, DLS_ERROR_ARGUMENT, "size is %d, expected 1 … 100000000 contacts", def->size);
-    switch (def->kind) {
-    case DLS_GENERATE_PACKING:
-        return generate_packing(def, problem, error);
-    case DLS_GENERATE_STACK:
-        return generate_stack(def, problem, error);
-    case DLS_GENERATE_DISCS:
-        return generate_discs(def, problem, error);
-    }
-    return dls_fail(error, DLS_ERROR_ARGUMENT, "generator %d, expected packing, stack or discs",
-                    (int)def->kind);
+    if (!is_generator(def->kind))
+        return dls_fail(error, DLS_ERROR_ARGUMENT, "generator %d, expected 0 … %d", (int)def->kind,
+                        DLS_GENERATORS - 1);
+    return generators[def->kind].generate(def, problem, error);
 }

@@ -256,7 +256,7 @@ dls_status dls_prototype_read(dls_reader *reader, const dls_node *map, bool gene
     vec_copy(p->def.v, text.velocity);
     if (text.drive && text.motion != DLS_DRIVEN)
         return dls_node_fail(text.drive, reader->error, "a drive on a %s body, expected motion: driven",
-                             text.motion == DLS_STATIC ? "static" : "dynamic");
+                             dls_motion_name((dls_motion)text.motion));
     if (!(text.death > text.birth))
         return dls_node_fail(map, reader->error, "death at %g and birth at %g, expected death after birth",
                              text.death, text.birth);

@@ -32,16 +32,9 @@ double dls_size_power_mean(const dls_size_law *law, int d);
 
 /* ---- regions ---- */
 
-typedef enum dls_region_kind {
-    DLS_REGION_BOX = 0,
-    DLS_REGION_DISC,
-    DLS_REGION_CYLINDER,
-    DLS_REGION_BALL
-} dls_region_kind;
-
 typedef struct dls_region {
-    dls_region_kind kind;
     int dimension;
+    int across; /* how many of the first coordinates the radius bounds: 0 of a box, 2 of a disc or cylinder */
     double low[3], high[3]; /* box around it */
     double centre[3], radius;
     bool periodic[3]; /* the region spans the period there: no wall */
@@ -49,6 +42,8 @@ typedef struct dls_region {
 
 dls_status dls_read_region(dls_reader *reader, const dls_node *map, dls_region *region);
 double dls_region_volume(const dls_region *region);
+/* From the axis or centre of a round region to x; zero in a box. */
+void dls_region_offset(const dls_region *region, const double *x, double *d);
 /* Whether a ball about x lies inside. */
 bool dls_region_holds(const dls_region *region, const double *x, double radius);
 

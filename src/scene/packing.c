@@ -201,11 +201,9 @@ static void keep_inside(const dls_region *region, ball *b) {
         else
             b->x[k] = fmin(fmax(b->x[k], low + radius), high - radius);
     }
-    if (region->kind == DLS_REGION_BOX) return;
-    vec_sub(d, b->x, region->centre);
-    if (region->kind == DLS_REGION_CYLINDER) d[2] = 0;
+    dls_region_offset(region, b->x, d);
     double length = vec_norm(d), most = region->radius - radius;
-    if (length > most) vec_along(b->x, b->x, most / length - 1, d);
+    if (region->across && length > most) vec_along(b->x, b->x, most / length - 1, d);
 }
 
 static void insert_all(packing *p) {

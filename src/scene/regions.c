@@ -5,6 +5,7 @@
 #include "base/vector.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 /* ---- sizes ---- */
@@ -199,48 +200,67 @@ const dls_group dls_group_region = {"region",
                                     sizeof(region_text),
                                     NULL};
 
-static const char *const region_names[] = {"box", "disc", "cylinder", "ball"};
+typedef struct region_kind {
+    const char *name;
+    uint32_t keys; /* its bit in the table above */
+    bool planar, spatial;
+    int across;
+} region_kind;
 
-static dls_status read_region_kind(dls_reader *reader, const dls_node *map, int *kind) {
+static const region_kind region_kinds[] = {
+    {"box", BOX, true, true, 0},
+    {"disc", DISC, true, false, 2},
+    {"cylinder", CYLINDER, false, true, 2},
+    {"ball", BALL, false, true, 3},
+};
+enum { REGION_KINDS = sizeof region_kinds / sizeof *region_kinds };
+
+/* NULL after a message. */
+static const region_kind *read_region_kind(dls_reader *reader, const dls_node *map) {
+    const char *names[REGION_KINDS];
+    char known[80] = "";
     const dls_node *node = dls_node_find(map, "kind");
-    *kind = DLS_REGION_BOX;
-    if (!node || node->kind != DLS_NODE_SCALAR) return DLS_OK; /* the table says what is missing */
-    *kind = dls_read_name(reader, node, node->text, "kind of region", 4, region_names);
-    if (*kind < 0) return DLS_ERROR_INPUT;
-    bool planar = *kind == DLS_REGION_DISC, spatial = *kind > DLS_REGION_DISC;
-    if (reader->dimension == 2 ? spatial : planar)
-        return dls_node_fail(node, reader->error, "a %s in a scene of dimension %d, expected %s", node->text,
-                             reader->dimension, planar ? "box, cylinder or ball" : "box or disc");
-    return DLS_OK;
+    if (!node || node->kind != DLS_NODE_SCALAR) return region_kinds; /* the table says what is missing */
+    for (int k = 0; k < REGION_KINDS; k++) {
+        names[k] = region_kinds[k].name;
+        if (reader->dimension == 2 ? !region_kinds[k].planar : !region_kinds[k].spatial) continue;
+        size_t used = strlen(known);
+        snprintf(known + used, sizeof known - used, "%s%s", used ? " or " : "", names[k]);
+    }
+    int place = dls_read_name(reader, node, node->text, "kind of region", REGION_KINDS, names);
+    if (place < 0) return NULL;
+    const region_kind *kind = &region_kinds[place];
+    if (reader->dimension == 2 ? kind->planar : kind->spatial) return kind;
+    dls_node_fail(node, reader->error, "a %s in a scene of dimension %d, expected %s", node->text,
+                  reader->dimension, known);
+    return NULL;
 }
 
 static void mark_periodic(const dls_reader *reader, dls_region *region) {
     for (int k = 0; k < region->dimension; k++) {
         double size = reader->period_size[k], length = region->high[k] - region->low[k];
-        region->periodic[k] =
-            region->kind == DLS_REGION_BOX && size > 0 && fabs(length - size) <= 1e-9 * size;
+        region->periodic[k] = region->across == 0 && size > 0 && fabs(length - size) <= 1e-9 * size;
     }
 }
 
 dls_status dls_read_region(dls_reader *reader, const dls_node *map, dls_region *region) {
     region_text text;
-    int kind;
-    dls_status status = read_region_kind(reader, map, &kind);
-    if (!status) status = dls_read_group(reader, map, &dls_group_region, 1u << kind, NULL, &text);
+    const region_kind *kind = read_region_kind(reader, map);
+    if (!kind) return DLS_ERROR_INPUT;
+    dls_status status = dls_read_group(reader, map, &dls_group_region, kind->keys, NULL, &text);
     if (status) return status;
-    *region =
-        (dls_region){.kind = (dls_region_kind)kind, .dimension = reader->dimension, .radius = text.radius};
+    *region = (dls_region){.dimension = reader->dimension, .across = kind->across, .radius = text.radius};
     vec_copy(region->centre, text.centre);
     vec_copy(region->low, text.low);
     vec_copy(region->high, text.high);
     for (int k = 0; k < reader->dimension; k++) {
-        if (kind == DLS_REGION_BOX) {
+        if (kind->across == 0) {
             if (!(text.high[k] > text.low[k]))
                 return dls_node_fail(map, reader->error, "a region from %g to %g, expected low below high",
                                      text.low[k], text.high[k]);
             continue;
         }
-        double half = kind == DLS_REGION_CYLINDER && k == 2 ? text.length / 2 : text.radius;
+        double half = k < kind->across ? text.radius : text.length / 2;
         region->low[k] = text.centre[k] - half;
         region->high[k] = text.centre[k] + half;
     }
@@ -250,19 +270,13 @@ dls_status dls_read_region(dls_reader *reader, const dls_node *map, dls_region *
 
 double dls_region_volume(const dls_region *region) {
     const double pi = 3.14159265358979323846, r = region->radius;
-    double box = 1;
-    for (int k = 0; k < region->dimension; k++) box *= region->high[k] - region->low[k];
-    switch (region->kind) {
-    case DLS_REGION_DISC:
-        return pi * r * r;
-    case DLS_REGION_CYLINDER:
-        return pi * r * r * (region->high[2] - region->low[2]);
-    case DLS_REGION_BALL:
-        return 4 * pi / 3 * r * r * r;
-    case DLS_REGION_BOX:
-        break;
-    }
-    return box;
+    double volume = region->across == 0 ? 1 : region->across == 2 ? pi * r * r : 4 * pi / 3 * r * r * r;
+    for (int k = region->across; k < region->dimension; k++) volume *= region->high[k] - region->low[k];
+    return volume;
+}
+
+void dls_region_offset(const dls_region *region, const double *x, double *d) {
+    for (int k = 0; k < 3; k++) d[k] = k < region->across ? x[k] - region->centre[k] : 0;
 }
 
 bool dls_region_holds(const dls_region *region, const double *x, double radius) {
@@ -271,8 +285,6 @@ bool dls_region_holds(const dls_region *region, const double *x, double radius) 
         double inset = region->periodic[k] ? 0 : radius;
         if (!(x[k] >= region->low[k] + inset && x[k] <= region->high[k] - inset)) return false;
     }
-    if (region->kind == DLS_REGION_BOX) return true;
-    vec_sub(d, x, region->centre);
-    if (region->kind == DLS_REGION_CYLINDER) d[2] = 0;
-    return vec_norm(d) + radius <= region->radius;
+    dls_region_offset(region, x, d);
+    return region->across == 0 || vec_norm(d) + radius <= region->radius;
 }

@@ -73,35 +73,29 @@ bool dls_monitor_prepare(dls_monitor *m, const dls_problem *p, const dls_stop_op
     return m->best && m->u && m->state;
 }
 
+#define AT(member) offsetof(dls_measures, member)
+
+/* Which measure a rule to stop looks at; increments are the solver's own, and stop by the residual elsewhere.
+ */
+static const size_t stop_measures[] = {
+    [DLS_STOP_RESIDUAL] = AT(residual),
+    [DLS_STOP_MAX_ERROR] = AT(max_error),
+    [DLS_STOP_RESIDUAL_ACTIVE] = AT(residual_active),
+    [DLS_STOP_RESIDUAL_FULL] = AT(residual_full),
+    [DLS_STOP_NATURAL_MAP] = AT(natural_map),
+    [DLS_STOP_FCLIB_MERIT] = AT(fclib_merit),
+    [DLS_STOP_SICONOS_ERROR] = AT(siconos_error),
+    [DLS_STOP_EPS_GLOB] = AT(eps_glob),
+    [DLS_STOP_MERIT_G] = AT(merit_g),
+    [DLS_STOP_APGD_RESIDUAL] = AT(apgd_residual),
+    [DLS_STOP_COMPLEMENTARITY] = AT(complementarity),
+    [DLS_STOP_PENETRATION] = AT(penetration),
+    [DLS_STOP_CONE_VIOLATION] = AT(cone_violation),
+    [DLS_STOP_INCREMENT] = AT(residual),
+};
+
 static double pick(const dls_measures *m, dls_stop_measure which) {
-    switch (which) {
-    case DLS_STOP_MAX_ERROR:
-        return m->max_error;
-    case DLS_STOP_RESIDUAL_ACTIVE:
-        return m->residual_active;
-    case DLS_STOP_RESIDUAL_FULL:
-        return m->residual_full;
-    case DLS_STOP_NATURAL_MAP:
-        return m->natural_map;
-    case DLS_STOP_FCLIB_MERIT:
-        return m->fclib_merit;
-    case DLS_STOP_SICONOS_ERROR:
-        return m->siconos_error;
-    case DLS_STOP_EPS_GLOB:
-        return m->eps_glob;
-    case DLS_STOP_MERIT_G:
-        return m->merit_g;
-    case DLS_STOP_APGD_RESIDUAL:
-        return m->apgd_residual;
-    case DLS_STOP_COMPLEMENTARITY:
-        return m->complementarity;
-    case DLS_STOP_PENETRATION:
-        return m->penetration;
-    case DLS_STOP_CONE_VIOLATION:
-        return m->cone_violation;
-    default:
-        return m->residual;
-    }
+    return *(const double *)((const char *)m + stop_measures[which]);
 }
 
 typedef struct copy_work {

@@ -46,6 +46,11 @@ const char *dls_body_name(const dls_world *world, dls_body_id id) {
     return entry && entry->name ? entry->name : "";
 }
 
+const char *dls_motion_name(dls_motion motion) {
+    static const char *const names[DLS_MOTIONS] = {"dynamic", "static", "driven"};
+    return (unsigned)motion < DLS_MOTIONS ? names[motion] : "";
+}
+
 dls_motion dls_body_motion(const dls_world *world, dls_body_id id) {
     const dls_body *body = dls_world_body(world, id);
     return body ? body->motion : DLS_STATIC;

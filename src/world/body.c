@@ -42,8 +42,8 @@ static dls_status check_velocity(const dls_body_def *def, int dimension, dls_err
         const char *what = k < 3 ? "velocity along" : "angular velocity about";
         if (def->motion != DLS_DYNAMIC)
             return dls_fail(error, DLS_ERROR_INPUT, "%s %c of a %s body is %g, expected 0%s", what,
-                            "xyz"[k % 3], def -> motion == DLS_STATIC ? "static" : "driven", speed,
-                            def->motion == DLS_STATIC ? "" : " and a drive");
+                            "xyz"[k % 3], dls_motion_name(def->motion), speed,
+                            def -> motion == DLS_STATIC ? "" : " and a drive");
         if (dimension == 2 && k >= 2 && k <= 4)
             return dls_fail(error, DLS_ERROR_INPUT, "%s %c is %g, expected 0 in the plane", what,
                             "xyz"[k % 3], speed);

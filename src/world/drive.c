@@ -61,7 +61,7 @@ dls_status dls_drives_check(const dls_world *world, const dls_body_def *def, dls
         if (push && def->motion != DLS_DYNAMIC)
             return dls_fail(error, DLS_ERROR_INPUT,
                             "a force or torque on a body that is %s, expected a dynamic one",
-                            def->motion == DLS_STATIC ? "static" : "driven");
+                            dls_motion_name(def->motion));
         if ((parts || push) && world->def.dimension == 2 && k >= 2 && k <= 4)
             return dls_fail(error, DLS_ERROR_INPUT, "a force or drive of the %s, expected none in the plane",
                             freedoms[k]);

@@ -14,10 +14,7 @@
 
 /* ---- types ---- */
 
-static const char *motion_name(int value) {
-    static const char *const names[] = {"dynamic", "static", "driven"};
-    return names[value];
-}
+static const char *motion_name(int value) { return dls_motion_name((dls_motion)value); }
 static const char *kind_name(int value) { return dls_shape_kind_name((dls_shape_kind)value); }
 static const char *outcome_name(int value) { return dls_outcome_name((dls_outcome)value); }
 static const char *bool_name(int value) { return value ? "TRUE" : "FALSE"; } /* as h5py has it */
@@ -30,7 +27,7 @@ typedef struct named_type {
 } named_type;
 
 static const named_type named_types[] = {{DLS_CELL_BOOL, 2, bool_name},
-                                         {DLS_CELL_MOTION, 3, motion_name},
+                                         {DLS_CELL_MOTION, DLS_MOTIONS, motion_name},
                                          {DLS_CELL_KIND, DLS_SHAPE_KINDS, kind_name},
                                          {DLS_CELL_OUTCOME, DLS_CANCELLED + 1, outcome_name}};
 
