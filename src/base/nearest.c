@@ -2,6 +2,7 @@
 #include "base/nearest.h"
 
 #include <ctype.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -44,6 +45,8 @@ dls_nearest dls_nearest_begin(const char *wanted) { return (dls_nearest){wanted,
 void dls_nearest_offer(dls_nearest *nearest, const char *candidate) {
     size_t wanted = strlen(nearest->wanted), size = strlen(candidate);
     bool begins = wanted >= 2 && wanted < size && !strncmp(candidate, nearest->wanted, wanted);
+    size_t least_edits = wanted > size ? wanted - size : size - wanted;
+    if (!begins && (least_edits > INT_MAX || !is_near((int)least_edits, wanted, size))) return;
     int distance = begins ? 1 : dls_text_distance(nearest->wanted, candidate);
     if (distance >= nearest->distance || !(begins || is_near(distance, wanted, size))) return;
     nearest->distance = distance;

@@ -1,21 +1,18 @@
-/* Numbers put into a sound results file: refused in one line where they are read, or measured, exported and
- * made into a problem like any other.
+/* Numbers and texts put into the datasets and attributes of sound results, by way of each reader of them:
+ * refused in one line, or shown, measured, exported, continued and made into a problem like any other.
  *
- * The first byte chooses the file and one of the uses of it; each 12 bytes after it are table, column, row,
- * place in the row, and the number as the file has it. HDF5's own bytes stay as they are. */
-#define _GNU_SOURCE
+ * HDF5 is left out: what the library asks it for comes from memory (the linker puts the functions named
+ * __wrap_… in the place of those that read a file). The first byte chooses the sample and one use of it; each
+ * 12 bytes after it are thing, column, row, place in the row, and the number as memory has it. */
+#include "results_samples.h"
+
+#include "base/memory.h"
+#include "cli/picture/items.h"
 #include "output/results/layout.h"
 
 #include <delassus/analysis.h>
-#include <delassus/run.h>
 
-#include <ftw.h>
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 __attribute__((weak)) size_t LLVMFuzzerMutate(uint8_t *data, size_t size,
@@ -28,169 +25,345 @@ static void require(bool holds, const char *what, const dls_error *error) {
     abort();
 }
 
-/* Fails in one line, and not for memory: nothing here is large. */
-static bool is_refused(dls_status status, const dls_error *error) {
-    if (!status) return false;
-    require(error->status == status && status != DLS_ERROR_MEMORY, "another status", error);
-    require(strlen(error->message) > 0 && !strchr(error->message, '\n'), "not one line", error);
-    return true;
-}
+/* ---- what a file holds, in memory ---- */
 
-/* ---- the files ---- */
+enum {
+    READ_TABLES = DLS_TABLE_SUMMARY + 1,
+    WHOLES = 3,
+    REALS = 4,
+    TEXTS = 7,
+    MOST_THINGS = READ_TABLES + 16
+};
 
-static const char *const scenes[] = {
-    "delassus: 1\ntitle: plane\ndimension: 2\ntime: {step: 0.01, until: 0.02}\n"
-    "materials: {clay: {density: 2000, mu: 0.5, cohesion: 1}, ice: {density: 900, mu: 0}}\nbodies:\n"
-    "- {motion: static, material: clay, shape: {kind: half-plane}}\n"
-    "- {motion: static, material: ice, shape: {kind: chain, points: [[4, 1], [0, -1], [-4, 1]]}}\n"
-    "- {material: clay, shape: {kind: disc, radius: 0.1}, position: [0, 0.1]}\n"
-    "- {material: clay, shape: {kind: disc, radius: 0.1}, position: [0.2, 0.1]}\n"
-    "- {material: ice, shape: {kind: disc, radius: 0.1}, position: [0.1, 0.27]}\n"
-    "- {material: clay, shape: {kind: polygon, points: [[-0.1, -0.1], [0.1, -0.1], [0, 0.1]]},"
-    " position: [0.5, 0.07]}\n"
-    "output: {interval: 0.01}\n",
-    "delassus: 1\ntitle: space\ndimension: 3\ntime: {step: 0.01, until: 0.02}\n"
-    "materials: {wood: {density: 600, mu: 0.5}}\nbodies:\n"
-    "- {motion: static, material: wood, shape: {kind: half-space}}\n"
-    "- {motion: static, material: wood, shape: {kind: box-inside, size: [9, 9, 9]}}\n"
-    "- {material: wood, shape: {kind: sphere, radius: 0.1}, position: [0, 0, 0.1]}\n"
-    "- {material: wood, shape: {kind: box, size: [0.2, 0.2, 0.2]}, position: [0.3, 0, 0.1]}\n"
-    "- {material: wood, shape: {kind: capsule, radius: 0.1, length: 0.2}, position: [0.6, 0, 0.2]}\n"
-    "- {material: wood, shape: {kind: ellipsoid, size: [0.1, 0.2, 0.1]}, position: [0, 0.5, 0.1]}\n"
-    "- {material: wood, shape: {kind: cylinder, radius: 0.1, length: 0.2}, position: [0.3, 0.5, 0.1]}\n"
-    "- {material: wood, position: [0.6, 0.5, 0.1], shape: {kind: polyhedron,"
-    " points: [[-0.1, -0.1, -0.1], [0.1, -0.1, -0.1], [0, 0.1, -0.1], [0, 0, 0.1]]}}\n"
-    "output: {interval: 0.01}\n"};
+static const char *const whole_names[WHOLES] = {"format_version", "has_contacts", "dimension"};
+static const struct {
+    const char *name;
+    int count;
+} reals[REALS] = {{"tolerance", 1}, {"gravity", 3}, {"period_low", 3}, {"period_size", 3}};
+static const char *const text_names[TEXTS] = {"delassus_version", "title", "solver", /* attributes */
+                                              "settings",         "scene", "solver_options", "files"};
+enum { ATTRIBUTE_TEXTS = 3, FILE_NAMES = TEXTS - 1 };
 
-enum { SCENES = sizeof scenes / sizeof *scenes, MOST_CELLS = 24 };
+typedef struct stored_table {
+    int64_t rows; /* as the file says */
+    int64_t there;
+    size_t row_size, file_row_size;
+    char *bytes;
+} stored_table;
 
-/* Where the numbers of a table's first chunk lie. */
-typedef struct place {
-    uint64_t address;
-    int rows, row_size, cell_count;
-    struct {
-        int offset, size, width;
-    } cells[MOST_CELLS];
-} place;
+typedef struct stored_texts {
+    int count;
+    size_t longest;
+    char *bytes;
+} stored_texts;
+
+/* Numbers at a stride, some of them in every row. */
+typedef struct thing {
+    char *base;
+    size_t stride, size; /* of a number */
+    int64_t rows;
+    const dls_table_layout *layout; /* of a table, whose numbers are of many sizes */
+} thing;
 
 typedef struct sample {
     int descriptor;
     char path[32];
-    place places[DLS_TABLES];
+    uint8_t *file;
+    size_t file_size;
+    dls_scene *scene;
+    stored_table tables[READ_TABLES];
+    int wholes[WHOLES];
+    double reals[REALS][3];
+    stored_texts texts[TEXTS];
+    int64_t file_sizes, file_bytes; /* counts */
+    void *file_size_values, *file_byte_values;
+    int thing_count;
+    thing things[MOST_THINGS];
 } sample;
 
-static sample samples[SCENES];
-static char folder[] = "/tmp/fuzz_results_XXXXXX";
+static sample samples[SAMPLES];
+static const sample *present; /* what stands for the file that is read; NULL: the file itself */
 
-static void add_cell(place *p, hid_t type, size_t offset, int width) {
-    int count = width;
-    hsize_t several;
-    hid_t number = H5Tcopy(type);
-    if (H5Tget_class(type) == H5T_ARRAY && H5Tget_array_dims2(type, &several) == 1) {
-        count = (int)several;
-        H5Tclose(number);
-        number = H5Tget_super(type);
-    }
-    p->cells[p->cell_count].offset = (int)offset;
-    p->cells[p->cell_count].size = (int)H5Tget_size(number);
-    p->cells[p->cell_count++].width = count;
-    H5Tclose(number);
+/* ---- HDF5's side of the reader, from memory ---- */
+
+bool __real_dls_table_open(dls_table *table, const dls_table_layout *layout, hid_t file, const char **what);
+bool __real_dls_table_read(const dls_table *table, int64_t first, int64_t count, void *rows);
+dls_status __real_dls_attribute_read_text(hid_t object, const char *name, char **text);
+bool __real_dls_attribute_read_reals(hid_t object, const char *name, int count, double *values);
+bool __real_dls_attribute_read_int(hid_t object, const char *name, int *value);
+dls_status __real_dls_texts_read(hid_t file, const char *path, size_t limit, int *count, char ***texts);
+dls_status __real_dls_array_read(hid_t file, const char *path, hid_t type, int64_t limit, int64_t *count,
+                                 void **values);
+hid_t __real_H5Fopen(const char *name, unsigned flags, hid_t access);
+herr_t __real_H5Fclose(hid_t file);
+htri_t __real_H5Lexists(hid_t file, const char *name, hid_t access);
+
+bool __wrap_dls_table_open(dls_table *table, const dls_table_layout *layout, hid_t file, const char **what);
+bool __wrap_dls_table_read(const dls_table *table, int64_t first, int64_t count, void *rows);
+dls_status __wrap_dls_attribute_read_text(hid_t object, const char *name, char **text);
+bool __wrap_dls_attribute_read_reals(hid_t object, const char *name, int count, double *values);
+bool __wrap_dls_attribute_read_int(hid_t object, const char *name, int *value);
+dls_status __wrap_dls_texts_read(hid_t file, const char *path, size_t limit, int *count, char ***texts);
+dls_status __wrap_dls_array_read(hid_t file, const char *path, hid_t type, int64_t limit, int64_t *count,
+                                 void **values);
+hid_t __wrap_H5Fopen(const char *name, unsigned flags, hid_t access);
+herr_t __wrap_H5Fclose(hid_t file);
+htri_t __wrap_H5Lexists(hid_t file, const char *name, hid_t access);
+
+enum { NO_FILE = INT32_MAX }; /* a number that HDF5 gives to nothing */
+
+hid_t __wrap_H5Fopen(const char *name, unsigned flags, hid_t access) {
+    return present ? NO_FILE : __real_H5Fopen(name, flags, access);
 }
 
-static void find_place(hid_t file, int table, place *p) {
-    const dls_table_layout *layout = &dls_table_layouts[table];
-    hid_t data = H5Dopen2(file, layout->path, H5P_DEFAULT), type = H5Dget_type(data),
-          space = H5Dget_space(data), creation = H5Dget_create_plist(data);
-    hsize_t extent[2] = {0, 1}, chunk[2] = {0, 1}, bytes, start[2];
-    unsigned filters;
-    haddr_t address = HADDR_UNDEF;
-    H5Sget_simple_extent_dims(space, extent, NULL);
-    H5Pget_chunk(creation, 2, chunk);
-    if (extent[0] > 0) H5Dget_chunk_info(data, space, 0, start, &filters, &address, &bytes);
-    if (address != HADDR_UNDEF) {
-        p->address = address;
-        p->rows = (int)(extent[0] < chunk[0] ? extent[0] : chunk[0]);
-        p->row_size = (int)(H5Tget_size(type) * extent[1]);
-        if (!layout->is_compound) add_cell(p, type, 0, (int)extent[1]);
-        for (int k = 0; layout->is_compound && k < H5Tget_nmembers(type); k++) {
-            hid_t member = H5Tget_member_type(type, (unsigned)k);
-            add_cell(p, member, H5Tget_member_offset(type, (unsigned)k), 1);
-            H5Tclose(member);
+herr_t __wrap_H5Fclose(hid_t file) { return file == NO_FILE ? 0 : __real_H5Fclose(file); }
+
+htri_t __wrap_H5Lexists(hid_t file, const char *name, hid_t access) {
+    return file == NO_FILE ? present->texts[FILE_NAMES].count > 0 : __real_H5Lexists(file, name, access);
+}
+
+bool __wrap_dls_table_open(dls_table *table, const dls_table_layout *layout, hid_t file, const char **what) {
+    if (file != NO_FILE) return __real_dls_table_open(table, layout, file, what);
+    const stored_table *stored = &present->tables[layout - dls_table_layouts];
+    *table = (dls_table){layout,           H5I_INVALID_HID,       H5I_INVALID_HID, stored->rows,
+                         stored->row_size, stored->file_row_size, INT64_C(1) << 31};
+    *what = stored->rows < 0 ? "a number of rows that cannot be" : NULL;
+    return !*what;
+}
+
+/* Rows that were announced and not written are as HDF5 fills them. */
+bool __wrap_dls_table_read(const dls_table *table, int64_t first, int64_t count, void *rows) {
+    if (table->dataset >= 0) return __real_dls_table_read(table, first, count, rows);
+    const stored_table *stored = &present->tables[table->layout - dls_table_layouts];
+    if (first < 0 || count < 0 || count > table->rows - first) abort();
+    for (int64_t k = 0; k < count; k++) {
+        char *row = (char *)rows + (size_t)k * table->row_size;
+        if (first + k < stored->there) {
+            memcpy(row, stored->bytes + (size_t)(first + k) * table->row_size, table->row_size);
+            continue;
         }
+        memset(row, 0, table->row_size);
+        if (table->layout->is_marked) memcpy(row, &(int64_t){-1}, sizeof(int64_t));
     }
-    H5Pclose(creation);
-    H5Sclose(space);
-    H5Tclose(type);
-    H5Dclose(data);
+    return true;
 }
 
-static void copy_bytes(const char *path, sample *s) {
-    char buffer[4096];
-    FILE *file = fopen(path, "rb");
-    s->descriptor = memfd_create("results", 0);
-    snprintf(s->path, sizeof s->path, "/proc/self/fd/%d", s->descriptor);
-    for (size_t got; (got = fread(buffer, 1, sizeof buffer, file)) > 0;)
-        if (write(s->descriptor, buffer, got) != (ssize_t)got) abort();
-    fclose(file);
+static int index_of(const char *const *names, int count, const char *name) {
+    for (int k = 0; k < count; k++)
+        if (!strcmp(names[k], name)) return k;
+    return -1;
 }
 
-static int remove_one(const char *path, const struct stat *about, int kind, struct FTW *level) {
-    (void)about, (void)kind;
-    return level->level > 0 ? remove(path) : 0;
+dls_status __wrap_dls_attribute_read_text(hid_t object, const char *name, char **text) {
+    if (object != NO_FILE) return __real_dls_attribute_read_text(object, name, text);
+    int k = index_of(text_names, ATTRIBUTE_TEXTS, name);
+    const char *bytes = k < 0 ? DLS_RESULTS_FORMAT : present->texts[k].bytes;
+    size_t size = k < 0 ? strlen(bytes) : present->texts[k].longest;
+    if (!(*text = dls_alloc_zero(size + 1, 1))) return DLS_ERROR_MEMORY;
+    memcpy(*text, bytes, size);
+    return DLS_OK;
 }
 
-static void empty_folder(void) { nftw(folder, remove_one, 8, FTW_DEPTH | FTW_PHYS); }
-
-static void remove_folder(void) {
-    empty_folder();
-    rmdir(folder);
+bool __wrap_dls_attribute_read_int(hid_t object, const char *name, int *value) {
+    if (object != NO_FILE) return __real_dls_attribute_read_int(object, name, value);
+    *value = present->wholes[index_of(whole_names, WHOLES, name)];
+    return true;
 }
 
-static void make_sample(int k) {
-    char path[64];
-    dls_scene *scene = NULL;
-    dls_error error = {0};
-    dls_run_end end;
-    snprintf(path, sizeof path, "%s/sample.h5", folder);
-    dls_status status =
-        dls_scene_read_text(scenes[k], strlen(scenes[k]), "scene", ".", 0, NULL, &scene, &error);
-    if (!status) status = dls_run_scene(scene, &(dls_run_def){.results = path}, &end, NULL, NULL, &error);
-    require(!status, "no sample", &error);
-    dls_scene_destroy(scene);
+bool __wrap_dls_attribute_read_reals(hid_t object, const char *name, int count, double *values) {
+    if (object != NO_FILE) return __real_dls_attribute_read_reals(object, name, count, values);
+    for (int k = 0; k < REALS; k++)
+        if (!strcmp(reals[k].name, name)) memcpy(values, present->reals[k], sizeof(double) * (size_t)count);
+    return true;
+}
+
+dls_status __wrap_dls_texts_read(hid_t file, const char *path, size_t limit, int *count, char ***texts) {
+    if (file != NO_FILE) return __real_dls_texts_read(file, path, limit, count, texts);
+    const stored_texts *stored = &present->texts[index_of(text_names, TEXTS, path)];
+    char **block = dls_alloc_zero((size_t)stored->count, stored->longest + 1 + sizeof(char *));
+    if (!block) return DLS_ERROR_MEMORY;
+    for (int k = 0; k < stored->count; k++) {
+        block[k] = (char *)(block + stored->count) + (size_t)k * (stored->longest + 1);
+        memcpy(block[k], stored->bytes + (size_t)k * stored->longest, stored->longest);
+    }
+    *count = stored->count;
+    *texts = block;
+    return DLS_OK;
+}
+
+dls_status __wrap_dls_array_read(hid_t file, const char *path, hid_t type, int64_t limit, int64_t *count,
+                                 void **values) {
+    if (file != NO_FILE) return __real_dls_array_read(file, path, type, limit, count, values);
+    bool is_sizes = !strcmp(path, "file_sizes");
+    int64_t there = is_sizes ? present->file_sizes : present->file_bytes;
+    size_t size = (size_t)there * (is_sizes ? sizeof(int64_t) : 1);
+    if (there > limit || (*count >= 0 && *count != there)) return DLS_ERROR_FILE;
+    if (!(*values = dls_alloc(size + 8, 1))) return DLS_ERROR_MEMORY;
+    *count = there;
+    memcpy(*values, is_sizes ? present->file_size_values : present->file_byte_values, size);
+    return DLS_OK;
+}
+
+/* ---- the samples ---- */
+
+static void add_thing(sample *s, void *base, size_t stride, size_t number, int64_t rows) {
+    s->things[s->thing_count++] = (thing){base, stride, number, rows, NULL};
+}
+
+static void load_table(sample *s, hid_t file, int k) {
+    const dls_table_layout *layout = &dls_table_layouts[k];
+    stored_table *stored = &s->tables[k];
+    const char *what;
+    dls_table table;
+    if (!dls_table_open(&table, layout, file, &what)) abort();
+    *stored = (stored_table){table.rows, table.rows, table.row_size, table.file_row_size, NULL};
+    stored->bytes = calloc((size_t)table.rows + 1, table.row_size);
+    if (!dls_table_read(&table, 0, table.rows, stored->bytes)) abort();
+    dls_table_close(&table);
+    add_thing(s, stored->bytes, stored->row_size, 1, stored->there);
+    if (layout->cells[0].type != DLS_CELL_TEXT) s->things[s->thing_count - 1].layout = layout;
+}
+
+static void load_texts(sample *s, hid_t file, int k) {
+    stored_texts *stored = &s->texts[k];
+    char **texts = NULL, *text = NULL;
+    stored->count = 1;
+    if (k < ATTRIBUTE_TEXTS ? dls_attribute_read_text(file, text_names[k], &text)
+                            : dls_texts_read(file, text_names[k], 1 << 20, &stored->count, &texts))
+        stored->count = 0;
+    for (int i = 0; i < stored->count; i++) {
+        size_t size = strlen(text ? text : texts[i]) + 8; /* room to grow */
+        stored->longest = size > stored->longest ? size : stored->longest;
+    }
+    stored->bytes = calloc((size_t)stored->count + 1, stored->longest + 1);
+    for (int i = 0; i < stored->count; i++)
+        strcpy(stored->bytes + (size_t)i * stored->longest, text ? text : texts[i]);
+    add_thing(s, stored->bytes, 1, 1, stored->count * (int64_t)stored->longest);
+    dls_free(texts);
+    dls_free(text);
+}
+
+static void load_files(sample *s, hid_t file) {
+    s->file_sizes = s->file_bytes = -1;
+    if (dls_array_read(file, "file_sizes", H5T_NATIVE_INT64, 1 << 20, &s->file_sizes, &s->file_size_values) ||
+        dls_array_read(file, "file_bytes", H5T_NATIVE_UINT8, 1 << 20, &s->file_bytes, &s->file_byte_values))
+        s->file_sizes = s->file_bytes = 0;
+    add_thing(s, s->file_size_values, sizeof(int64_t), sizeof(int64_t), s->file_sizes);
+    add_thing(s, s->file_byte_values, 1, 1, s->file_bytes);
+}
+
+static void load(sample *s, const char *path) {
     hid_t file = H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT);
-    for (int table = 0; table <= DLS_TABLE_SUMMARY; table++)
-        find_place(file, table, &samples[k].places[table]);
+    for (int k = 0; k < READ_TABLES; k++) load_table(s, file, k);
+    add_thing(s, &s->tables[0].rows, sizeof *s->tables, sizeof(int64_t), READ_TABLES);
+    for (int k = 0; k < WHOLES; k++)
+        if (!dls_attribute_read_int(file, whole_names[k], &s->wholes[k])) abort();
+    add_thing(s, s->wholes, sizeof(int), sizeof(int), WHOLES);
+    for (int k = 0; k < REALS; k++)
+        if (!dls_attribute_read_reals(file, reals[k].name, reals[k].count, s->reals[k])) abort();
+    add_thing(s, s->reals, sizeof(double), sizeof(double), REALS * 3);
+    for (int k = 0; k < TEXTS; k++) load_texts(s, file, k);
+    load_files(s, file);
     H5Fclose(file);
-    copy_bytes(path, &samples[k]);
-    empty_folder();
+}
+
+/* Texts of scenes may ask for much: memory for that runs out. */
+static bool is_out_of_memory;
+
+static void *allocate(size_t bytes, void *user) {
+    (void)user;
+    if (bytes <= 1 << 20) return malloc(bytes);
+    is_out_of_memory = true;
+    return NULL;
+}
+static void release(void *block, void *user) {
+    (void)user;
+    free(block);
 }
 
 static void begin(void) {
     if (samples[0].path[0]) return;
-    if (!mkdtemp(folder)) abort();
-    atexit(remove_folder);
-    for (int k = 0; k < SCENES; k++) make_sample(k);
+    sample_make_folder();
+    for (int k = 0; k < SAMPLES; k++) {
+        sample *s = &samples[k];
+        char path[64];
+        snprintf(path, sizeof path, "%s/sample.h5", sample_folder);
+        sample_run(k, path);
+        load(s, path);
+        s->file = sample_bytes(path, &s->file_size);
+        s->descriptor = sample_file(s->file, s->file_size, s->path);
+        sample_empty_folder();
+        s->scene = sample_scene(k);
+    }
+    dls_allocator_set(&(dls_allocator){allocate, release, NULL});
 }
 
 /* ---- what is done with them ---- */
 
+/* Fails in one line, and for memory only where much was asked for. */
+static bool is_refused(dls_status status, const dls_error *error) {
+    if (!status) return false;
+    require(error->status == status, "another status", error);
+    require(status != DLS_ERROR_MEMORY || is_out_of_memory, "out of memory", error);
+    require(strlen(error->message) > 0 && !strchr(error->message, '\n'), "not one line", error);
+    return true;
+}
+
+typedef struct frame {
+    dls_body_state *states;
+    bool *present;
+    dls_pose *poses;
+    dls_contact_record *contacts;
+} frame;
+
+static bool frame_read(dls_results *r, int index, frame *f) {
+    size_t bodies = (size_t)dls_results_body_count(r) + 1;
+    int contacts = dls_results_frame_contact_count(r, index);
+    dls_error error = {0};
+    *f = (frame){calloc(bodies, sizeof *f->states), calloc(bodies, sizeof *f->present),
+                 calloc(bodies, sizeof *f->poses), calloc((size_t)contacts + 1, sizeof *f->contacts)};
+    int refused = is_refused(dls_results_frame_states(r, index, f->states, f->present, &error), &error);
+    refused += is_refused(dls_results_frame_poses(r, index, f->poses, &error), &error);
+    refused += is_refused(dls_results_frame_contacts(r, index, f->contacts, &error), &error);
+    return refused == 0;
+}
+
+static void frame_free(frame *f) {
+    free(f->states);
+    free(f->present);
+    free(f->poses);
+    free(f->contacts);
+}
+
 static void read_frames(dls_results *r) {
-    int bodies = dls_results_body_count(r);
-    dls_body_state *states = calloc((size_t)bodies + 1, sizeof *states);
-    dls_pose *poses = calloc((size_t)bodies + 1, sizeof *poses);
-    bool *present = calloc((size_t)bodies + 1, sizeof *present);
     for (int k = 0; k < dls_results_frame_count(r); k++) {
-        int count = dls_results_frame_contact_count(r, k);
-        dls_contact_record *contacts = calloc((size_t)count + 1, sizeof *contacts);
-        dls_error error = {0};
-        is_refused(dls_results_frame_states(r, k, states, present, &error), &error);
-        is_refused(dls_results_frame_poses(r, k, poses, &error), &error);
-        is_refused(dls_results_frame_contacts(r, k, contacts, &error), &error);
-        free(contacts);
+        frame f;
+        frame_read(r, k, &f);
+        frame_free(&f);
     }
-    free(states);
-    free(poses);
-    free(present);
+}
+
+/* All that a picture shows, up to where it is drawn. */
+static void gather_picture(dls_results *r) {
+    frame f;
+    int last = dls_results_frame_count(r) - 1;
+    picture_items items;
+    picture p = {.dimension = dls_results_dimension(r),
+                 .body_count = dls_results_body_count(r),
+                 .results = r,
+                 .contact_count = dls_results_frame_contact_count(r, last),
+                 .time = dls_results_frame_time(r, last),
+                 .title = dls_results_title(r),
+                 .width_inches = 5};
+    if (last >= 0 && frame_read(r, last, &f)) {
+        p.states = f.states;
+        p.present = f.present;
+        p.contacts = f.contacts;
+        picture_view_find("iso", &p.view);
+        picture_items_gather(&p, &items);
+        picture_items_free(&items);
+    }
+    if (last >= 0) frame_free(&f);
 }
 
 static void read_steps(dls_results *r) {
@@ -203,6 +376,23 @@ static void read_steps(dls_results *r) {
     free(reports);
 }
 
+/* What `info` tells. */
+static void read_facts(dls_results *r) {
+    dls_error error = {0};
+    dls_run_summary summary;
+    int count;
+    const dls_file *files;
+    size_t letters = strlen(dls_results_title(r)) + strlen(dls_results_scene_text(r)) +
+                     strlen(dls_results_version(r)) + strlen(dls_results_solver(r)) +
+                     strlen(dls_results_solver_options(r));
+    for (int k = 0; k < dls_results_setting_count(r); k++) letters += strlen(dls_results_setting(r, k));
+    for (int k = 0; k < dls_results_body_count(r); k++) letters += strlen(dls_results_body_name(r, k));
+    dls_results_finished(r, &summary);
+    if (!is_refused(dls_results_files(r, &count, &files, &error), &error))
+        for (int k = 0; k < count; k++) letters += strlen(files[k].name) + files[k].size;
+    require(letters < 1 << 20, "more letters than there are", &error);
+}
+
 static void make_problem(dls_results *r) {
     dls_problem *problem = NULL;
     dls_error error = {0};
@@ -212,28 +402,55 @@ static void make_problem(dls_results *r) {
 
 static void export_csv(dls_results *r) {
     dls_error error = {0};
-    is_refused(dls_results_export_csv(r, folder, &error), &error);
-    empty_folder();
+    is_refused(dls_results_export_csv(r, sample_folder, &error), &error);
+    sample_empty_folder();
 }
 
 static void export_vtk(dls_results *r) {
     dls_error error = {0};
-    is_refused(dls_results_export_vtk(r, folder, &error), &error);
-    empty_folder();
+    is_refused(dls_results_export_vtk(r, sample_folder, &error), &error);
+    sample_empty_folder();
 }
 
-static void measure(dls_results *r, int index) {
+/* A run goes on: what is kept is copied to a new file, and told in its XDMF. */
+static void go_on(dls_results *r) {
+    char path[64];
+    dls_results_writer *writer = NULL;
+    dls_error error = {0};
+    int64_t steps = dls_results_step_count(r);
+    snprintf(path, sizeof path, "%s/old.h5", sample_folder);
+    FILE *file = fopen(path, "wb");
+    if (!file || fwrite(present->file, 1, present->file_size, file) != present->file_size) abort();
+    fclose(file);
+    if (!is_refused(
+            dls_results_continue_frames(path, dls_scene_world(present->scene), steps, true, &writer, &error),
+            &error))
+        is_refused(dls_results_close(writer, NULL, &error), &error);
+    sample_empty_folder();
+}
+
+static void measure(dls_results *r, const char *name, const dls_analysis_options *options) {
     dls_analysis *analysis = NULL;
     dls_error error = {0};
-    const dls_analysis_measure *m = dls_analysis_measure_at(index % dls_analysis_measure_count());
-    is_refused(dls_analysis_create(r, m->name, NULL, &analysis, &error), &error);
+    is_refused(dls_analysis_create(r, name, options, &analysis, &error), &error);
     dls_analysis_destroy(analysis);
 }
 
-/* One use: all of them would take a second. */
+/* The hull about all bodies is most of the work of every mean that is taken over it: one of them will do. */
+static void measure_hull(dls_results *r) { measure(r, "fraction", NULL); }
+
+static void measure_box(dls_results *r, int index) {
+    dls_analysis_options options = dls_default_analysis_options();
+    options.has_region = true;
+    for (int k = 0; k < 3; k++) options.region_low[k] = -0.1, options.region_high[k] = 0.4;
+    measure(r, dls_analysis_measure_at(index)->name, &options);
+}
+
+/* One use: all of them would take too long. */
 static void use(const char *path, int which) {
-    static void (*const uses[])(dls_results * r) = {read_frames, read_steps, make_problem, export_csv,
-                                                    export_vtk};
+    static void (*const uses[])(dls_results *) = {read_frames,  read_steps,     read_facts,
+                                                  make_problem, export_csv,     export_vtk,
+                                                  go_on,        gather_picture, measure_hull};
     enum { USES = sizeof uses / sizeof *uses };
     dls_results *r = NULL;
     dls_error error = {0};
@@ -241,10 +458,11 @@ static void use(const char *path, int which) {
         require(!r, "failed and opened it", &error);
         return;
     }
+    which %= USES + dls_analysis_measure_count();
     if (which < USES)
         uses[which](r);
     else
-        measure(r, which - USES);
+        measure_box(r, which - USES);
     dls_results_destroy(r);
 }
 
@@ -253,20 +471,44 @@ static void use(const char *path, int which) {
 enum { RECORD = 12, MOST_RECORDS = 32 };
 
 typedef struct change {
-    off_t address;
-    int size;
+    char *at;
+    size_t size;
     uint8_t before[8];
 } change;
 
+static size_t cell_size(dls_cell_type type) {
+    return type == DLS_CELL_BOOL                                                          ? 1
+           : type == DLS_CELL_INT16                                                       ? 2
+           : type == DLS_CELL_INT64 || type == DLS_CELL_UINT64 || type == DLS_CELL_DOUBLE ? 8
+                                                                                          : 4;
+}
+
+/* A plain table is one column, which begins with the row. */
+static void find_cell(const thing *t, const uint8_t *record, change *c) {
+    const dls_cell *cell = &t->layout->cells[record[1] % t->layout->cell_count];
+    c->size = cell_size(cell->type);
+    c->at = t->base + (size_t)(record[2] % t->rows) * t->stride +
+            (t->layout->is_compound ? cell->offset : 0) + (size_t)(record[3] % cell->width) * c->size;
+}
+
+/* Of texts as many letters as a number has bytes, as far as they go. */
+static void find_number(const thing *t, const uint8_t *record, change *c) {
+    int64_t row = (record[2] + 256 * record[3]) % t->rows;
+    size_t left = t->size == 1 ? (size_t)(t->rows - row) : t->size;
+    c->at = t->base + (size_t)row * t->stride;
+    c->size = left < 8 ? left : 8;
+}
+
 static bool put_number(const sample *s, const uint8_t *record, change *c) {
-    const place *p = &s->places[record[0] % (DLS_TABLE_SUMMARY + 1)];
-    if (p->rows == 0) return false;
-    int cell = record[1] % p->cell_count, width = p->cells[cell].width;
-    c->size = p->cells[cell].size < 8 ? p->cells[cell].size : 8;
-    c->address = (off_t)p->address + (off_t)(record[2] % p->rows) * p->row_size + p->cells[cell].offset +
-                 (off_t)(record[3] % width) * p->cells[cell].size;
-    return pread(s->descriptor, c->before, (size_t)c->size, c->address) == c->size &&
-           pwrite(s->descriptor, record + 4, (size_t)c->size, c->address) == c->size;
+    const thing *t = &s->things[record[0] % s->thing_count];
+    if (t->rows == 0) return false;
+    if (t->layout)
+        find_cell(t, record, c);
+    else
+        find_number(t, record, c);
+    memcpy(c->before, c->at, c->size);
+    memcpy(c->at, record + 4, c->size);
+    return true;
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
@@ -274,23 +516,21 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     int count = 0;
     begin();
     if (size < 1) return 0;
-    const sample *s = &samples[data[0] % SCENES];
+    is_out_of_memory = false;
+    present = &samples[data[0] % SAMPLES];
     for (size_t at = 1; at + RECORD <= size && count < MOST_RECORDS; at += RECORD)
-        count += put_number(s, data + at, &changes[count]);
-    use(s->path, data[0] / SCENES);
-    while (count-- > 0)
-        if (pwrite(s->descriptor, changes[count].before, (size_t)changes[count].size,
-                   changes[count].address) != changes[count].size)
-            abort();
+        count += put_number(present, data + at, &changes[count]);
+    use(present->path, data[0] / SAMPLES);
+    while (count-- > 0) memcpy(changes[count].at, changes[count].before, changes[count].size);
     return 0;
 }
 
 /* Bytes at random seldom make a number that can be. */
 size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t room, unsigned seed) {
-    static const double reals[] = {0,    -1,    1,     0.5,  1e-300, 1e-60, 1e-9,     1e9,
-                                   1e16, -1e16, 0.999, 1e59, -1e59,  1e300, INFINITY, NAN};
+    static const double numbers[] = {0,    -1,    1,     0.5,  1e-300, 1e-60, 1e-9,     1e9,
+                                     1e16, -1e16, 0.999, 1e59, -1e59,  1e300, INFINITY, NAN};
     static const int64_t wholes[] = {0, 1, 2, 3, 5, 9, -1, 255, 1 << 30, INT32_MAX, INT64_MAX};
-    const int count = sizeof reals / sizeof *reals, whole_count = sizeof wholes / sizeof *wholes;
+    const int count = sizeof numbers / sizeof *numbers, whole_count = sizeof wholes / sizeof *wholes;
     unsigned choice = seed >> 3;
     if (seed % 4 == 0 || size < 1 || room < 1 + RECORD) return LLVMFuzzerMutate(data, size, room);
     size_t records = (size - 1) / RECORD, at = records ? choice % (records + 1) : 0;
@@ -303,7 +543,7 @@ size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t room, unsigned
     if (seed % 4 == 3)
         memcpy(record + 4, &wholes[choice / 7 % (unsigned)whole_count], sizeof *wholes);
     else
-        memcpy(record + 4, &reals[choice / 7 % (unsigned)count], sizeof *reals);
+        memcpy(record + 4, &numbers[choice / 7 % (unsigned)count], sizeof *numbers);
     if (seed % 4 == 2) data[0] = (uint8_t)(choice >> 11);
     return size;
 }

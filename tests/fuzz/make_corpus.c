@@ -3,8 +3,8 @@
  * fclib/    small files of each form, storage and file format; those named crashes-* were found by fuzzing
  * and crash HDF5 1.10.8 where it meets them unchecked problem/  small problems in the bytes that
  * fuzz_problem.c reads, stored and matrix-free; checkpoint/  of the worlds of checkpoint_world.h,
- * before, at and after births and deaths; results/ numbers of each kind put into each table. Those named
- * broke-* were found by fuzzing */
+ * before, at and after births and deaths; results/ numbers of each kind put into each dataset and attribute.
+ * Those named broke-* were found by fuzzing */
 #include "base/random.h"
 #include "output/results/layout.h"
 #include "support/checkpoint_world.h"
@@ -197,48 +197,59 @@ static void make_checkpoints(const char *folder) {
 
 /* ---- results ---- */
 
-/* A number of each kind into a row of each table of each file, as fuzz_results.c reads it. */
-static void make_results(const char *folder) {
+/* One record of fuzz_results.c: thing, column, row, place, and a number or eight letters. */
+static void put_record(FILE *file, int thing, int column, int row, int place, const void *number) {
+    put_byte(file, thing);
+    put_byte(file, column);
+    put_byte(file, row);
+    put_byte(file, place);
+    fwrite(number, 8, 1, file);
+}
+
+static FILE *create_numbered(const char *folder, const char *name, int k) {
+    char numbered[32];
+    snprintf(numbered, sizeof numbered, "%s-%02d", name, k);
+    return create(folder, numbered);
+}
+
+/* The things of fuzz_results.c: each table, then row counts, whole attributes, real ones, seven texts, sizes
+ * and bytes of files; and its uses, twice as many as there are, for two samples. */
+enum { THINGS = DLS_TABLE_SUMMARY + 1 + 12, SAMPLE_USES = 44 };
+
+/* Numbers of each kind into each thing. */
+static void make_result_numbers(const char *folder) {
     const double numbers[] = {0, -1, 0.5, 1e16, 1e59, 1e300, NAN, INFINITY};
     const int32_t wholes[] = {0, -1, 2, 255, INT32_MAX};
-    for (int table = 0; table <= DLS_TABLE_SUMMARY; table++) {
-        char name[32];
-        snprintf(name, sizeof name, "table-%02d", table);
-        FILE *file = create(folder, name);
-        put_byte(file, table % 36);
+    for (int thing = 0; thing < THINGS; thing++) {
+        FILE *file = create_numbered(folder, "thing", thing);
+        put_byte(file, thing % SAMPLE_USES);
         for (int k = 0; k < 8; k++) {
-            int32_t whole[2] = {wholes[k % 5], k % 2 ? -1 : 0};
-            for (int byte = 0; byte < 4; byte++) put_byte(file, byte == 0 ? table : byte == 1 ? 3 * k : k);
-            if (k < 4 || table % 3 == 0)
-                fwrite(whole, sizeof whole, 1, file);
-            else
-                put_reals(file, &numbers[k], 1);
+            const int32_t whole[2] = {wholes[k % 5], k % 2 ? -1 : 0};
+            const void *number = k < 4 || thing % 3 == 0 ? (const void *)whole : &numbers[k];
+            put_record(file, thing, 3 * k, k, k, number);
         }
         fclose(file);
     }
-    for (int use = 0; use < 36; use++) {
-        char name[32];
-        snprintf(name, sizeof name, "sound-%02d", use);
-        FILE *file = create(folder, name);
+}
+
+/* Nothing changed, for each use; and places that can be, with extents that cannot be measured. */
+static void make_result_uses(const char *folder) {
+    const double far[] = {0.5, 1e16, 1e59};
+    for (int use = 0; use < SAMPLE_USES; use++) {
+        FILE *file = create_numbered(folder, "sound", use);
         put_byte(file, use);
         fclose(file);
-    }
-    /* places that can be, and extents that cannot be measured */
-    for (int k = 0; k < 8; k++) {
-        char name[32];
-        snprintf(name, sizeof name, "place-%d", k);
-        FILE *file = create(folder, name);
-        put_byte(file, 20 + 2 * k);
-        for (int body = 0; body < 4; body++) {
-            for (int byte = 0; byte < 4; byte++)
-                put_byte(file, byte == 0   ? DLS_TABLE_STATES + 2
-                               : byte == 2 ? 2 + body
-                               : byte == 3 ? k % 3
-                                           : 0);
-            put_reals(file, &(double){numbers[2 + (k + body) % 3]}, 1);
-        }
+        file = create_numbered(folder, "place", use);
+        put_byte(file, use);
+        for (int body = 0; body < 4; body++)
+            put_record(file, DLS_TABLE_STATES + 2, 0, 2 + body, use % 3, &far[(use + body) % 3]);
         fclose(file);
     }
+}
+
+static void make_results(const char *folder) {
+    make_result_numbers(folder);
+    make_result_uses(folder);
 }
 
 int main(int argc, char **argv) {

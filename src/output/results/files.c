@@ -49,25 +49,6 @@ bool dls_files_write(hid_t file, int count, const dls_file *files) {
 
 /* ---- reading ---- */
 
-/* count: how many there must be, or −1 where that is to be found; at most limit. */
-static dls_status read_array(hid_t file, const char *path, hid_t type, int64_t limit, int64_t *count,
-                             void **values) {
-    hid_t dataset = H5Dopen2(file, path, H5P_DEFAULT),
-          space = dataset < 0 ? H5I_INVALID_HID : H5Dget_space(dataset);
-    hssize_t points = space < 0 ? -1 : H5Sget_simple_extent_npoints(space);
-    dls_status status = DLS_ERROR_FILE;
-    if (points >= 0 && points <= limit && (*count < 0 || *count == points)) {
-        *count = points;
-        *values = dls_alloc((size_t)points + 1, H5Tget_size(type));
-        status = *values ? DLS_OK : DLS_ERROR_MEMORY;
-    }
-    if (!status && points && H5Dread(dataset, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, *values) < 0)
-        status = DLS_ERROR_FILE;
-    if (space >= 0) H5Sclose(space);
-    if (dataset >= 0) H5Dclose(dataset);
-    return status;
-}
-
 /* The lengths must add up to what there is. */
 static bool cut(dls_results *r, int count, const int64_t *sizes, int64_t total) {
     int64_t at = 0;
@@ -95,8 +76,8 @@ static dls_status read_files(dls_results *r) {
     dls_status status =
         dls_texts_read(r->file, names_path, 16 * (size_t)r->file_size, &count, &r->file_names);
     wanted = count;
-    if (!status) status = read_array(r->file, sizes_path, H5T_NATIVE_INT64, count, &wanted, &sizes);
-    if (!status) status = read_array(r->file, bytes_path, H5T_NATIVE_UINT8, r->file_size, &total, &bytes);
+    if (!status) status = dls_array_read(r->file, sizes_path, H5T_NATIVE_INT64, count, &wanted, &sizes);
+    if (!status) status = dls_array_read(r->file, bytes_path, H5T_NATIVE_UINT8, r->file_size, &total, &bytes);
     r->file_bytes = bytes;
     if (!status && !(r->files = DLS_NEW(dls_file, count))) status = DLS_ERROR_MEMORY;
     if (!status && !cut(r, count, sizes, total)) status = DLS_ERROR_FILE;

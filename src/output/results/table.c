@@ -524,3 +524,21 @@ dls_status dls_texts_read(hid_t file, const char *path, size_t limit, int *count
     *texts = block;
     return status;
 }
+
+dls_status dls_array_read(hid_t file, const char *path, hid_t type, int64_t limit, int64_t *count,
+                          void **values) {
+    hid_t dataset = H5Dopen2(file, path, H5P_DEFAULT),
+          space = dataset < 0 ? H5I_INVALID_HID : H5Dget_space(dataset);
+    hssize_t points = space < 0 ? -1 : H5Sget_simple_extent_npoints(space);
+    dls_status status = DLS_ERROR_FILE;
+    if (points >= 0 && points <= limit && (*count < 0 || *count == points)) {
+        *count = points;
+        *values = dls_alloc((size_t)points + 1, H5Tget_size(type));
+        status = *values ? DLS_OK : DLS_ERROR_MEMORY;
+    }
+    if (!status && points && H5Dread(dataset, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, *values) < 0)
+        status = DLS_ERROR_FILE;
+    if (space >= 0) H5Sclose(space);
+    if (dataset >= 0) H5Dclose(dataset);
+    return status;
+}

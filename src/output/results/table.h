@@ -99,5 +99,9 @@ bool dls_attribute_read_int(hid_t object, const char *name, int *value);
 bool dls_texts_write(hid_t file, const char *path, int count, const char *const *texts);
 /* One block: the pointers, then the texts. limit: the most bytes that make sense. */
 dls_status dls_texts_read(hid_t file, const char *path, size_t limit, int *count, char ***texts);
+/* A dataset of numbers, converted to type. count: how many there must be, or −1 where that is to be found; at
+ * most limit. values may be left even where it fails. */
+dls_status dls_array_read(hid_t file, const char *path, hid_t type, int64_t limit, int64_t *count,
+                          void **values);
 
 #endif
