@@ -47,6 +47,8 @@ typedef struct dls_law {
     /* b: velocity of this contact without its own impulse; r: in the last impulse, out the next one */
     dls_contact_state (*solve)(const dls_law_options *options, int d, const double *W, double mu,
                                const double *data, const double *b, double *r);
+    bool exact; /* finds the solution whatever the start: where it is known in closed form, that may stand in
+                 */
 } dls_law;
 
 DLS_API int dls_law_count(void);

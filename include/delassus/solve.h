@@ -52,6 +52,13 @@ typedef struct dls_iterate {
 
 typedef bool (*dls_iterate_callback)(const dls_iterate *iterate, void *user); /* false cancels the solve */
 
+/* What a solution is for: sweeps and auto choose by it how long they try what, whichever way W is kept. */
+typedef enum dls_purpose {
+    DLS_PURPOSE_AUTO = 0, /* a step in a simulation, else a problem alone */
+    DLS_PURPOSE_PROBLEM,  /* one problem, to be solved at any cost that its limits allow */
+    DLS_PURPOSE_STEP      /* one of many alike, from a warm start: the next one waits */
+} dls_purpose;
+
 /* The first member of every solver's options. */
 typedef struct dls_stop_options {
     dls_stop_measure measure;
@@ -61,6 +68,7 @@ typedef struct dls_stop_options {
     double time_limit;  /* s of wall time; 0 for none */
     int check_interval; /* iterations between true measures; 0: only when the free estimate asks for it */
     int threads;        /* results have the same bits for any number */
+    dls_purpose purpose;
     dls_iterate_callback callback;
     void *user;
 } dls_stop_options;

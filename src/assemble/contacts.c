@@ -9,6 +9,7 @@
 #include "base/parallel.h"
 #include "base/small.h"
 #include "base/vector.h"
+#include "problem/operator/bodies.h"
 
 #include <math.h>
 #include <string.h>
@@ -113,35 +114,36 @@ static void forget_chords(const dls_assembly *a, const dls_world *world, const d
         to_mean[k] += plain_before[k] - before[k] + plain_free[k] - free[k];
 }
 
-/* Rows of G for one side: ± dᵀ(translation, rotation) L, row after row. */
-static void fill_side(const dls_assembly *a, const dls_block_place *p, int side, int d, double *G) {
+/* Rows of G for one side: ± dᵀ(translation, rotation) L, row after row of `width` numbers; what stands
+ * between the two parts of a row is left alone. */
+static void fill_side(const dls_assembly *a, const dls_block_place *p, int side, int d, int width,
+                      double *G) {
     const dls_row_mass *mass = &a->mass[side ? p->row_b : p->row_a];
     double turn[3], sign = side ? 1 : -1;
     for (int k = 0; k < d; k++) {
         const double *direction = p->frame + 3 * k;
+        double *row = G + width * k, *rotation = row + width / 2;
         vec_cross(turn, p->arm[side], direction);
         if (a->dimension == 2) {
-            double *row = G + 3 * k;
             row[0] = sign * mass->root[0] * direction[0];
             row[1] = sign * mass->root[1] * direction[1];
             row[2] = sign * mass->S[8] * turn[2];
             continue;
         }
-        double *row = G + 6 * k;
         for (int i = 0; i < 3; i++) row[i] = sign * mass->root[i] * direction[i];
-        mat_apply_transposed(row + 3, mass->S, turn);
-        if (!side) vec_scale(row + 3, -1, row + 3);
+        mat_apply_transposed(rotation, mass->S, turn);
+        if (!side) vec_scale(rotation, -1, rotation);
     }
 }
 
 /* The arm of a ball's contact lies along the normal, to rounding. */
-static inline void fill_round(const dls_assembly *a, const dls_block_place *p, dls_problem *problem, int c) {
-    dls_round_row *row = &problem->bodies.round[c];
+static inline void fill_ball(const dls_assembly *a, const dls_block_place *p, dls_body_rows *rows, int c) {
+    dls_round_row *row = &rows->round[c];
     double along[2] = {0, 0}, beta[2] = {0, 0};
     for (int side = 0; side < 2; side++) {
         int of = side ? p->row_b : p->row_a;
         bool moves = a->mass[of].is_ball;
-        problem->bodies.body[2 * c + side] = moves ? of : -1;
+        rows->body[2 * (int64_t)c + side] = moves ? of : -1;
         if (!moves) continue;
         along[side] = a->mass[of].root[0];
         beta[side] = a->mass[of].S[0] * vec_dot(p->arm[side], p->frame);
@@ -154,24 +156,22 @@ static inline void fill_round(const dls_assembly *a, const dls_block_place *p, d
 }
 
 static void fill_block(const dls_assembly *a, const dls_block_place *p, dls_problem *problem, int c) {
-    if (problem->bodies.round) {
-        fill_round(a, p, problem, c);
+    dls_body_rows *rows = dls_rows_of(problem);
+    if (dls_is_ball(rows, c)) {
+        fill_ball(a, p, rows, c);
         return;
     }
-    int d = a->dimension, dof = d == 2 ? 3 : 6;
-    double *G = problem->bodies.G + (int64_t)c * 2 * d * dof;
+    int d = a->dimension, width = rows->dof, *body = rows->body + 2 * (int64_t)c;
+    double *G = dls_side_of(problem, c, 0), *other = dls_side_of(problem, c, 1);
+    memset(G, 0, sizeof(double) * (size_t)(2 * d * width));
     for (int side = 0; side < 2; side++) {
         int row = side ? p->row_b : p->row_a;
-        bool moves = dls_row_can_move(&a->mass[row]);
-        problem->bodies.body[2 * c + side] = moves ? row : -1;
-        if (moves)
-            fill_side(a, p, side, d, G + side * d * dof);
-        else
-            memset(G + side * d * dof, 0, sizeof(double) * (size_t)(d * dof));
+        body[side] = dls_row_can_move(&a->mass[row]) ? row : -1;
+        if (body[side] >= 0) fill_side(a, p, side, d, width, side ? other : G);
     }
-    if (p->row_a == p->row_b && problem->bodies.body[2 * c] >= 0) { /* a body that meets its own image */
-        for (int k = 0; k < d * dof; k++) G[k] += G[d * dof + k], G[d * dof + k] = 0;
-        problem->bodies.body[2 * c + 1] = -1;
+    if (p->row_a == p->row_b && body[0] >= 0) { /* a body that meets its own image */
+        for (int k = 0; k < d * width; k++) G[k] += other[k], other[k] = 0;
+        body[1] = -1;
     }
 }
 
@@ -182,7 +182,8 @@ typedef struct contact_work {
     const dls_world *world;
     const dls_contact *contacts;
     const dls_assemble_options *options;
-    uint8_t *verdict;
+    uint8_t *verdict; /* per contact */
+    uint8_t *ball;    /* per block: whether only balls move in it */
 } contact_work;
 
 typedef enum verdict { STAYS_OUT, ENTERS, BOUNCES, INERT } verdict;
@@ -193,7 +194,7 @@ static bool is_inert(const dls_assembly *a, const dls_block_place *p) {
     double G[2][6], sum = 0, size = 0;
     for (int side = 0; side < 2; side++) {
         const dls_row_mass *mass = &a->mass[side ? p->row_b : p->row_a];
-        fill_side(a, p, side, 1, G[side]);
+        fill_side(a, p, side, 1, a->dimension == 2 ? 3 : 6, G[side]);
         size += vec_dot(mass->root, mass->root) +
                 small_dot(9, mass->S, mass->S) * vec_dot(p->arm[side], p->arm[side]);
     }
@@ -344,27 +345,38 @@ static bool take_blocks(dls_assembly *a, const uint8_t *verdicts, int count) {
     return a->r && a->u && a->to_mean;
 }
 
-/* Whether all that can move in these contacts are balls, each met by another. */
-static bool all_round(const dls_assembly *a, const dls_contact *contacts) {
-    for (int i = 0; i < a->block_count; i++) {
-        const dls_contact *c = &contacts[a->contact_of[i]];
-        const dls_row_mass *of_a = &a->mass[c->body_a], *of_b = &a->mass[c->body_b];
-        if (c->body_a == c->body_b || (!of_a->is_ball && dls_row_can_move(of_a)) ||
-            (!of_b->is_ball && dls_row_can_move(of_b)))
-            return false;
-    }
-    return a->dimension == 3;
+/* Whether all that can move in a contact are balls, and two of them where both do. */
+static bool is_of_balls(const dls_assembly *a, const dls_contact *c) {
+    const dls_row_mass *of_a = &a->mass[c->body_a], *of_b = &a->mass[c->body_b];
+    return c->body_a != c->body_b && (of_a->is_ball || !dls_row_can_move(of_a)) &&
+           (of_b->is_ball || !dls_row_can_move(of_b));
+}
+
+static void find_balls_range(void *self, int first, int end) {
+    const contact_work *work = self;
+    const dls_assembly *a = work->assembly;
+    for (int i = first; i < end; i++) work->ball[i] = is_of_balls(a, &work->contacts[a->contact_of[i]]);
+}
+
+/* Marks the contacts of balls; in the plane there are none. */
+static bool find_balls(contact_work *work) {
+    dls_assembly *a = work->assembly;
+    if (a->dimension == 2) return true;
+    work->ball = DLS_TAKE(a->space, uint8_t, a->block_count);
+    if (!work->ball) return false;
+    dls_parallel_for(a->block_count, work->options->threads, find_balls_range, work);
+    return true;
 }
 
 dls_status dls_assemble_contacts(dls_assembly *a, const dls_world *world, const dls_contact *contacts,
                                  int count, const dls_assemble_options *o, dls_error *error) {
-    int d = a->dimension;
-    contact_work work = {a, world, contacts, o, DLS_TAKE(a->space, uint8_t, count)};
+    contact_work work = {a, world, contacts, o, DLS_TAKE(a->space, uint8_t, count), NULL};
     if (!work.verdict) return dls_fail_memory(error);
     dls_parallel_for(count, o->threads, judge_range, &work);
-    if (!take_blocks(a, work.verdict, count) || !add_cohesion(&work)) return dls_fail_memory(error);
-    dls_contacts_def def = {
-        a->block_count, d, world->body_count, d == 2 ? 3 : 6, all_round(a, contacts), o->reference_velocity};
+    if (!take_blocks(a, work.verdict, count) || !add_cohesion(&work) || !find_balls(&work))
+        return dls_fail_memory(error);
+    dls_contacts_def def = {a->block_count, a->dimension, world->body_count, o->reference_velocity,
+                            work.ball};
     dls_status status = dls_problem_begin_contacts(a->space, &def, &a->rows, error);
     if (status) return status;
     double sum = dls_parallel_sum(a->block_count, o->threads, fill_range, &work);
@@ -389,8 +401,7 @@ typedef struct apply_work {
 static void apply_range(void *self, int first, int end) {
     const apply_work *work = self;
     const dls_assembly *a = work->assembly;
-    bool round = a->rows->bodies.round != NULL;
-    int stride = round ? 8 : a->dimension == 2 ? 3 : 6, rotation = round ? 4 : 3;
+    int stride = dls_rows_of(a->rows)->stride, rotation = stride / 2;
     for (int row = first; row < end; row++) {
         dls_motion motion = work->world->bodies[row].motion;
         if (motion == DLS_STATIC || (motion == DLS_DRIVEN && !dls_row_can_move(&a->mass[row]))) continue;
@@ -422,7 +433,7 @@ dls_status dls_assemble_given(const dls_assembly *a, const dls_world *world, int
     int d = a->dimension;
     dls_problem *p;
     *problem = NULL;
-    dls_contacts_def def = {count, d, world->body_count, d == 2 ? 3 : 6, false, reference_velocity};
+    dls_contacts_def def = {count, d, world->body_count, reference_velocity, NULL};
     dls_status status = dls_problem_begin_contacts(a->space, &def, &p, error);
     if (status) return status;
     for (int c = 0; c < count; c++) {

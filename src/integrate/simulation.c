@@ -84,7 +84,9 @@ dls_status dls_simulation_set_solver(dls_simulation *s, const dls_solver *solver
     if (status) return status;
     s->solver = solver;
     memcpy(s->solver_options, copy, solver->options_size);
-    ((dls_stop_options *)s->solver_options)->threads = s->options.threads;
+    dls_stop_options *stop = (dls_stop_options *)s->solver_options;
+    stop->threads = s->options.threads;
+    if (stop->purpose == DLS_PURPOSE_AUTO) stop->purpose = DLS_PURPOSE_STEP;
     return DLS_OK;
 }
 

@@ -2,7 +2,7 @@
 #include "base/dense.h"
 #include "base/error.h"
 #include "base/memory.h"
-#include "problem/problem.h"
+#include "problem/matrix.h"
 
 #include <float.h>
 #include <math.h>
@@ -43,7 +43,7 @@ static dls_status rank_and_condition(const dls_problem *p, double asymmetry, dls
 
 /* W_jc of a stored matrix, or NULL where it has none. */
 static const double *find_block(const dls_problem *p, int row, int column) {
-    const dls_block_rows *W = &p->blocks;
+    const dls_block_matrix *W = dls_problem_matrix(p);
     int64_t low = W->start[row], high = W->start[row + 1];
     while (low < high) {
         int64_t middle = (low + high) / 2;
@@ -53,7 +53,7 @@ static const double *find_block(const dls_problem *p, int row, int column) {
             high = middle;
     }
     if (low == W->start[row + 1] || W->column[low] != column) return NULL;
-    return W->value + (p->uniform ? low * p->uniform * p->uniform : W->value_start[low]);
+    return dls_block_value(p, W, low, dls_size(p, row));
 }
 
 /* max |A − Bᵀ| over one pair of blocks; B = NULL is zero. */
@@ -71,12 +71,13 @@ static double block_difference(int rows, int columns, const double *A, const dou
 static double asymmetry_of(const dls_problem *p) {
     double worst = 0, largest = 0;
     if (!dls_problem_is_stored(p)) return NAN;
+    const dls_block_matrix *W = dls_problem_matrix(p);
     for (int c = 0; c < p->block_count; c++) {
         int d = dls_size(p, c);
         worst = fmax(worst, block_difference(d, d, dls_diagonal(p, c), dls_diagonal(p, c), &largest));
-        for (int64_t k = p->blocks.start[c]; k < p->blocks.start[c + 1]; k++) {
-            int j = p->blocks.column[k];
-            const double *A = p->blocks.value + (p->uniform ? k * d * d : p->blocks.value_start[k]);
+        for (int64_t k = W->start[c]; k < W->start[c + 1]; k++) {
+            int j = W->column[k];
+            const double *A = dls_block_value(p, W, k, d);
             worst = fmax(worst, block_difference(d, dls_size(p, j), A, find_block(p, j, c), &largest));
         }
     }

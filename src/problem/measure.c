@@ -214,7 +214,7 @@ static void add_energy(const dls_problem *p, int c, const double *r, const doubl
 /* Paper 001 (39) with g_d = 1/λmax(W_cc): a velocity, squared and summed. */
 static void add_gradient(const dls_problem *p, int c, const double *r, const double *u, sums *s) {
     int d = dls_size(p, c);
-    double N[DLS_MAX_BLOCK], room[DLS_ROUND_DIAGONAL];
+    double N[DLS_MAX_BLOCK], room[DLS_MAX_CONTACT_BLOCK * DLS_MAX_CONTACT_BLOCK];
     double largest = small_max_eigenvalue(d, dls_diagonal_in(p, c, room), d);
     cone_natural_map(d, p->mu[c], largest, r, u, N);
     s->gradient += small_dot(d, N, N);

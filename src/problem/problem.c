@@ -6,6 +6,7 @@
 #include "base/parallel.h"
 #include "base/small.h"
 #include "problem/cone.h"
+#include "problem/operator/bodies.h"
 
 #include <limits.h>
 #include <math.h>
@@ -83,6 +84,26 @@ static bool allocate(dls_problem *p, int n, int64_t rows) {
     return p->row && p->kind && p->mu && p->scale && p->b;
 }
 
+static bool begins_run(const dls_problem *p, int c) {
+    return c == 0 || p->kind[c] != p->kind[c - 1] || p->row[c + 1] - p->row[c] != p->row[c] - p->row[c - 1];
+}
+
+static bool cut_runs(dls_problem *p) {
+    int count = 0;
+    for (int c = 0; c < p->block_count; c++) count += begins_run(p, c);
+    p->runs = dls_problem_take(p, count, sizeof(dls_run));
+    if (!p->runs) return false;
+    for (int c = 0; c < p->block_count; c++) {
+        if (begins_run(p, c))
+            p->runs[p->run_count++] = (dls_run){.first = c,
+                                                .row = p->row[c],
+                                                .size = (uint8_t)(p->row[c + 1] - p->row[c]),
+                                                .kind = p->kind[c]};
+        p->runs[p->run_count - 1].end = c + 1;
+    }
+    return true;
+}
+
 /* Fills the block layout; diagonal blocks get their places, not their values. */
 static dls_status lay_out(dls_problem *p, const dls_problem_def *def, dls_error *error) {
     int n = def->block_count, row = 0, first = 0;
@@ -100,6 +121,7 @@ static dls_status lay_out(dls_problem *p, const dls_problem_def *def, dls_error 
         uniform = uniform && size == first && p->kind[c] == DLS_CONTACT;
     }
     p->row[n] = row;
+    if (!cut_runs(p)) return dls_fail_memory(error);
     p->uniform = n > 0 && uniform ? first : 0;
     p->diagonal = dls_problem_take(p, entries + DLS_MAX_BLOCK, sizeof(double));
     if (!p->diagonal) return dls_fail_memory(error);
@@ -185,6 +207,30 @@ static dls_status check_diagonal(const dls_problem *p, int c, dls_error *error) 
     return DLS_OK;
 }
 
+/* w̄ of bilateral blocks that it was not told of: the mean of tr(W_jj)/d over the contacts that each is
+ * coupled with, or over all. */
+static dls_status find_inverse_masses(dls_problem *p, dls_error *error) {
+    int64_t most = 0;
+    for (int c = 0; c < p->block_count; c++)
+        if (p->kind[c] == DLS_BILATERAL && !(p->inverse_mass[c] > 0)) {
+            int64_t coupled = p->op->coupled(p, c, NULL);
+            most = coupled > most ? coupled : most;
+        }
+    int *column = DLS_NEW(int, most + 1);
+    if (!column) return dls_fail_memory(error);
+    for (int c = 0; c < p->block_count; c++) {
+        if (p->kind[c] != DLS_BILATERAL || p->inverse_mass[c] > 0) continue;
+        int64_t coupled = p->op->coupled(p, c, column), count = 0;
+        double sum = 0;
+        for (int64_t k = 0; k < coupled; k++)
+            if (p->kind[column[k]] == DLS_CONTACT) sum += p->scale[column[k]], count++;
+        double mean = count ? sum / (double)count : 0;
+        p->inverse_mass[c] = mean > 0 ? mean : p->mean_scale;
+    }
+    dls_free(column);
+    return DLS_OK;
+}
+
 dls_status dls_problem_finish(dls_problem *p, dls_error *error) {
     double contacts = 0, others = 0;
     for (int c = 0; c < p->block_count; c++) {
@@ -196,12 +242,7 @@ dls_status dls_problem_finish(dls_problem *p, dls_error *error) {
     }
     int bilateral = p->block_count - p->contact_count;
     p->mean_scale = p->contact_count ? contacts / p->contact_count : bilateral ? others / bilateral : 1;
-    for (int c = 0; c < p->block_count && bilateral; c++) {
-        if (p->kind[c] != DLS_BILATERAL || p->inverse_mass[c] > 0) continue;
-        double coupled = p->op->coupled_scale(p, c);
-        p->inverse_mass[c] = coupled > 0 ? coupled : p->mean_scale;
-    }
-    return DLS_OK;
+    return bilateral ? find_inverse_masses(p, error) : DLS_OK;
 }
 
 void dls_problem_destroy(dls_problem *p) {
@@ -216,6 +257,7 @@ void dls_problem_destroy(dls_problem *p) {
     dls_free(p->speed);
     dls_free(p->diagonal);
     dls_free(p->diagonal_start);
+    dls_free(p->runs);
     dls_free(p);
 }
 
@@ -238,7 +280,8 @@ size_t dls_problem_memory(const dls_problem *p) {
     size_t entries = 0;
     for (int c = 0; c < p->block_count && p->diagonal; c++)
         entries += (size_t)(dls_size(p, c) * dls_size(p, c));
-    size_t layout = n * (sizeof(int) + sizeof(uint8_t) + 2 * sizeof(double));
+    size_t layout =
+        (size_t)p->run_count * sizeof(dls_run) + n * (sizeof(int) + sizeof(uint8_t) + 2 * sizeof(double));
     if (p->diagonal_start) layout += n * sizeof(int64_t);
     if (p->inverse_mass) layout += n * sizeof(double);
     if (p->speed) layout += n * sizeof(double);
@@ -247,7 +290,7 @@ size_t dls_problem_memory(const dls_problem *p) {
 
 void dls_problem_diagonal_block(const dls_problem *p, int block, double *Wcc) {
     int d = dls_size(p, block);
-    double room[DLS_ROUND_DIAGONAL];
+    double room[DLS_MAX_CONTACT_BLOCK * DLS_MAX_CONTACT_BLOCK];
     memcpy(Wcc, dls_diagonal_in(p, block, room), sizeof(double) * (size_t)(d * d));
 }
 

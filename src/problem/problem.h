@@ -2,36 +2,18 @@
 #ifndef PROBLEM_PROBLEM_H
 #define PROBLEM_PROBLEM_H
 
+#include <delassus/law.h>
 #include <delassus/problem.h>
 
-/* Off-diagonal blocks of W by rows; diagonal blocks live in the problem. */
-typedef struct dls_block_rows {
-    int64_t *start;       /* block_count + 1 */
-    int *column;          /* ascending in each row */
-    int64_t *value_start; /* of each block in value; NULL where all blocks have one size */
-    double *value;        /* column-major, padded for SIMD */
-} dls_block_rows;
-
-/* A contact of balls, two cache lines; see round_rows.h. */
-typedef struct dls_round_row {
-    double n[3], a_a; /* a = 1/√m of each body, 0 where it cannot move */
-    double t1[3], a_b;
-    double t2[3], beta_a;                    /* β = (arm · n)/√J */
-    double inverse_n, inverse_t, mu, beta_b; /* 1/w_n, 1/w_t */
-} dls_round_row;
-
-/* W = G Gᵀ with G = H L and M⁻¹ = L Lᵀ: body velocities are scaled so that no mass appears in a sweep. */
-typedef struct dls_body_rows {
-    int dof;
-    int *body;            /* two per block, −1 for none */
-    int64_t *row_start;   /* of each block in G; NULL where all blocks have one size */
-    double *G;            /* per block: rows × dof of its first body, row after row, then of its second */
-    int64_t *start;       /* body_count + 1 into entry */
-    int *entry;           /* 2 · block + side of each block that touches the body, ascending */
-    dls_round_row *round; /* instead of G where all bodies are balls */
-} dls_body_rows;
-
 typedef struct dls_operator dls_operator;
+
+/* Consecutive blocks that are alike, and are visited by one kernel. */
+typedef struct dls_run {
+    int first, end; /* blocks */
+    int row;        /* of the first */
+    uint8_t size, kind;
+    uint8_t storage; /* how the operator keeps them; its own affair */
+} dls_run;
 
 enum { DLS_MAX_COLOURS = 64, DLS_NO_COLOUR = 255, DLS_HUB = 64 };
 
@@ -49,13 +31,18 @@ struct dls_problem {
     double *inverse_mass;     /* w̄ of each bilateral block, 1/kg; NULL where there is none */
     double *speed;            /* of the bodies of each block; NULL: 0 */
     dls_workspace *workspace; /* where its arrays are, and it itself; NULL: in blocks of their own */
+    int run_count;
+    dls_run *runs; /* all blocks, in order */
     const dls_operator *op;
-    dls_block_rows blocks; /* used by the stored operator */
-    dls_body_rows bodies;  /* used by the matrix-free operator */
+    void *data; /* how the operator keeps W: only it, and who fills it, knows */
 };
 
-/* What a solver may ask of W. state holds what a sweep carries along (body velocities), state_size doubles;
- * it follows r through changed(). */
+struct dls_visits;
+struct dls_sweep_change;
+
+/* What a solver may ask of W, one row per way to keep it. state holds what a sweep carries along (body
+ * velocities), state_size doubles; it follows r through changed(). Where it says "or NULL", a row may leave
+ * the function out. */
 struct dls_operator {
     const char *name;
     size_t (*state_size)(const dls_problem *p);
@@ -67,18 +54,31 @@ struct dls_operator {
     void (*local)(const dls_problem *p, int c, const double *r, const double *state, double *v);
     /* r_c has changed by delta */
     void (*changed)(const dls_problem *p, int c, const double *delta, double *state);
+    /* W_cc made in room, where the problem has no diagonal blocks in store; or NULL */
+    void (*diagonal)(const dls_problem *p, int c, double *room);
+
+    /* Visits the blocks at the places first … end of the order, by kernels of its own for each run; or NULL:
+     * by local() and changed() */
+    struct dls_sweep_change (*sweep)(struct dls_visits *visits, int first, int end, double *r, bool backward);
+    /* whether its kernel has this law in closed form for a run, and needs nothing prepared; or NULL: never */
+    bool (*knows_law)(const dls_problem *p, const dls_run *run, const dls_law *law);
     /* colour[c] of each block. Blocks c, c+1, … of one chunk (c / chunk) share one, so that a visit in order
      * finds its neighbours in cache; coupled blocks of two chunks never do. DLS_NO_COLOUR for blocks of hubs,
-     * bodies that touch more than DLS_HUB others, and where all colours are taken. scratch: body_count words
-     */
+     * bodies that touch more than DLS_HUB others, and where all colours are taken. scratch: body_count words.
+     * Or NULL: blocks are visited one after the other */
     void (*colour)(const dls_problem *p, int chunk, uint8_t *colour, uint64_t *scratch);
-    /* mean of tr(W_jj)/d over the contacts j that are coupled with block c; 0 where there are none */
-    double (*coupled_scale)(const dls_problem *p, int c);
-    void (*release)(dls_problem *p);
-    size_t (*memory)(const dls_problem *p);
-};
 
-extern const dls_operator dls_operator_stored, dls_operator_bodies, dls_operator_round;
+    /* How many blocks are coupled with c, itself aside; column, or NULL, lists them, ascending */
+    int64_t (*coupled)(const dls_problem *p, int c, int *column);
+    /* W_cj of the k-th of them, column-major */
+    void (*block)(const dls_problem *p, int c, int64_t k, int j, double *W);
+
+    double (*sweep_cost)(const dls_problem *p); /* flops of W in one sweep, laws aside */
+    /* entries of W, or a bound from below where counting would cost as much as assembling */
+    int64_t (*least_entries)(const dls_problem *p);
+    void (*release)(dls_problem *p);
+    size_t (*memory)(const dls_problem *p); /* bytes of data */
+};
 
 static inline int dls_size(const dls_problem *p, int c) {
     return p->uniform ? p->uniform : p->row[c + 1] - p->row[c];
@@ -89,15 +89,10 @@ static inline const double *dls_diagonal(const dls_problem *p, int c) {
     return p->diagonal + (p->uniform ? (int64_t)c * p->uniform * p->uniform : p->diagonal_start[c]);
 }
 
-enum { DLS_ROUND_DIAGONAL = 9 };
-
-/* W_cc of any problem: stored, or of balls diag(w_n, w_t, w_t) made in room. */
+/* W_cc of any problem, as it is stored or made in room. */
 static inline const double *dls_diagonal_in(const dls_problem *p, int c, double *room) {
     if (p->diagonal) return dls_diagonal(p, c);
-    const dls_round_row *row = &p->bodies.round[c];
-    for (int k = 0; k < DLS_ROUND_DIAGONAL; k++) room[k] = 0;
-    room[0] = row->a_a * row->a_a + row->a_b * row->a_b;
-    room[4] = room[8] = room[0] + row->beta_a * row->beta_a + row->beta_b * row->beta_b;
+    p->op->diagonal(p, c, room);
     return room;
 }
 
@@ -110,18 +105,7 @@ void *dls_problem_take(dls_problem *p, int64_t count, size_t size);
 /* Checks the diagonal blocks and computes what follows from them. */
 dls_status dls_problem_finish(dls_problem *p, dls_error *error);
 
-/* A matrix-free problem of contacts of one size in a workspace. Whoever begins it fills mu, b, bodies.body
- * and bodies.G (already H L), or of balls the frames, a and β of bodies.round, before ending it. */
-typedef struct dls_contacts_def {
-    int count, d, body_count, dof;
-    bool round; /* three rows of balls */
-    double reference_velocity;
-} dls_contacts_def;
-
-dls_status dls_problem_begin_contacts(dls_workspace *workspace, const dls_contacts_def *def,
-                                      dls_problem **problem, dls_error *error);
-dls_status dls_problem_end_contacts(dls_problem *p, int threads, dls_error *error);
-/* The same with W stored, in the workspace. */
+/* The same problem with W stored, in the workspace, or where that is NULL in blocks of its own. */
 dls_status dls_problem_assemble_in(const dls_problem *p, dls_workspace *workspace, dls_problem **stored,
                                    dls_error *error);
 

@@ -109,16 +109,9 @@ static int left(const chain *x, int wanted) {
 }
 
 /* Flops of one sweep. */
-static double sweep_flops(const dls_problem *p) {
-    double entries = 0;
-    for (int c = 0; c < p->block_count; c++) entries += (double)dls_size(p, c) * dls_size(p, c);
-    entries *= (double)dls_problem_stored_blocks(p) / (p->block_count ? p->block_count : 1);
-    if (!dls_problem_is_stored(p)) entries = 4.0 * p->row_count * p->bodies.dof;
-    return 2 * entries + LAW_FLOPS * p->block_count;
-}
+static double sweep_flops(const dls_problem *p) { return p->op->sweep_cost(p) + LAW_FLOPS * p->block_count; }
 
-/* A contact problem of a simulation: matrix-free, with its reference velocity. */
-static bool is_step(const dls_problem *p) { return !dls_problem_is_stored(p) && p->reference_velocity > 0; }
+static bool is_step(const chain *x) { return x->options->stop.purpose == DLS_PURPOSE_STEP; }
 
 /* Makes the linear system when it is first wanted; stays without one where a factorisation would cost too
  * much. */
@@ -142,7 +135,7 @@ static dls_status want_system(chain *x, bool *affordable, dls_error *error) {
 /* Whether sweeps that gave up are worth a factorisation. */
 static dls_status worth_factoring(chain *x, bool *worth, dls_error *error) {
     double spent = fmax(STEP_SHARE * x->nlgs.sweeps * sweep_flops(x->problem), x->many ? 0 : STEP_FLOPS);
-    bool step = is_step(x->problem);
+    bool step = is_step(x);
     *worth = false;
     if (step && spent < FACTORISATIONS * dls_system_least_cost(x->problem)) return DLS_OK;
     dls_status status = want_system(x, worth, error);
@@ -159,7 +152,7 @@ static double sweeps_needed(double now, double before, int sweeps, double tolera
 /* Whether the interior point is cheaper than so many sweeps. The system is analysed only when it may be. */
 static dls_status factoring_is_cheaper(chain *x, double sweeps, bool *cheaper, dls_error *error) {
     const dls_problem *p = x->problem;
-    double flops = (is_step(p) ? fmin(sweeps, STEP_SWEEPS) : sweeps) * sweep_flops(p);
+    double flops = (is_step(x) ? fmin(sweeps, STEP_SWEEPS) : sweeps) * sweep_flops(p);
     *cheaper = false;
     if (flops < FACTORISATIONS * dls_system_least_cost(p)) return DLS_OK;
     bool affordable;
@@ -201,7 +194,7 @@ static dls_outcome newton_stage(chain *x, double alpha, int budget) {
 
 /* Long paths are worth it where steps are cheap; a time step that is hard is not worth more than others. */
 static int ipm_budget(const chain *x) {
-    if (is_step(x->problem) && x->many) return left(x, (int)FACTORISATIONS);
+    if (is_step(x) && x->many) return left(x, (int)FACTORISATIONS);
     return left(x, (int)fmin(100, fmax(FACTORISATIONS, IPM_FLOPS / dls_system_cost(x->system))));
 }
 
@@ -263,7 +256,7 @@ static void shake(chain *x, double share, double *error, dls_random *random) {
 static dls_outcome fresh_stage(chain *x, int sweeps) {
     int before = x->nlgs.sweeps;
     stage_begin(x, before);
-    x->nlgs.sweep.relaxation = 1;
+    x->nlgs.sweep.visits.relaxation = 1;
     x->nlgs.alternate = false;
     x->nlgs.acceleration = DLS_PLAIN;
     memset(x->r, 0, sizeof(double) * (size_t)x->problem->row_count);
@@ -309,7 +302,7 @@ static dls_status gradient_stage(chain *x, dls_outcome *outcome, dls_error *erro
     memcpy(x->r, x->monitor.best, sizeof(double) * (size_t)x->problem->row_count);
     if (!dls_apgd_prepare(&apgd, x->problem, &x->gradient, &x->monitor, x->r, x->workspace))
         return dls_fail_memory(error);
-    *outcome = dls_apgd_advance(&apgd, left(x, is_step(x->problem) ? x->nlgs.sweeps / 2 : INT_MAX));
+    *outcome = dls_apgd_advance(&apgd, left(x, is_step(x) ? x->nlgs.sweeps / 2 : INT_MAX));
     stage_end(x, "apgd", apgd.iterations);
     return DLS_OK;
 }
@@ -359,7 +352,7 @@ static dls_status many_stage(chain *x, bool *factoring, dls_outcome *outcome, dl
         *outcome = quasi_newton_stage(x, &pqn);
         if (ended(x, *outcome)) break;
         dls_status status = DLS_OK;
-        if (!is_step(x->problem)) status = factoring_is_cheaper(x, SPENT * x->nlgs.sweeps, factoring, error);
+        if (!is_step(x)) status = factoring_is_cheaper(x, SPENT * x->nlgs.sweeps, factoring, error);
         if (status || *factoring) return status;
     }
     return DLS_OK;
@@ -378,21 +371,21 @@ static dls_status run(chain *x, dls_outcome *outcome, dls_error *error) {
     bool near = x->monitor.best_value < NEAR; /* nearer than the interior point aims: it comes last */
     if (x->many)                              /* near enough, after so many sweeps, and far cheaper */
         *outcome = newton_stage(x, AFTER_IPM_ALPHA, NEWTON_BUDGET);
-    else if (!near && is_step(x->problem))
+    else if (!near && is_step(x))
         *outcome = newton_stage(x, FIRST_ALPHA, STEP_NEWTON_BUDGET);
     if (!ended(x, *outcome) && !near) status = polished_ipm_stage(x, outcome, error);
     if (status || ended(x, *outcome)) return status;
     *outcome = newton_stage(x, FIRST_ALPHA, LAST_NEWTON_BUDGET);
     if (!ended(x, *outcome) && near) status = polished_ipm_stage(x, outcome, error);
     if (status || ended(x, *outcome)) return status;
-    if (!is_step(x->problem) || !x->many) status = restart_stages(x, outcome, error);
+    if (!is_step(x) || !x->many) status = restart_stages(x, outcome, error);
     if (!ended(x, *outcome)) *outcome = DLS_STALLED;
     return status;
 }
 
 static void aim(chain *x) {
     const dls_stop_options *stop = &x->options->stop;
-    if (!is_step(x->problem) || stop->min_iterations == 0 || stop->measure != DLS_STOP_RESIDUAL) return;
+    if (!is_step(x) || stop->min_iterations == 0 || stop->measure != DLS_STOP_RESIDUAL) return;
     double least = fmax(AIM_LEAST * stop->tolerance, AIM_ROUNDING);
     x->nlgs.aim = fmin(stop->tolerance, fmax(AIM_SHARE * x->monitor.value, least));
 }
@@ -407,8 +400,8 @@ static dls_status solve(const dls_problem *p, const void *options, double *r, do
     x.quasi_newton = dls_default_pqn_options();
     x.quasi_newton.gmres_restart = x.quasi_newton.gmres_iterations; /* no room for vectors that never come */
     x.sweeps.stop = x.newton_options.stop = x.gradient.stop = x.quasi_newton.stop = x.options->stop;
-    x.many = p->block_count >= (is_step(p) ? STEP_BLOCKS : STORED_BLOCKS);
-    if (x.many && is_step(p)) x.sweeps.stall_sweeps = 0; /* others decide when sweeps have stalled */
+    x.many = p->block_count >= (is_step(&x) ? STEP_BLOCKS : STORED_BLOCKS);
+    if (x.many && is_step(&x)) x.sweeps.stall_sweeps = 0; /* others decide when sweeps have stalled */
     info->law = dls_law_find(x.sweeps.law)->name;
     if (!dls_monitor_prepare(&x.monitor, p, &x.options->stop, w)) return dls_fail_memory(error);
     dls_monitor_start(&x.monitor, r);

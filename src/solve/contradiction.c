@@ -63,7 +63,7 @@ static double walk(proof *x, int sweeps) {
 static double natural_impulse(const dls_problem *p) {
     double sum = 0;
     for (int c = 0; c < p->block_count; c++) {
-        double room[DLS_ROUND_DIAGONAL];
+        double room[DLS_MAX_CONTACT_BLOCK * DLS_MAX_CONTACT_BLOCK];
         const double *W = dls_diagonal_in(p, c, room);
         for (int i = 0, d = dls_size(p, c); i < d; i++)
             if (W[i + d * i] > 0) sum += fabs(p->b[p->row[c] + i]) / W[i + d * i];

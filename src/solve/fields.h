@@ -49,6 +49,8 @@
         DLS_REAL(type, stop., time_limit, 0, 1e9, "s", "most wall time; 0 for none"),                        \
         DLS_INT(type, stop., check_interval, 0, 2147483647,                                                  \
                 "iterations between true measures; 0: when a free estimate asks for one"),                   \
-        DLS_INT(type, stop., threads, 1, 1024, "results have the same bits for any number")
+        DLS_INT(type, stop., threads, 1, 1024, "results have the same bits for any number"),                 \
+        DLS_CHOICE(type, stop., purpose, 3, "auto|problem|step",                                             \
+                   "of nlgs and auto: a problem alone or a time step; auto: a step in simulations")
 
 #endif

@@ -81,6 +81,7 @@ static void test_quasi_newton_takes_part(void **state) {
     dls_error error;
     bool seen = false;
     o.stop.tolerance = TOLERANCE;
+    o.stop.purpose = DLS_PURPOSE_STEP;
     assert_true(s.last.contacts > 256);
     assert_int_equal(dls_solve(p, dls_solver_find("auto"), &o, r, NULL, NULL, &info, &error), DLS_OK);
     assert_int_equal(info.outcome, DLS_CONVERGED);

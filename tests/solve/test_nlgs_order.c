@@ -1,5 +1,6 @@
 /* Orders of visits: colours that nobody shares, the same bits on any number of threads, hubs, seeds. */
-#include "problem/problem.h"
+#include "problem/matrix.h"
+#include "problem/operator/bodies.h"
 #include "support/sample.h"
 #include "support/scale.h"
 #include "support/scene.h"
@@ -33,10 +34,10 @@ static uint64_t solve(const dls_problem *p, const dls_nlgs_options *options, dou
 /* ---- colours ---- */
 
 static bool share_a_body(const dls_problem *p, int c, int j) {
+    const int *body = dls_rows_of(p)->body;
     for (int s = 0; s < 2; s++)
         for (int t = 0; t < 2; t++)
-            if (p->bodies.body[2 * c + s] >= 0 && p->bodies.body[2 * c + s] == p->bodies.body[2 * j + t])
-                return true;
+            if (body[2 * c + s] >= 0 && body[2 * c + s] == body[2 * j + t]) return true;
     return false;
 }
 
@@ -51,8 +52,8 @@ static int check_colours(const dls_problem *p) {
         without += colour[c] == DLS_NO_COLOUR;
         if (colour[c] == DLS_NO_COLOUR) continue;
         if (dls_problem_is_stored(p))
-            for (int64_t k = p->blocks.start[c]; k < p->blocks.start[c + 1]; k++)
-                assert_true(colour[p->blocks.column[k]] != colour[c]);
+            for (int64_t k = dls_problem_matrix(p)->start[c]; k < dls_problem_matrix(p)->start[c + 1]; k++)
+                assert_true(colour[dls_problem_matrix(p)->column[k]] != colour[c]);
         else
             for (int j = 0; j < c; j++) assert_true(colour[j] != colour[c] || !share_a_body(p, c, j));
     }

@@ -276,9 +276,14 @@ static dls_contact_state prepared_solve(const dls_law_options *options, int d, c
     return r[0] > 0 ? DLS_STICK : DLS_OPEN;
 }
 
-static const dls_law user_laws[] = {{"faulty", "exact, but not always", NULL, NULL, faulty_solve},
-                                    {"hopeless", NULL, NULL, NULL, hopeless_solve},
-                                    {"prepared", "projected", data_size, data_prepare, prepared_solve}};
+static const dls_law user_laws[] = {
+    {.name = "faulty", .summary = "exact, but not always", .solve = faulty_solve},
+    {.name = "hopeless", .solve = hopeless_solve},
+    {.name = "prepared",
+     .summary = "projected",
+     .data_size = data_size,
+     .prepare = data_prepare,
+     .solve = prepared_solve}};
 
 static int register_laws(void **state) {
     (void)state;

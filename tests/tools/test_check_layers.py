@@ -67,7 +67,7 @@ def test_public_include_against_the_arrows():
 
 
 def test_public_header_of_another_name_has_a_room():
-    expect("src/problem/cone.c", "#include <delassus/law.h>\n", "problem must not know solve")
+    expect("src/base/error.c", "#include <delassus/law.h>\n", "base must not know problem")
 
 
 def test_umbrella_header_is_not_for_the_library():
@@ -91,6 +91,13 @@ def test_inner_rooms_against_the_arrows():
     expect("src/problem/measure.c", '#include "solve/law/law.h"\n', "problem must not know solve/law")
     complaints = check(**{"src/solve/global/pqn.h": "", "src/solve/law/exact.c": '#include "solve/global/pqn.h"\n'})
     assert "solve/law must not know solve/global" in complaints, complaints
+
+
+def test_solvers_do_not_see_how_an_operator_keeps_its_data():
+    inner = {"src/problem/operator/bodies.h": "", "src/assemble/contacts.c": '#include "problem/operator/bodies.h"\n'}
+    assert check(**inner) == ""
+    complaints = check(**inner, **{"src/solve/global/newton.c": '#include "problem/operator/bodies.h"\n'})
+    assert "solve/global must not know problem/operator" in complaints, complaints
 
 
 def test_what_the_program_shares_knows_no_commands():

@@ -5,8 +5,7 @@
 #include "base/memory.h"
 #include "base/random.h"
 #include "base/vector.h"
-#include "problem/bodies.h"
-#include "problem/round_rows.h"
+#include "problem/operator/bodies.h"
 #include "solve/sweep/sweep.h"
 
 #include <math.h>
@@ -14,7 +13,7 @@
 
 enum { CONTACTS = 800, BODIES = 400, LONGEST_REST = 15 };
 
-typedef enum kind { PLANAR, SPATIAL, BALLS, KINDS } kind;
+typedef enum kind { PLANAR, SPATIAL, BALLS, MIXED, KINDS } kind;
 
 typedef struct heap {
     dls_workspace *space;
@@ -41,7 +40,7 @@ static void fill_ball(dls_random *g, const double *root, int a, int b, dls_round
 
 static void fill_rows(dls_random *g, kind what, const double *root, dls_problem *balls, dls_problem *p,
                       int c) {
-    int *body = p->bodies.body + 2 * c;
+    int *body = dls_rows_of(p)->body + 2 * c;
     body[0] = (int)dls_random_below(g, BODIES);
     body[1] = (body[0] + 1 + (int)dls_random_below(g, 6)) % BODIES;
     p->mu[c] = c % 5 ? dls_random_between(g, 0, 0.8) : 0;
@@ -49,13 +48,18 @@ static void fill_rows(dls_random *g, kind what, const double *root, dls_problem 
         double angle = dls_random_between(g, 0, 6.28), n[2] = {cos(angle), sin(angle)};
         for (int side = 0; side < 2; side++)
             fill_planar(n, side ? 1 : -1, root[body[side]], side ? -1.2 : 1.2, 0.2 * dls_random_normal(g),
-                        p->bodies.G + 12 * c + 6 * side);
+                        dls_rows_of(p)->G + 12 * c + 6 * side);
         return;
     }
-    fill_ball(g, root, body[0], body[1], &balls->bodies.round[c]);
-    memcpy(balls->bodies.body + 2 * c, body, 2 * sizeof *body);
+    fill_ball(g, root, body[0], body[1], &dls_rows_of(balls)->round[c]);
+    memcpy(dls_rows_of(balls)->body + 2 * c, body, 2 * sizeof *body);
     balls->mu[c] = p->mu[c];
-    for (int side = 0; side < 2; side++) dls_round_side(balls, c, side, p->bodies.G + 36 * c + 18 * side);
+    for (int side = 0; side < 2; side++) {
+        dls_body_rows spatial = {.dof = 6, .round = dls_rows_of(balls)->round};
+        dls_balls_side(&spatial, c, side, dls_side_of(p, c, side));
+        if (!dls_is_ball(dls_rows_of(balls), c))
+            dls_balls_side(dls_rows_of(balls), c, side, dls_side_of(balls, c, side));
+    }
 }
 
 /* b = G y + gap: bodies that run into each other across gaps. With all of them at rest no contact closes, so
@@ -67,8 +71,8 @@ static void fill_b(dls_random *g, const double *y, int d, dls_problem *p, int c)
         *b = k ? 0 : dls_random_between(g, 0, 1);
         for (int side = 0; side < 2; side++)
             for (int i = 0; i < dof; i++)
-                *b += p->bodies.G[2 * c * d * dof + side * d * dof + k * dof + i] *
-                      y[6 * p->bodies.body[2 * c + side] + i];
+                *b += dls_rows_of(p)->G[2 * c * d * dof + side * d * dof + k * dof + i] *
+                      y[6 * dls_rows_of(p)->body[2 * c + side] + i];
     }
 }
 
@@ -77,10 +81,12 @@ static heap make_heap(kind what, uint64_t seed) {
     dls_random g = {seed};
     dls_error error;
     dls_problem *balls = NULL, *rows;
+    uint8_t is_ball[CONTACTS];
+    for (int c = 0; c < CONTACTS; c++) is_ball[c] = what != MIXED || c % 11 > 2;
     double root[BODIES], y[6 * BODIES];
-    dls_contacts_def def = {CONTACTS, h.d, BODIES, h.d == 2 ? 3 : 6, false, 0.1};
+    dls_contacts_def def = {CONTACTS, h.d, BODIES, 0.1, NULL};
     assert_int_equal(dls_problem_begin_contacts(h.space, &def, &rows, &error), DLS_OK);
-    def.round = true;
+    def.ball = is_ball;
     if (what != PLANAR) assert_int_equal(dls_problem_begin_contacts(h.space, &def, &balls, &error), DLS_OK);
     for (int i = 0; i < BODIES; i++) root[i] = dls_random_between(&g, 0.7, 1.4);
     for (int i = 0; i < 6 * BODIES; i++) y[i] = dls_random_normal(&g);
@@ -89,7 +95,7 @@ static heap make_heap(kind what, uint64_t seed) {
         fill_b(&g, y, h.d, rows, c);
     }
     if (balls) memcpy(balls->b, rows->b, sizeof(double) * 3 * CONTACTS);
-    h.problem = what == BALLS ? balls : rows;
+    h.problem = what >= BALLS ? balls : rows;
     assert_int_equal(dls_problem_end_contacts(h.problem, 1, &error), DLS_OK);
     return h;
 }
@@ -100,6 +106,7 @@ static dls_solve_info solve(const heap *h, dls_acceleration acceleration, dls_or
     dls_solve_info info;
     dls_error error;
     o.stop.tolerance = 1e-9;
+    o.stop.purpose = DLS_PURPOSE_STEP;
     o.stop.threads = threads;
     o.stop.max_iterations = 4000;
     o.acceleration = acceleration;
@@ -122,6 +129,7 @@ static dls_sweep begin_sweep(const heap *h, dls_acceleration acceleration, doubl
     dls_error error;
     dls_nlgs_options o = dls_default_nlgs_options();
     o.acceleration = acceleration;
+    o.stop.purpose = DLS_PURPOSE_STEP;
     assert_int_equal(dls_sweep_prepare(&s, h->problem, &o, h->space, &error), DLS_OK);
     memset(r, 0, sizeof(double) * (size_t)(h->d * CONTACTS));
     dls_sweep_start(&s, r);
@@ -135,7 +143,7 @@ static void test_late_contacts_close(void **state) {
         heap h = make_heap(k, 3 + (uint64_t)k);
         double r[3 * CONTACTS], u[3 * CONTACTS], plain_r[3 * CONTACTS], plain_u[3 * CONTACTS];
         dls_sweep s = begin_sweep(&h, DLS_PLAIN, r);
-        assert_null(s.rest); /* plain sweeps visit all, always */
+        assert_null(s.visits.rest); /* plain sweeps visit all, always */
         dls_solve_info info = solve(&h, DLS_MOMENTUM, DLS_ORDER_AUTO, 1, r, u);
         dls_solve_info plain = solve(&h, DLS_PLAIN, DLS_ORDER_AUTO, 1, plain_r, plain_u);
         assert_int_equal(plain.outcome, DLS_CONVERGED);
@@ -161,18 +169,18 @@ static void test_rests_have_an_end(void **state) {
         int missed[CONTACTS] = {0}, late = 0, longest = 0;
         bool was_open[CONTACTS];
         dls_sweep s = begin_sweep(&h, DLS_MOMENTUM, r);
-        assert_non_null(s.rest);
+        assert_non_null(s.visits.rest);
         memset(was_open, true, sizeof was_open);
         for (int sweep = 1; sweep <= 200; sweep++) {
             uint8_t before[CONTACTS];
-            memcpy(before, s.rest, sizeof before);
+            memcpy(before, s.visits.rest, sizeof before);
             dls_sweep_run(&s, r, false);
             for (int c = 0; c < CONTACTS; c++) {
                 bool loaded = r[h.d * c] > 0;
                 missed[c] = before[c] ? missed[c] + 1 : 0;
                 longest = missed[c] > longest ? missed[c] : longest;
-                if (before[c]) assert_int_equal(s.rest[c], before[c] - 1);
-                if (loaded) assert_int_equal(s.rest[c], 0);
+                if (before[c]) assert_int_equal(s.visits.rest[c], before[c] - 1);
+                if (loaded) assert_int_equal(s.visits.rest[c], 0);
                 late += loaded && was_open[c] && sweep > 1;
                 was_open[c] = !loaded;
             }
@@ -180,7 +188,7 @@ static void test_rests_have_an_end(void **state) {
         assert_int_equal(longest, LONGEST_REST);
         assert_true(late > CONTACTS / 50);
         dls_sweep_start(&s, r);
-        for (int c = 0; c < CONTACTS; c++) assert_true(s.rest[c] == 0 && s.pause[c] == 0);
+        for (int c = 0; c < CONTACTS; c++) assert_true(s.visits.rest[c] == 0 && s.visits.pause[c] == 0);
         dls_workspace_destroy(h.space);
     }
 }
@@ -191,19 +199,20 @@ static void test_row_wakes_one_by_one(void **state) {
     (void)state;
     enum { CHAINS = 100, LINKS = 3, COUNT = CHAINS * LINKS };
     dls_workspace *space = dls_workspace_create();
-    dls_contacts_def def = {COUNT, 2, CHAINS * (LINKS + 1), 3, false, 0.1};
+    dls_contacts_def def = {COUNT, 2, CHAINS * (LINKS + 1), 0.1, NULL};
     dls_problem *p;
     dls_error error;
     dls_sweep s;
     dls_nlgs_options o = dls_default_nlgs_options();
     double r[2 * COUNT] = {0};
     o.acceleration = DLS_MOMENTUM;
+    o.stop.purpose = DLS_PURPOSE_STEP;
     assert_int_equal(dls_problem_begin_contacts(space, &def, &p, &error), DLS_OK);
     for (int c = 0; c < COUNT; c++) {
         int link = LINKS - 1 - c % LINKS, body = c / LINKS * (LINKS + 1) + link;
         for (int side = 0; side < 2; side++) {
-            p->bodies.body[2 * c + side] = body + side;
-            fill_planar((double[2]){1, 0}, side ? 1 : -1, 1, 0, 0, p->bodies.G + 12 * c + 6 * side);
+            dls_rows_of(p)->body[2 * c + side] = body + side;
+            fill_planar((double[2]){1, 0}, side ? 1 : -1, 1, 0, 0, dls_rows_of(p)->G + 12 * c + 6 * side);
         }
         p->mu[c] = 0;
         p->b[2 * c] = link ? 0.01 : -1; /* the first is hit, the others are a little apart */
@@ -211,7 +220,7 @@ static void test_row_wakes_one_by_one(void **state) {
     }
     assert_int_equal(dls_problem_end_contacts(p, 1, &error), DLS_OK);
     assert_int_equal(dls_sweep_prepare(&s, p, &o, space, &error), DLS_OK);
-    assert_non_null(s.rest);
+    assert_non_null(s.visits.rest);
     dls_sweep_start(&s, r);
     static const int closes_in[LINKS] = {7, 3, 1};
     for (int sweep = 1; sweep <= 7; sweep++) {
@@ -229,19 +238,19 @@ static void test_four_are_as_one_by_one(void **state) {
     (void)state;
     heap h = make_heap(BALLS, 21);
     for (int c = 0; c < CONTACTS; c += 9) {
-        dls_round_row *row = &h.problem->bodies.round[c];
-        h.problem->bodies.body[2 * c + c % 2] = -1;
+        dls_round_row *row = &dls_rows_of(h.problem)->round[c];
+        dls_rows_of(h.problem)->body[2 * c + c % 2] = -1;
         *(c % 2 ? &row->a_b : &row->a_a) = *(c % 2 ? &row->beta_b : &row->beta_a) = 0;
     }
     double r[3 * CONTACTS], alone_r[3 * CONTACTS];
     dls_sweep s = begin_sweep(&h, DLS_MOMENTUM, r), alone = begin_sweep(&h, DLS_MOMENTUM, alone_r);
-    alone.increments = true;
+    alone.visits.increments = true;
     for (int sweep = 0; sweep < 40; sweep++) {
         dls_sweep_change change = dls_sweep_run(&s, r, sweep % 3 == 2);
         dls_sweep_change alone_change = dls_sweep_run(&alone, alone_r, sweep % 3 == 2);
         assert_true(distance(3 * CONTACTS, r, alone_r) < 1e-12);
         assert_true(fabs(change.velocity2 - alone_change.velocity2) <= 1e-10 * alone_change.velocity2);
-        assert_memory_equal(s.rest, alone.rest, 2 * CONTACTS);
+        assert_memory_equal(s.visits.rest, alone.visits.rest, 2 * CONTACTS);
     }
     int loaded = 0;
     for (int c = 0; c < CONTACTS; c++) loaded += r[3 * c] > 0;

@@ -37,7 +37,7 @@ static void velocity(dls_pqn *s, const double *r, double *u) {
 static inline void linearize_block(dls_pqn *s, int c, int d, int row, int64_t place) {
     const dls_problem *p = s->problem;
     double *X = s->X + place, *Y = s->Y + place, *C = s->C + row, *inverse = s->inverse + place;
-    double D[SMALL_MAX * SMALL_MAX], room[DLS_ROUND_DIAGONAL];
+    double D[SMALL_MAX * SMALL_MAX], room[DLS_MAX_CONTACT_BLOCK * DLS_MAX_CONTACT_BLOCK];
     const double *W = dls_diagonal_in(p, c, room);
     if (p->kind[c] == DLS_CONTACT) {
         dls_smoothed_law(d, p->mu[c], s->rho, s->omega, s->r + row, s->u + row, C, X, Y);
@@ -227,7 +227,7 @@ static void set_parameters(dls_pqn *s) {
     const dls_pqn_options *o = s->options;
     double least = INFINITY, largest = 0, sum = 0, b2 = 0;
     for (int c = 0; c < p->block_count; c++) {
-        double room[DLS_ROUND_DIAGONAL];
+        double room[DLS_MAX_CONTACT_BLOCK * DLS_MAX_CONTACT_BLOCK];
         const double *W = dls_diagonal_in(p, c, room);
         for (int i = 0, d = dls_size(p, c); i < d; i++) {
             least = fmin(least, W[i + d * i]);

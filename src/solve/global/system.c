@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/small.h"
+#include "problem/matrix.h"
 
 #include <klu.h>
 #include <math.h>
@@ -27,6 +28,7 @@ enum { ALWAYS_DENSE = 90 };
 
 struct dls_system {
     const dls_problem *problem;
+    const dls_block_matrix *W;
     bool dense;
     double cost;
     int64_t factor_count;
@@ -91,9 +93,8 @@ static void diagonal_block(const dls_system *s, int c, double *J) {
 /* The off-diagonal block k of row c. */
 static void coupling_block(const dls_system *s, int c, int64_t k, double *J) {
     const dls_problem *p = s->problem;
-    int d = dls_size(p, c), e = dls_size(p, p->blocks.column[k]);
-    const double *W = p->blocks.value + (p->uniform ? k * d * d : p->blocks.value_start[k]);
-    multiply_block(d, e, s->B + block_place(p, c), W, J);
+    int d = dls_size(p, c), e = dls_size(p, s->W->column[k]);
+    multiply_block(d, e, s->B + block_place(p, c), dls_block_value(p, s->W, k, d), J);
 }
 
 static void fill_dense(dls_system *s) {
@@ -103,9 +104,9 @@ static void fill_dense(dls_system *s) {
     for (int c = 0; c < p->block_count; c++) {
         int row = s->place[p->row[c]], d = dls_size(p, c);
         if (row < 0) continue;
-        for (int64_t k = p->blocks.start[c] - 1; k < p->blocks.start[c + 1]; k++) {
-            bool diagonal = k < p->blocks.start[c];
-            int other = diagonal ? c : p->blocks.column[k], column = s->place[p->row[other]];
+        for (int64_t k = s->W->start[c] - 1; k < s->W->start[c + 1]; k++) {
+            bool diagonal = k < s->W->start[c];
+            int other = diagonal ? c : s->W->column[k], column = s->place[p->row[other]];
             if (column < 0) continue;
             if (diagonal)
                 diagonal_block(s, c, J);
@@ -123,13 +124,13 @@ static int fill_sparse_row(dls_system *s, int c, int at) {
     const dls_problem *p = s->problem;
     int d = dls_size(p, c), width = 0, entry = 0;
     bool before = true; /* the diagonal block is still to come */
-    for (int64_t k = p->blocks.start[c]; k < p->blocks.start[c + 1]; k++)
-        if (s->place[p->row[p->blocks.column[k]]] >= 0) width += dls_size(p, p->blocks.column[k]);
+    for (int64_t k = s->W->start[c]; k < s->W->start[c + 1]; k++)
+        if (s->place[p->row[s->W->column[k]]] >= 0) width += dls_size(p, s->W->column[k]);
     width += d;
-    for (int64_t k = p->blocks.start[c]; k <= p->blocks.start[c + 1]; k++) {
+    for (int64_t k = s->W->start[c]; k <= s->W->start[c + 1]; k++) {
         double J[DLS_MAX_BLOCK * DLS_MAX_BLOCK];
-        bool last = k == p->blocks.start[c + 1];
-        if (before && (last || p->blocks.column[k] > c)) {
+        bool last = k == s->W->start[c + 1];
+        if (before && (last || s->W->column[k] > c)) {
             diagonal_block(s, c, J);
             for (int j = 0; j < d; j++, entry++)
                 for (int i = 0; i < d; i++) {
@@ -139,7 +140,7 @@ static int fill_sparse_row(dls_system *s, int c, int at) {
             before = false;
         }
         if (last) break;
-        int other = p->blocks.column[k], column = s->place[p->row[other]];
+        int other = s->W->column[k], column = s->place[p->row[other]];
         if (column < 0) continue;
         coupling_block(s, c, k, J);
         for (int j = 0, e = dls_size(p, other); j < e; j++, entry++)
@@ -244,8 +245,8 @@ static void move_given(const dls_system *s, int c, const double *x, double *righ
     const dls_problem *p = s->problem;
     int d = dls_size(p, c);
     double J[DLS_MAX_BLOCK * DLS_MAX_BLOCK];
-    for (int64_t k = p->blocks.start[c]; k < p->blocks.start[c + 1]; k++) {
-        int other = p->blocks.column[k], e = dls_size(p, other);
+    for (int64_t k = s->W->start[c]; k < s->W->start[c + 1]; k++) {
+        int other = s->W->column[k], e = dls_size(p, other);
         const double *given = x + p->row[other];
         if (s->place[p->row[other]] >= 0 || small_dot(e, given, given) == 0) continue;
         coupling_block(s, c, k, J);
@@ -282,38 +283,13 @@ int64_t dls_system_factor_count(const dls_system *s) { return s->factor_count; }
 
 /* ---- creation ---- */
 
-/* Two blocks share at most two bodies, so half of what bodies see is a bound from below where W is not
- * stored. */
-static int64_t least_entry_count(const dls_problem *p) {
-    int64_t count = 0;
-    for (int body = 0; body < p->body_count; body++) {
-        int64_t rows = 0;
-        for (int64_t k = p->bodies.start[body]; k < p->bodies.start[body + 1]; k++)
-            rows += dls_size(p, p->bodies.entry[k] / 2);
-        count += rows * rows / 2;
-    }
-    return count;
-}
-
-static int64_t entry_count(const dls_problem *p) {
-    int64_t count = 0;
-    if (!dls_problem_is_stored(p)) return least_entry_count(p);
-    for (int c = 0; c < p->block_count; c++) {
-        int64_t d = dls_size(p, c);
-        count += d * d;
-        for (int64_t k = p->blocks.start[c]; k < p->blocks.start[c + 1]; k++)
-            count += d * dls_size(p, p->blocks.column[k]);
-    }
-    return count;
-}
-
 double dls_system_least_cost(const dls_problem *p) {
-    return ENTRY_COST * (double)entry_count(p) + ROW_COST * p->row_count;
+    return ENTRY_COST * (double)p->op->least_entries(p) + ROW_COST * p->row_count;
 }
 
 static dls_status allocate(dls_system *s, dls_error *error) {
     const dls_problem *p = s->problem;
-    int64_t n = p->row_count, entries = entry_count(p);
+    int64_t n = p->row_count, entries = p->op->least_entries(p);
     if (entries > INT32_MAX)
         return dls_fail(error, DLS_ERROR_NUMERIC, "W has too many entries to be factored");
     s->place = DLS_NEW(int, n);
@@ -362,6 +338,7 @@ dls_status dls_system_create(const dls_problem *problem, double max_cost, dls_sy
     *system = NULL;
     if (!s) return dls_fail_memory(error);
     s->problem = problem;
+    s->W = dls_problem_matrix(problem);
     klu_defaults(&s->common);
     dls_status status = allocate(s, error);
     if (!status) status = choose(s, max_cost, error);

@@ -26,4 +26,5 @@ const dls_law dls_law_exact = {
     .data_size = exact_data_size,
     .prepare = exact_prepare,
     .solve = exact_solve,
+    .exact = true,
 };

@@ -20,7 +20,7 @@ enum {
     FEW_AIM_SWEEPS = 64,
     ANDERSON_PATIENCE = 100,
     LARGE = 4096,
-    LARGE_BODIES = 256
+    LARGE_STEP = 256
 };
 
 /* ---- acceleration ---- */
@@ -67,8 +67,8 @@ static void accelerate_momentum(dls_nlgs *x, int sweep, double *r) {
         m->last_r[i] = now;
     }
     for (size_t i = 0; i < states; i++) {
-        double now = x->sweep.state[i];
-        x->sweep.state[i] += beta * (now - m->last_state[i]);
+        double now = x->sweep.visits.state[i];
+        x->sweep.visits.state[i] += beta * (now - m->last_state[i]);
         m->last_state[i] = now;
     }
 }
@@ -81,14 +81,15 @@ static void start_momentum(dls_nlgs *x, const double *r) {
     m->cap = 0.9;
     m->least = INFINITY;
     memcpy(m->last_r, r, sizeof(double) * (size_t)x->problem->row_count);
-    memcpy(m->last_state, x->sweep.state, sizeof(double) * states);
+    memcpy(m->last_state, x->sweep.visits.state, sizeof(double) * states);
 }
 
 static bool prepare_acceleration(dls_nlgs *x, const double *r, dls_workspace *w) {
     const dls_nlgs_options *o = x->options;
     size_t n = (size_t)x->problem->row_count, states = x->problem->op->state_size(x->problem);
-    /* without W in store Anderson pays a product for every step, momentum none */
-    int large = dls_problem_is_stored(x->problem) ? LARGE : LARGE_BODIES;
+    /* the next step begins near this one's end, where momentum soon runs; Anderson pays a product for a step
+     */
+    int large = o->stop.purpose == DLS_PURPOSE_STEP ? LARGE_STEP : LARGE;
     x->acceleration = o->acceleration;
     if (x->acceleration == DLS_ACCELERATION_AUTO)
         x->acceleration = x->problem->block_count < large ? DLS_ANDERSON : DLS_MOMENTUM;
@@ -123,8 +124,8 @@ static bool change_ways(dls_nlgs *x, const double *g) {
     if (!x->options->adapt) return false;
     if (x->acceleration == DLS_ANDERSON) {
         start_momentum(x, g);
-    } else if (x->sweep.relaxation > CAUTIOUS_RELAXATION) {
-        x->sweep.relaxation = CAUTIOUS_RELAXATION;
+    } else if (x->sweep.visits.relaxation > CAUTIOUS_RELAXATION) {
+        x->sweep.visits.relaxation = CAUTIOUS_RELAXATION;
     } else if (!x->alternate) {
         x->alternate = true;
     } else {
@@ -154,7 +155,7 @@ static bool good_enough(dls_nlgs *x, bool late) {
     const dls_stop_options *stop = &x->options->stop;
     if (x->sweeps < stop->min_iterations) return false;
     if (x->aim_until == 0)
-        x->aim_until = x->sweeps + (x->problem->block_count < LARGE_BODIES ? FEW_AIM_SWEEPS : AIM_SWEEPS);
+        x->aim_until = x->sweeps + (x->problem->block_count < LARGE_STEP ? FEW_AIM_SWEEPS : AIM_SWEEPS);
     return late || x->monitor->value <= x->aim || x->sweeps >= x->aim_until ||
            x->sweeps >= stop->max_iterations;
 }
@@ -263,7 +264,7 @@ static dls_status solve(const dls_problem *p, const void *options, double *r, do
     if (!(monitor.value <= o->stop.tolerance) || o->stop.min_iterations > 0)
         info->outcome = dls_nlgs_advance(&x, r, o->stop.max_iterations);
     if (info->outcome != DLS_CONVERGED) memcpy(r, monitor.best, sizeof(double) * (size_t)p->row_count);
-    info->law = x.sweep.law->name;
+    info->law = x.sweep.visits.law->name;
     info->stop_value = info->outcome == DLS_CONVERGED ? monitor.value : monitor.best_value;
     info->iterations = x.sweeps;
     info->unsolved = x.unsolved;
@@ -299,8 +300,9 @@ static const dls_field fields[] = {
     DLS_INT(dls_nlgs_options, , seed, 0, 2147483647, "of the random order"),
     DLS_BOOL(dls_nlgs_options, , alternate, "every other sweep runs backward"),
     DLS_REAL(dls_nlgs_options, , relaxation, 0.01, 1.99, "1", "ω in r + ω (law(r) − r)"),
-    DLS_CHOICE(dls_nlgs_options, , acceleration, 4, "auto|anderson|momentum|plain",
-               "of the sweeps; auto: anderson for small problems, momentum for large and matrix-free ones"),
+    DLS_CHOICE(
+        dls_nlgs_options, , acceleration, 4, "auto|anderson|momentum|plain",
+        "of the sweeps; auto: anderson for small problems, momentum for large ones and larger time steps"),
     DLS_INT(dls_nlgs_options, , window, 1, DLS_MAX_WINDOW, "differences that Anderson keeps"),
     DLS_INT(dls_nlgs_options, , window_reset, 1, 1000000, "sweeps after which they are dropped"),
     DLS_INT(dls_nlgs_options, , stall_sweeps, 0, 2147483647,

@@ -6,16 +6,23 @@
  *     W_cc = diag(w_n, w_t, w_t),   w_n = a_A² + a_B²,   w_t = w_n + β_A² + β_B²
  *
  * A body's state is eight numbers: v, 0, w, 0. */
-#ifndef PROBLEM_ROUND_ROWS_H
-#define PROBLEM_ROUND_ROWS_H
+#ifndef PROBLEM_OPERATOR_ROUND_ROWS_H
+#define PROBLEM_OPERATOR_ROUND_ROWS_H
 
 #include "base/simd.h"
-#include "problem/problem.h"
 
 #include <float.h>
 #include <math.h>
 
 enum { ROUND_STATE = 8 };
+
+/* Two cache lines. */
+typedef struct dls_round_row {
+    double n[3], a_a; /* a = 1/√m of each body, 0 where it cannot move */
+    double t1[3], a_b;
+    double t2[3], beta_a;                    /* β = (arm · n)/√J */
+    double inverse_n, inverse_t, mu, beta_b; /* 1/w_n, 1/w_t */
+} dls_round_row;
 
 /* u − b as three vectors whose numbers are still to be summed. The fourth numbers of n, t₁, t₂ meet the zeros
  * of the states. */

@@ -2,8 +2,9 @@
  * cycles, a root and a division among them, that the next visit of the same body must wait for: the places
  * are cut into four streams that advance side by side, and four contacts that share no body are one visit. */
 #include "base/simd.h"
-#include "problem/round_rows.h"
-#include "solve/sweep/sweep_parts.h"
+#include "problem/operator/bodies.h"
+#include "problem/operator/round_rows.h"
+#include "problem/operator/visits.h"
 
 enum { STREAMS = 4, CACHED_CONTACTS = 100000 };
 
@@ -18,15 +19,28 @@ typedef struct still_state {
     double state[ROUND_STATE];
 } still_state;
 
-static inline double *state_of(const dls_sweep *s, int body, still_state *still) {
-    return body >= 0 ? s->state + (int64_t)ROUND_STATE * body : still->state;
+/* A run of balls: its numbers by the number of a contact. */
+typedef struct balls {
+    dls_visits *visits;
+    const dls_round_row *row;
+    const int *body;
+    const double *scale, *b;
+    double *r, *state;
+    int64_t offset; /* row of what would be contact 0 */
+} balls;
+
+static inline int64_t row_of(const balls *x, int c) { return x->offset + 3 * (int64_t)c; }
+
+static inline double *state_of(const balls *x, int body, still_state *still) {
+    return body >= 0 ? x->state + (int64_t)ROUND_STATE * body : still->state;
 }
 
 /* ---- one contact ---- */
 
-/* r_c ← r_c + ω (x − r_c), as dls_sweep_enter; a sum is enough where nobody asks for the largest step. */
-static inline bool enter_round(dls_sweep *s, double scale, double *x, double *rc, dls_sweep_change *change) {
-    if (s->increments) return dls_sweep_enter(s, 3, scale, x, rc, change);
+/* r_c ← r_c + ω (x − r_c), as dls_visit_enter; a sum is enough where nobody asks for the largest step. */
+static inline bool enter_round(const dls_visits *s, double scale, double *x, double *rc,
+                               dls_sweep_change *change) {
+    if (s->increments) return dls_visit_enter(s, 3, scale, x, rc, change);
     double sum = 0;
     for (int k = 0; k < 3; k++) {
         x[k] = s->relaxation * (x[k] - rc[k]);
@@ -37,22 +51,20 @@ static inline bool enter_round(dls_sweep *s, double scale, double *x, double *rc
     return sum > 0;
 }
 
-static inline __attribute__((always_inline)) void visit_one(dls_sweep *s, int c, double *r,
+static inline __attribute__((always_inline)) void visit_one(const balls *run, int c,
                                                             dls_sweep_change *change) {
-    const dls_problem *p = s->problem;
-    const dls_round_row *row = &p->bodies.round[c];
-    const int *body = p->bodies.body + 2 * (int64_t)c;
+    const dls_round_row *row = &run->row[c];
+    const int *body = run->body + 2 * (int64_t)c;
     still_state still = {{0}};
-    double *rc = r + 3 * (int64_t)c, *a = state_of(s, body[0], &still), *b = state_of(s, body[1], &still);
+    double *rc = run->r + row_of(run, c), *a = state_of(run, body[0], &still),
+           *b = state_of(run, body[1], &still);
     double u[3], x[3];
-    for (int k = 0; k < 3; k++) u[k] = p->b[3 * (int64_t)c + k], x[k] = rc[k];
+    for (int k = 0; k < 3; k++) u[k] = run->b[row_of(run, c) + k], x[k] = rc[k];
     round_gather(row, a, b, u);
     round_solve(row, u, x);
-    if (!enter_round(s, p->scale[c], x, rc, change)) {
-        if (s->rest && rc[0] == 0) dls_sweep_let_rest(s, c);
-        return;
-    }
-    if (s->rest) s->pause[c] = 0;
+    bool moved = enter_round(run->visits, run->scale[c], x, rc, change);
+    dls_visit_rest(run->visits, c, moved, rc[0]);
+    if (!moved) return;
     round_push push;
     round_push_of(row, x, &push);
     round_scatter(&push, -row->a_a, -row->beta_a, a);
@@ -102,16 +114,14 @@ typedef struct four {
     double *r[STREAMS], *a[STREAMS], *b[STREAMS];
 } four;
 
-static inline void find_four(const dls_sweep *s, const int c[STREAMS], double *r, still_state *still,
-                             four *x) {
-    const dls_problem *p = s->problem;
+static inline void find_four(const balls *run, const int c[STREAMS], still_state *still, four *x) {
     for (int k = 0; k < STREAMS; k++) {
-        const int *body = p->bodies.body + 2 * (int64_t)c[k];
-        x->row[k] = &p->bodies.round[c[k]];
-        x->free[k] = p->b + 3 * (int64_t)c[k];
-        x->r[k] = r + 3 * (int64_t)c[k];
-        x->a[k] = state_of(s, body[0], still);
-        x->b[k] = state_of(s, body[1], still);
+        const int *body = run->body + 2 * (int64_t)c[k];
+        x->row[k] = &run->row[c[k]];
+        x->free[k] = run->b + row_of(run, c[k]);
+        x->r[k] = run->r + row_of(run, c[k]);
+        x->a[k] = state_of(run, body[0], still);
+        x->b[k] = state_of(run, body[1], still);
     }
 }
 
@@ -156,26 +166,22 @@ static inline void scatter_four(const four *x, const dls_v4 step[STREAMS]) {
 }
 
 /* As four times visit_one, for contacts that share no body; returns Σ |Δr_c / ρ_c|². */
-static inline double visit_four(dls_sweep *s, const int c[STREAMS], double *r) {
+static inline double visit_four(const balls *run, const int c[STREAMS]) {
     still_state still = {{0}};
     four x;
     lanes3 u, lanes;
     dls_v4 step[STREAMS];
     double sum = 0;
-    find_four(s, c, r, &still, &x);
+    find_four(run, c, &still, &x);
     gather_four(&x, &u);
-    solve_four(s->relaxation, &x, &u, &lanes);
+    solve_four(run->visits->relaxation, &x, &u, &lanes);
     turn_to_rows(&lanes, step);
     scatter_four(&x, step);
     dls_v4 square = lanes.n * lanes.n + lanes.t1 * lanes.t1 + lanes.t2 * lanes.t2;
     for (int k = 0; k < STREAMS; k++) {
-        double scale = s->problem->scale[c[k]];
+        double scale = run->scale[c[k]];
         sum += scale * scale * square[k];
-        if (!s->rest) continue;
-        if (square[k] > 0)
-            s->pause[c[k]] = 0;
-        else if (x.r[k][0] == 0)
-            dls_sweep_let_rest(s, c[k]);
+        dls_visit_rest(run->visits, c[k], square[k] > 0, x.r[k][0]);
     }
     return sum;
 }
@@ -187,7 +193,7 @@ typedef struct stream {
 } stream;
 
 /* The next contact that is awake, −1 after the last. */
-static inline int next_awake(dls_sweep *s, stream *x) {
+static inline int next_awake(dls_visits *s, stream *x) {
     for (; x->place != x->end; x->place += x->step) {
         int c = s->order ? s->order[x->place] : x->place;
         if (!s->rest || !s->rest[c]) {
@@ -199,8 +205,7 @@ static inline int next_awake(dls_sweep *s, stream *x) {
     return -1;
 }
 
-static inline bool share_a_body(const dls_problem *p, const int c[STREAMS]) {
-    const int *b = p->bodies.body;
+static inline bool share_a_body(const int *b, const int c[STREAMS]) {
     int64_t at[STREAMS];
     for (int k = 0; k < STREAMS; k++) at[k] = 2 * (int64_t)c[k];
     ints8 body = {b[at[0]], b[at[0] + 1], b[at[1]], b[at[1] + 1],
@@ -215,7 +220,7 @@ static inline bool share_a_body(const dls_problem *p, const int c[STREAMS]) {
 
 /* Equal parts of the places, each walked in the direction of the sweep. Rows that come from memory stream
  * best one after the other. */
-static void cut_streams(const dls_sweep *s, int first, int end, bool backward, stream x[STREAMS]) {
+static void cut_streams(const dls_visits *s, int first, int end, bool backward, stream x[STREAMS]) {
     int64_t count = end - first, parts = s->problem->block_count > CACHED_CONTACTS ? 1 : STREAMS;
     for (int k = 0; k < STREAMS; k++) {
         int from = k < parts ? first + (int)(count * k / parts) : end;
@@ -224,24 +229,28 @@ static void cut_streams(const dls_sweep *s, int first, int end, bool backward, s
     }
 }
 
-dls_sweep_change dls_sweep_round(dls_sweep *s, int first, int end, double *r, bool backward) {
+dls_sweep_change dls_visit_balls(dls_visits *s, int k, int first, int end, double *r, bool backward) {
+    const dls_problem *p = s->problem;
+    const dls_body_rows *B = p->data;
+    int64_t offset = p->runs[k].row - 3 * (int64_t)p->runs[k].first;
+    const balls run = {s, B->round, B->body, p->scale, p->b, r, s->state, offset};
     dls_sweep_change change = {0, 0, 0, 0};
     stream streams[STREAMS];
     cut_streams(s, first, end, backward, streams);
     for (bool more = true; more;) {
         int c[STREAMS];
-        for (int k = 0; k < STREAMS; k++) {
-            c[k] = next_awake(s, &streams[k]);
-            more &= c[k] >= 0;
+        for (int i = 0; i < STREAMS; i++) {
+            c[i] = next_awake(s, &streams[i]);
+            more &= c[i] >= 0;
         }
-        if (more && !s->increments && !share_a_body(s->problem, c))
-            change.velocity2 += visit_four(s, c, r);
+        if (more && !s->increments && !share_a_body(B->body, c))
+            change.velocity2 += visit_four(&run, c);
         else
-            for (int k = 0; k < STREAMS; k++)
-                if (c[k] >= 0) visit_one(s, c[k], r, &change);
+            for (int i = 0; i < STREAMS; i++)
+                if (c[i] >= 0) visit_one(&run, c[i], &change);
     }
-    for (int k = 0; k < STREAMS; k++)
-        for (int c = next_awake(s, &streams[k]); c >= 0; c = next_awake(s, &streams[k]))
-            visit_one(s, c, r, &change);
+    for (int i = 0; i < STREAMS; i++)
+        for (int c = next_awake(s, &streams[i]); c >= 0; c = next_awake(s, &streams[i]))
+            visit_one(&run, c, &change);
     return change;
 }

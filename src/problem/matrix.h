@@ -1,0 +1,27 @@
+/* W by rows, where a problem has it in store: what linear systems and files are made of. */
+#ifndef PROBLEM_MATRIX_H
+#define PROBLEM_MATRIX_H
+
+#include "problem/problem.h"
+
+/* Off-diagonal blocks; diagonal ones lie in the problem. */
+typedef struct dls_block_matrix {
+    int64_t *start;       /* block_count + 1 */
+    int *column;          /* ascending in each row */
+    int64_t *value_start; /* of each block in value; NULL where all blocks have one size */
+    double *value;        /* column-major, padded for SIMD */
+} dls_block_matrix;
+
+/* Of a problem with W stored. */
+const dls_block_matrix *dls_problem_matrix(const dls_problem *p);
+/* Numbers of its off-diagonal blocks. */
+int64_t dls_matrix_value_count(const dls_problem *p);
+/* W ← S W S and b ← S b, likewise. */
+dls_status dls_problem_rescale(dls_problem *p, const double *S, dls_error *error);
+
+/* Block number k, which stands in a row of d. */
+static inline double *dls_block_value(const dls_problem *p, const dls_block_matrix *W, int64_t k, int d) {
+    return W->value + (p->uniform ? k * d * d : W->value_start[k]);
+}
+
+#endif

@@ -1,0 +1,395 @@
+/* Matrix-free W = H M⁻¹ Hᵀ. With M⁻¹ = L Lᵀ and G = H L it is W = G Gᵀ: a sweep keeps the scaled body
+ * velocities w = Gᵀ r, reads u_c = b_c + G_c w, and adds G_cᵀ Δr_c to the two bodies of the contact. */
+#include "problem/operator/bodies.h"
+
+#include "base/memory.h"
+#include "base/parallel.h"
+#include "base/small.h"
+#include "problem/operator/body_rows.h"
+
+enum { SPATIAL_DOF = 6, SPATIAL_SIDE = 3 * SPATIAL_DOF };
+enum { AHEAD = 16, CACHE_LINE = 8 }; /* entries; numbers */
+
+static size_t state_size(const dls_problem *p) {
+    return (size_t)p->body_count * (size_t)dls_rows_of(p)->stride;
+}
+
+/* Blocks that are all rows of contacts in space, or all balls, have loops of their own. */
+static bool all_spatial(const dls_problem *p) {
+    const dls_body_rows *B = p->data;
+    return p->uniform == 3 && B->dof == SPATIAL_DOF && !B->round;
+}
+
+static bool all_balls(const dls_body_rows *B) { return B->round && !B->G; }
+
+/* Constant sizes let the compiler unroll the two common cases. */
+static inline void gather_any(int d, int dof, const double *G, const double *w, double *v) {
+    if (d == 3 && dof == 6) {
+        body_sums sums = {{{0}}, {{0}}};
+        body_gather36(G, w, &sums);
+        body_gather36_end(&sums, v);
+    } else if (d == 2 && dof == 3)
+        body_gather(2, 3, G, w, v);
+    else if (d == 3 && dof == ROUND_STATE)
+        body_gather38(G, w, v);
+    else
+        body_gather(d, dof, G, w, v);
+}
+
+static inline void scatter_any(int d, int dof, const double *G, const double *x, double *w) {
+    if (d == 3 && dof == 6)
+        body_scatter36(G, x, w);
+    else if (d == 2 && dof == 3)
+        body_scatter(2, 3, G, x, w);
+    else if (d == 3 && dof == ROUND_STATE)
+        body_scatter38(G, x, w);
+    else
+        body_scatter(d, dof, G, x, w);
+}
+
+/* v += G_c w */
+static inline void row_sum(const dls_problem *p, int c, const double *state, double *v) {
+    const dls_body_rows *B = p->data;
+    const int *body = B->body + 2 * (int64_t)c;
+    if (dls_is_ball(B, c)) {
+        static const double at_rest[ROUND_STATE] = {0};
+        const double *a = body[0] >= 0 ? state + (int64_t)ROUND_STATE * body[0] : at_rest;
+        round_gather(&B->round[c], a, body[1] >= 0 ? state + (int64_t)ROUND_STATE * body[1] : at_rest, v);
+        return;
+    }
+    for (int side = 0, d = dls_size(p, c); side < 2; side++)
+        if (body[side] >= 0)
+            gather_any(d, B->dof, dls_side_of(p, c, side), state + (int64_t)body[side] * B->stride, v);
+}
+
+/* w += one side of G_cᵀ x */
+static inline void scatter_side(const dls_problem *p, int c, int side, const double *x, double *w) {
+    const dls_body_rows *B = p->data;
+    if (!dls_is_ball(B, c)) {
+        scatter_any(dls_size(p, c), B->dof, dls_side_of(p, c, side), x, w);
+        return;
+    }
+    const dls_round_row *row = &B->round[c];
+    round_push push;
+    round_push_of(row, x, &push);
+    round_scatter(&push, side ? row->a_b : -row->a_a, side ? row->beta_b : -row->beta_a, w);
+}
+
+/* w = Gᵀ r of bodies that only contacts in space touch; entry e is side e of G. A body's contacts lie apart
+ * in memory: without asking ahead every one of them would be waited for. */
+static void start_spatial(const dls_product_work *work, int first, int end) {
+    const dls_body_rows *B = work->problem->data;
+    int64_t last = B->start[end] - 1;
+    for (int body = first; body < end; body++) {
+        double w[SPATIAL_DOF] = {0};
+        for (int64_t e = B->start[body]; e < B->start[body + 1]; e++) {
+            int64_t ahead = B->entry[e + AHEAD < last ? e + AHEAD : last], side = B->entry[e];
+            const double *G = B->G + SPATIAL_SIDE * ahead;
+            for (int k = 0; k < SPATIAL_SIDE; k += CACHE_LINE) __builtin_prefetch(G + k);
+            __builtin_prefetch(work->r + 3 * (ahead / 2));
+            body_scatter36(B->G + SPATIAL_SIDE * side, work->r + 3 * (side / 2), w);
+        }
+        memcpy(work->state + (int64_t)SPATIAL_DOF * body, w, sizeof w);
+    }
+}
+
+/* Bodies gather from their contacts in ascending order, so that the sums do not depend on threads. */
+static void start_range(void *self, int first, int end) {
+    const dls_product_work *work = self;
+    const dls_problem *p = work->problem;
+    const dls_body_rows *B = p->data;
+    if (all_spatial(p)) {
+        start_spatial(work, first, end);
+        return;
+    }
+    for (int body = first; body < end; body++) {
+        double *w = work->state + (int64_t)body * B->stride;
+        for (int k = 0; k < B->stride; k++) w[k] = 0;
+        for (int64_t e = B->start[body]; e < B->start[body + 1]; e++)
+            scatter_side(p, B->entry[e] / 2, B->entry[e] % 2, work->r + p->row[B->entry[e] / 2], w);
+    }
+}
+
+/* u = G w of contacts in space. */
+static void product_spatial(const dls_product_work *work, int first, int end) {
+    const dls_body_rows *B = work->problem->data;
+    for (int c = first; c < end; c++) {
+        double v[3] = {0};
+        for (int64_t side = 2 * (int64_t)c; side < 2 * (int64_t)c + 2; side++)
+            if (B->body[side] >= 0)
+                gather_any(3, SPATIAL_DOF, B->G + SPATIAL_SIDE * side,
+                           work->state + (int64_t)SPATIAL_DOF * B->body[side], v);
+        memcpy(work->u + 3 * (int64_t)c, v, sizeof v);
+    }
+}
+
+static void product_range(void *self, int first, int end) {
+    const dls_product_work *work = self;
+    const dls_problem *p = work->problem;
+    if (all_spatial(p)) {
+        product_spatial(work, first, end);
+        return;
+    }
+    for (int c = first; c < end; c++) {
+        double v[DLS_MAX_BLOCK] = {0};
+        row_sum(p, c, work->state, v);
+        for (int i = 0, d = dls_size(p, c); i < d; i++) work->u[p->row[c] + i] = v[i];
+    }
+}
+
+static void start(const dls_problem *p, const double *r, double *state, int threads) {
+    dls_parallel_for(p->body_count, threads, all_balls(p->data) ? dls_balls_start_range : start_range,
+                     &(dls_product_work){p, r, NULL, state});
+}
+
+static void product(const dls_problem *p, const double *r, double *u, double *state, int threads) {
+    start(p, r, state, threads);
+    dls_parallel_for(p->block_count, threads, all_balls(p->data) ? dls_balls_product_range : product_range,
+                     &(dls_product_work){p, r, u, state});
+}
+
+static void local(const dls_problem *p, int c, const double *r, const double *state, double *v) {
+    int d = dls_size(p, c);
+    double room[DLS_MAX_CONTACT_BLOCK * DLS_MAX_CONTACT_BLOCK];
+    for (int i = 0; i < d; i++) v[i] = p->b[p->row[c] + i];
+    if (p->diagonal) {
+        row_sum(p, c, state, v);
+        small_multiply_subtract(d, dls_diagonal(p, c), r + p->row[c], v);
+        return;
+    }
+    dls_balls_diagonal(p, c, room);
+    for (int k = 0; k < 3; k++) v[k] -= room[4 * k] * r[p->row[c] + k];
+    row_sum(p, c, state, v);
+}
+
+static void changed(const dls_problem *p, int c, const double *delta, double *state) {
+    const dls_body_rows *B = p->data;
+    for (int side = 0; side < 2; side++) {
+        int body = B->body[2 * (int64_t)c + side];
+        if (body >= 0) scatter_side(p, c, side, delta, state + (int64_t)body * B->stride);
+    }
+}
+
+/* ---- visits: v from both sides, and the step back to both; constant sizes let loops unroll ---- */
+
+static inline void gather_both(int d, int dof, const double *G, const int *body, const double *state,
+                               double *v) {
+    if (d == 3 && dof == SPATIAL_DOF) {
+        body_sums sums = {{{0}}, {{0}}};
+        for (int side = 0; side < 2; side++)
+            if (body[side] >= 0) body_gather36(G + 18 * side, state + 6 * (int64_t)body[side], &sums);
+        body_gather36_end(&sums, v);
+        return;
+    }
+    for (int side = 0; side < 2; side++)
+        if (body[side] >= 0) gather_any(d, dof, G + side * d * dof, state + (int64_t)body[side] * dof, v);
+}
+
+static inline void scatter_both(int d, int dof, const double *G, const int *body, const double *x,
+                                double *state) {
+    for (int side = 0; side < 2; side++)
+        if (body[side] >= 0) scatter_any(d, dof, G + side * d * dof, x, state + (int64_t)body[side] * dof);
+}
+
+static inline __attribute__((always_inline)) void visit_rows(dls_visits *s, int k, int c, int d, int dof,
+                                                             double *r, dls_sweep_change *change) {
+    const dls_problem *p = s->problem;
+    const dls_body_rows *B = p->data;
+    const dls_run *run = &p->runs[k];
+    int64_t i = c - run->first, row = run->row + i * d, at = B->row_start ? B->row_start[c] : 2 * i * d * dof;
+    const double *G = B->G + at;
+    const int *body = B->body + 2 * (int64_t)c;
+    double v[3] = {0}, x[3] = {0};
+    for (int j = 0; j < d; j++) v[j] = p->b[row + j];
+    small_multiply_subtract(d, dls_diagonal(p, c), r + row, v);
+    gather_both(d, dof, G, body, s->state, v);
+    bool moved = dls_visit_local(s, k, c, d, v, r, x, change);
+    if (moved) scatter_both(d, dof, G, body, x, s->state);
+    dls_visit_rest(s, c, moved, r[row]);
+}
+
+static inline void visit_23(dls_visits *s, int k, int c, double *r, dls_sweep_change *change) {
+    visit_rows(s, k, c, 2, 3, r, change);
+}
+
+static inline void visit_36(dls_visits *s, int k, int c, double *r, dls_sweep_change *change) {
+    visit_rows(s, k, c, 3, SPATIAL_DOF, r, change);
+}
+
+static inline void visit_38(dls_visits *s, int k, int c, double *r, dls_sweep_change *change) {
+    visit_rows(s, k, c, 3, ROUND_STATE, r, change);
+}
+
+/* Balls have the exact law in closed form. */
+static bool knows_law(const dls_problem *p, const dls_run *run, const dls_law *law) {
+    (void)p;
+    return run->storage == DLS_BALLS && law->exact;
+}
+
+static dls_sweep_change visit_run(dls_visits *s, int k, int first, int end, double *r, bool backward) {
+    const dls_problem *p = s->problem;
+    const dls_run *run = &p->runs[k];
+    int dof = dls_rows_of(p)->dof;
+    if (knows_law(p, run, s->law)) return dls_visit_balls(s, k, first, end, r, backward);
+    bool rows = run->storage == DLS_ROWS && run->kind == DLS_CONTACT;
+    if (rows && run->size == 2 && dof == 3) return dls_visit_each(s, k, first, end, r, backward, visit_23);
+    if (rows && run->size == 3 && dof == 6) return dls_visit_each(s, k, first, end, r, backward, visit_36);
+    if (rows && run->size == 3 && dof == ROUND_STATE)
+        return dls_visit_each(s, k, first, end, r, backward, visit_38);
+    return dls_visit_run_any(s, k, first, end, r, backward);
+}
+
+static dls_sweep_change sweep(dls_visits *s, int first, int end, double *r, bool backward) {
+    return dls_visit_runs(s, first, end, r, backward, visit_run);
+}
+
+/* ---- colours ---- */
+
+static bool touches_hub(const dls_problem *p, int c) {
+    const dls_body_rows *B = p->data;
+    for (int side = 0; side < 2; side++) {
+        int body = B->body[2 * c + side];
+        if (body >= 0 && B->start[body + 1] - B->start[body] > DLS_HUB) return true;
+    }
+    return false;
+}
+
+/* Greedy in natural order through the bodies: each keeps the set of colours that its contacts have. */
+static void colour(const dls_problem *p, int chunk, uint8_t *colour_of, uint64_t *taken_of) {
+    const dls_body_rows *B = p->data;
+    int n = p->block_count;
+    memset(taken_of, 0, sizeof(uint64_t) * (size_t)p->body_count);
+    for (int first = 0; first < n; first += chunk) {
+        int end = first + chunk < n ? first + chunk : n;
+        uint64_t taken = 0;
+        for (int k = 2 * first; k < 2 * end; k++)
+            if (B->body[k] >= 0 && !touches_hub(p, k / 2)) taken |= taken_of[B->body[k]];
+        uint8_t free_colour = ~taken ? (uint8_t)__builtin_ctzll(~taken) : (uint8_t)DLS_NO_COLOUR;
+        for (int c = first; c < end; c++)
+            colour_of[c] = touches_hub(p, c) ? (uint8_t)DLS_NO_COLOUR : free_colour;
+        for (int k = 2 * first; k < 2 * end && ~taken; k++)
+            if (B->body[k] >= 0 && !touches_hub(p, k / 2)) taken_of[B->body[k]] |= (uint64_t)1 << free_colour;
+    }
+}
+
+/* ---- which blocks are coupled, and how ---- */
+
+/* A walk over the ascending lists of blocks of c's two bodies, as one list. */
+typedef struct coupled_walk {
+    int64_t at[2], end[2];
+} coupled_walk;
+
+static coupled_walk begin_coupled(const dls_problem *p, int c) {
+    const dls_body_rows *B = p->data;
+    coupled_walk walk = {{0, 0}, {0, 0}};
+    for (int side = 0; side < 2; side++) {
+        int body = B->body[2 * c + side];
+        if (body < 0) continue;
+        walk.at[side] = B->start[body];
+        walk.end[side] = B->start[body + 1];
+    }
+    return walk;
+}
+
+/* The next block that is coupled with c, c itself aside; −1 at the end. */
+static int next_coupled(const dls_problem *p, int c, coupled_walk *w) {
+    const dls_body_rows *B = p->data;
+    while (w->at[0] < w->end[0] || w->at[1] < w->end[1]) {
+        int j[2];
+        for (int side = 0; side < 2; side++)
+            j[side] = w->at[side] < w->end[side] ? B->entry[w->at[side]] / 2 : p->block_count;
+        int next = j[0] < j[1] ? j[0] : j[1];
+        for (int side = 0; side < 2; side++) w->at[side] += j[side] == next;
+        if (next != c) return next;
+    }
+    return -1;
+}
+
+static int64_t coupled(const dls_problem *p, int c, int *column) {
+    coupled_walk walk = begin_coupled(p, c);
+    int64_t count = 0;
+    for (int j = next_coupled(p, c, &walk); j >= 0; j = next_coupled(p, c, &walk)) {
+        if (column) column[count] = j;
+        count++;
+    }
+    return count;
+}
+
+/* Rows of one side, as they are or made in room from those of balls. */
+static const double *rows_in(const dls_problem *p, int c, int side, double *room) {
+    if (!dls_is_ball(p->data, c)) return dls_side_of(p, c, side);
+    dls_balls_side(p->data, c, side, room);
+    return room;
+}
+
+/* W_cj = Σ over shared bodies of G_c G_jᵀ, d × e column-major. */
+static void block(const dls_problem *p, int c, int64_t k, int j, double *W) {
+    (void)k;
+    const dls_body_rows *B = p->data;
+    const int *of_c = B->body + 2 * (int64_t)c, *of_j = B->body + 2 * (int64_t)j;
+    double room[2][3 * ROUND_STATE];
+    int d = dls_size(p, c), e = dls_size(p, j);
+    for (int i = 0; i < d * e; i++) W[i] = 0;
+    for (int s = 0; s < 2; s++)
+        for (int t = 0; t < 2; t++)
+            if (of_c[s] >= 0 && of_c[s] == of_j[t])
+                body_outer(d, e, B->dof, rows_in(p, c, s, room[0]), rows_in(p, j, t, room[1]), W);
+}
+
+/* ---- sizes ---- */
+
+/* Each row reads and writes its two bodies. */
+static double sweep_cost(const dls_problem *p) {
+    const dls_body_rows *B = p->data;
+    return 8.0 * p->row_count * (B->round ? SPATIAL_DOF : B->dof);
+}
+
+/* Two blocks share at most two bodies, so half of what bodies see is a bound from below. */
+static int64_t least_entries(const dls_problem *p) {
+    const dls_body_rows *B = p->data;
+    int64_t count = 0;
+    for (int body = 0; body < p->body_count; body++) {
+        int64_t rows = 0;
+        for (int64_t k = B->start[body]; k < B->start[body + 1]; k++) rows += dls_size(p, B->entry[k] / 2);
+        count += rows * rows / 2;
+    }
+    return count;
+}
+
+static void release(dls_problem *p) {
+    dls_body_rows *B = p->data;
+    if (!B) return;
+    dls_free(B->body);
+    dls_free(B->row_start);
+    dls_free(B->G);
+    dls_free(B->start);
+    dls_free(B->entry);
+    dls_free(B);
+}
+
+static size_t memory(const dls_problem *p) {
+    const dls_body_rows *B = p->data;
+    size_t n = (size_t)p->block_count, entries = (size_t)B->start[p->body_count], rows = 0;
+    for (int c = 0; c < p->block_count && B->G; c++)
+        if (!dls_is_ball(B, c)) rows += (size_t)dls_size(p, c);
+    return sizeof *B + (2 * n + entries) * sizeof(int) + ((size_t)p->body_count + 1) * sizeof(int64_t) +
+           (B->row_start ? n * sizeof(int64_t) : 0) + 2 * rows * (size_t)B->dof * sizeof(double) +
+           (B->round ? n * sizeof(dls_round_row) : 0);
+}
+
+const dls_operator dls_operator_bodies = {.name = "matrix-free",
+                                          .state_size = state_size,
+                                          .product = product,
+                                          .start = start,
+                                          .local = local,
+                                          .changed = changed,
+                                          .diagonal = dls_balls_diagonal,
+                                          .sweep = sweep,
+                                          .knows_law = knows_law,
+                                          .colour = colour,
+                                          .coupled = coupled,
+                                          .block = block,
+                                          .sweep_cost = sweep_cost,
+                                          .least_entries = least_entries,
+                                          .release = release,
+                                          .memory = memory};

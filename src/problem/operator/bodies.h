@@ -1,0 +1,78 @@
+/* W = G Gᵀ with G = H L and M⁻¹ = L Lᵀ: body velocities are scaled so that no mass appears in a sweep. For
+ * the operator itself and for those who fill its rows. */
+#ifndef PROBLEM_OPERATOR_BODIES_H
+#define PROBLEM_OPERATOR_BODIES_H
+
+#include "problem/operator/round_rows.h"
+#include "problem/operator/visits.h"
+
+/* How a run of blocks is kept. */
+typedef enum dls_row_storage {
+    DLS_ROWS,  /* rows of G */
+    DLS_BALLS, /* contacts in space of which only balls move: a frame and a few numbers */
+} dls_row_storage;
+
+typedef struct dls_body_rows {
+    int dof;    /* numbers of a row of G for one body */
+    int stride; /* numbers of a body's state: as many, or ROUND_STATE with rows of (v, 0, ω, 0) beside balls
+                 */
+    int *body;  /* two per block, −1 for none */
+    int64_t *row_start; /* of each block in G, −1 for balls; NULL where all blocks are rows of one size, or
+                           balls */
+    double *G;          /* per block: rows × dof of its first body, row after row, then of its second */
+    int64_t *start;     /* body_count + 1 into entry */
+    int *entry;         /* 2 · block + side of each block that touches the body, ascending */
+    dls_round_row *round; /* by block, where there are balls */
+} dls_body_rows;
+
+/* Of a matrix-free problem. */
+static inline dls_body_rows *dls_rows_of(const dls_problem *p) { return p->data; }
+
+static inline bool dls_is_ball(const dls_body_rows *B, int c) {
+    return B->round && (!B->row_start || B->row_start[c] < 0);
+}
+
+/* rows × dof of one side of a block that is rows, row after row. */
+static inline double *dls_side_of(const dls_problem *p, int c, int side) {
+    const dls_body_rows *B = p->data;
+    int64_t d = dls_size(p, c), at = B->row_start ? B->row_start[c] : 2 * (int64_t)c * d * B->dof;
+    return B->G + at + side * d * B->dof;
+}
+
+/* A matrix-free problem of contacts of one size in a workspace. Whoever begins it fills mu, b, speed, body
+ * and, already as H L, the rows of G, or of balls the frames, a and β, before ending it. */
+typedef struct dls_contacts_def {
+    int count, d, body_count;
+    double reference_velocity;
+    const uint8_t *ball; /* which contacts in space may be kept as balls; NULL: none */
+} dls_contacts_def;
+
+dls_status dls_problem_begin_contacts(dls_workspace *workspace, const dls_contacts_def *def,
+                                      dls_problem **problem, dls_error *error);
+dls_status dls_problem_end_contacts(dls_problem *p, int threads, dls_error *error);
+
+/* ---- within the operator ---- */
+
+/* A product on threads: bodies gather r, then contacts gather from bodies. */
+typedef struct dls_product_work {
+    const dls_problem *problem;
+    const double *r;
+    double *u, *state;
+} dls_product_work;
+
+dls_status dls_bodies_list_entries(dls_problem *p, dls_error *error);
+
+/* The same of balls alone. */
+void dls_balls_start_range(void *work, int first, int end);
+void dls_balls_product_range(void *work, int first, int end);
+void dls_balls_diagonal(const dls_problem *p, int c, double *W);
+/* What follows from W_cc of a ball's contact. */
+void dls_balls_end(dls_problem *p, int c, const double *W);
+/* One side of a contact of balls as three rows of G. */
+void dls_balls_side(const dls_body_rows *B, int c, int side, double *G);
+/* The kernel of runs of balls, under the exact law. */
+dls_sweep_change dls_visit_balls(dls_visits *visits, int run, int first, int end, double *r, bool backward);
+
+extern const dls_operator dls_operator_stored, dls_operator_bodies;
+
+#endif

@@ -1,0 +1,284 @@
+/* Making matrix-free problems: of bodies that a user states, and of a step's contacts in its workspace. */
+#include "base/error.h"
+#include "base/memory.h"
+#include "base/parallel.h"
+#include "problem/operator/bodies.h"
+#include "problem/operator/body_rows.h"
+
+#include <math.h>
+#include <string.h>
+
+/* ---- bodies as stated ---- */
+
+static dls_status check_bodies(const dls_problem *p, const dls_bodies *bodies, dls_error *error) {
+    if (!bodies) return dls_fail(error, DLS_ERROR_ARGUMENT, "bodies are needed, got NULL");
+    if (bodies->body_count < 0 || bodies->body_dof < 1 || bodies->body_dof > SMALL_MAX)
+        return dls_fail(error, DLS_ERROR_INPUT,
+                        "%d bodies of %d freedoms, expected 0 or more bodies of 1 to %d", bodies->body_count,
+                        bodies->body_dof, SMALL_MAX);
+    if ((bodies->body_count && !bodies->inverse_mass) || (p->block_count && (!bodies->body || !bodies->H)))
+        return dls_fail(error, DLS_ERROR_ARGUMENT,
+                        "inverse masses, bodies of contacts and H are needed, got NULL");
+    for (int k = 0; k < 2 * p->block_count; k++)
+        if (bodies->body[k] < -1 || bodies->body[k] >= bodies->body_count)
+            return dls_fail(error, DLS_ERROR_INPUT, "body %d of block %d is out of range, expected −1 … %d",
+                            bodies->body[k], k / 2, bodies->body_count - 1);
+    int64_t values = 2 * (int64_t)p->row_count * bodies->body_dof;
+    for (int64_t k = 0; k < values; k++)
+        if (!isfinite(bodies->H[k]))
+            return dls_fail(error, DLS_ERROR_INPUT, "H's entry %lld is %g, expected a finite number",
+                            (long long)k, bodies->H[k]);
+    return DLS_OK;
+}
+
+/* L with A = L Lᵀ for a positive semidefinite A; a locked freedom has a zero row and column. Rounding is
+ * judged against √(A_ii A_jj), so that masses and inertias of any size may stand side by side. */
+static bool semidefinite_factor(int n, const double *A, double *L) {
+    double size[SMALL_MAX];
+    for (int i = 0; i < n; i++) {
+        if (!(A[i + n * i] >= 0)) return false;
+        size[i] = sqrt(A[i + n * i]);
+    }
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < n; j++)
+            if (!(fabs(A[i + n * j] - A[j + n * i]) <= 1e-9 * size[i] * size[j])) return false;
+    for (int j = 0; j < n; j++) {
+        double pivot = A[j + n * j];
+        for (int k = 0; k < j; k++) pivot -= L[j + n * k] * L[j + n * k];
+        if (!(pivot >= -1e-10 * A[j + n * j])) return false;
+        double root = pivot > 1e-13 * A[j + n * j] ? sqrt(pivot) : 0;
+        for (int i = 0; i < n; i++) {
+            double sum = A[i + n * j];
+            for (int k = 0; k < j; k++) sum -= L[i + n * k] * L[j + n * k];
+            if (i > j && root == 0 && !(fabs(sum) <= 1e-4 * size[i] * size[j])) return false;
+            L[i + n * j] = i < j ? 0 : root > 0 ? sum / root : 0;
+        }
+    }
+    return true;
+}
+
+/* G = H L for one side, from column-major H to rows. */
+static void scale_side(int d, int dof, const double *H, const double *L, double *G) {
+    for (int i = 0; i < d; i++)
+        for (int k = 0; k < dof; k++) {
+            double sum = 0;
+            for (int j = 0; j < dof; j++) sum += H[i + d * j] * L[j + dof * k];
+            G[i * dof + k] = sum;
+        }
+}
+
+static void fill_rows(dls_problem *p, const dls_bodies *bodies, const double *L) {
+    dls_body_rows *B = p->data;
+    int dof = bodies->body_dof;
+    int64_t at = 0;
+    for (int c = 0; c < p->block_count; c++) {
+        int d = dls_size(p, c), *pair = B->body + 2 * c;
+        double *first = B->G + at, *second = first + d * dof;
+        if (B->row_start) B->row_start[c] = at;
+        for (int side = 0; side < 2; side++, at += d * dof) {
+            pair[side] = bodies->body[2 * c + side];
+            double *G = side ? second : first;
+            if (pair[side] >= 0)
+                scale_side(d, dof, bodies->H + at, L + (int64_t)pair[side] * dof * dof, G);
+            else
+                for (int k = 0; k < d * dof; k++) G[k] = 0;
+        }
+        if (pair[0] >= 0 && pair[0] == pair[1]) { /* a body that touches itself: one side carries both */
+            for (int k = 0; k < d * dof; k++) first[k] += second[k], second[k] = 0;
+            pair[1] = -1;
+        }
+    }
+}
+
+static void fill_diagonal(dls_problem *p) {
+    for (int c = 0; c < p->block_count; c++) {
+        int d = dls_size(p, c);
+        double *W = p->diagonal + (p->uniform ? (int64_t)c * d * d : p->diagonal_start[c]);
+        for (int side = 0; side < 2; side++)
+            body_outer(d, d, dls_rows_of(p)->dof, dls_side_of(p, c, side), dls_side_of(p, c, side), W);
+    }
+}
+
+/* The blocks of each body, ascending. */
+static dls_status list_entries(dls_problem *p, dls_error *error) {
+    dls_body_rows *B = p->data;
+    B->start = dls_problem_take(p, p->body_count + 2, sizeof(int64_t));
+    if (!B->start) return dls_fail_memory(error);
+    for (int k = 0; k < 2 * p->block_count; k++)
+        if (B->body[k] >= 0) B->start[B->body[k] + 2]++;
+    for (int body = 0; body < p->body_count; body++) B->start[body + 2] += B->start[body + 1];
+    B->entry = dls_problem_take(p, B->start[p->body_count + 1], sizeof(int));
+    if (!B->entry) return dls_fail_memory(error);
+    for (int k = 0; k < 2 * p->block_count; k++)
+        if (B->body[k] >= 0) B->entry[B->start[B->body[k] + 1]++] = k;
+    return DLS_OK;
+}
+
+static dls_status build(dls_problem *p, const dls_bodies *bodies, double *L, dls_error *error) {
+    int dof = bodies->body_dof;
+    for (int body = 0; body < bodies->body_count; body++)
+        if (!semidefinite_factor(dof, bodies->inverse_mass + (int64_t)body * dof * dof,
+                                 L + (int64_t)body * dof * dof))
+            return dls_fail(error, DLS_ERROR_INPUT,
+                            "inverse mass of body %d is not finite and positive semidefinite", body);
+    dls_body_rows *B = p->data = dls_problem_take(p, 1, sizeof *B);
+    if (!B) return dls_fail_memory(error);
+    p->body_count = bodies->body_count;
+    B->dof = B->stride = dof;
+    B->body = DLS_NEW(int, 2 * (int64_t)p->block_count);
+    B->G = DLS_NEW(double, 2 * (int64_t)p->row_count * dof);
+    if (!p->uniform) B->row_start = DLS_NEW(int64_t, p->block_count);
+    if (!B->body || !B->G || (!p->uniform && !B->row_start)) return dls_fail_memory(error);
+    fill_rows(p, bodies, L);
+    fill_diagonal(p);
+    return list_entries(p, error);
+}
+
+dls_status dls_problem_create_bodies(const dls_problem_def *def, const dls_bodies *bodies,
+                                     dls_problem **problem, dls_error *error) {
+    dls_error_clear(error);
+    if (!problem) return dls_fail(error, DLS_ERROR_ARGUMENT, "nowhere to put the problem: NULL");
+    *problem = NULL;
+    dls_problem *p;
+    dls_status status = dls_problem_begin(def, NULL, &p, error);
+    if (status) return status;
+    p->op = &dls_operator_bodies;
+    status = check_bodies(p, bodies, error);
+    if (!status) {
+        double *L = DLS_NEW(double, (int64_t)bodies->body_count * bodies->body_dof * bodies->body_dof);
+        status = L ? build(p, bodies, L, error) : dls_fail_memory(error);
+        dls_free(L);
+    }
+    if (!status) status = dls_problem_finish(p, error);
+    if (status)
+        dls_problem_destroy(p);
+    else
+        *problem = p;
+    return status;
+}
+
+/* ---- contacts of one size in a workspace ---- */
+
+/* Balls are kept as such where they are most of the contacts: rows beside them are a third longer. */
+static int ball_count(const dls_contacts_def *def) {
+    int balls = 0;
+    for (int c = 0; c < def->count && def->ball; c++) balls += def->ball[c] != 0;
+    return def->d == 3 && 2 * (int64_t)balls >= def->count ? balls : 0;
+}
+
+/* Runs of balls and of rows; where there are both, row_start tells them apart. */
+static bool cut_runs(dls_problem *p, const dls_contacts_def *def, int balls) {
+    dls_body_rows *B = p->data;
+    int n = def->count;
+    bool both = balls > 0 && balls < n;
+    int64_t at = 0, most = 1;
+    for (int c = 1; c < n && both; c++) most += def->ball[c] != def->ball[c - 1];
+    p->runs = DLS_TAKE(p->workspace, dls_run, most);
+    if (both) B->row_start = DLS_TAKE(p->workspace, int64_t, n);
+    if (!p->runs || (both && !B->row_start)) return false;
+    if (n)
+        p->runs[p->run_count++] =
+            (dls_run){0, n, 0, (uint8_t)def->d, DLS_CONTACT, balls ? DLS_BALLS : DLS_ROWS};
+    if (both) p->runs[0].storage = def->ball[0] ? DLS_BALLS : DLS_ROWS;
+    for (int c = 0; c < n && both; c++) {
+        dls_run *run = &p->runs[p->run_count - 1];
+        uint8_t storage = def->ball[c] ? DLS_BALLS : DLS_ROWS;
+        if (storage != run->storage) {
+            p->runs[p->run_count++] = (dls_run){c, n, c * def->d, run->size, run->kind, storage};
+            run->end = c;
+        }
+        B->row_start[c] = storage == DLS_BALLS ? -1 : at;
+        at += storage == DLS_BALLS ? 0 : 2 * (int64_t)def->d * B->dof;
+    }
+    return true;
+}
+
+static bool take_layout(dls_problem *p, const dls_contacts_def *def) {
+    dls_workspace *w = p->workspace;
+    int64_t n = def->count, rows = n * def->d;
+    p->row = DLS_TAKE(w, int, n + 1);
+    p->kind = DLS_TAKE_ZERO(w, uint8_t, n);
+    p->mu = DLS_TAKE(w, double, n);
+    p->scale = DLS_TAKE(w, double, n);
+    p->speed = DLS_TAKE_ZERO(w, double, n);
+    p->b = DLS_TAKE(w, double, rows);
+    if (!p->row || !p->kind || !p->mu || !p->scale || !p->speed || !p->b) return false;
+    for (int c = 0; c <= def->count; c++) p->row[c] = c * def->d;
+    if (n) return true;
+    p->diagonal_start = DLS_TAKE_ZERO(w, int64_t, 1); /* what is not uniform has these */
+    return p->diagonal_start;
+}
+
+static bool take_rows(dls_problem *p, const dls_contacts_def *def, int balls) {
+    dls_workspace *w = p->workspace;
+    dls_body_rows *B = p->data;
+    int64_t n = def->count, d = def->d, rows = (n - balls) * d;
+    bool only_balls = n && balls == n;
+    B->body = DLS_TAKE(w, int, 2 * n);
+    if (balls) B->round = DLS_TAKE(w, dls_round_row, n);
+    if (!only_balls) B->G = DLS_TAKE(w, double, 2 * rows * B->dof);
+    if (!only_balls) p->diagonal = DLS_TAKE_ZERO(w, double, n *d *d + DLS_MAX_BLOCK);
+    return B->body && (!balls || B->round) && (only_balls || (B->G && p->diagonal));
+}
+
+dls_status dls_problem_begin_contacts(dls_workspace *workspace, const dls_contacts_def *def,
+                                      dls_problem **problem, dls_error *error) {
+    dls_problem *p = *problem = DLS_TAKE_ZERO(workspace, dls_problem, 1);
+    dls_body_rows *B = DLS_TAKE_ZERO(workspace, dls_body_rows, 1);
+    if (!p || !B) return dls_fail_memory(error);
+    int balls = ball_count(def);
+    p->workspace = workspace;
+    p->op = &dls_operator_bodies;
+    p->data = B;
+    p->block_count = p->contact_count = def->count;
+    p->row_count = def->count * def->d;
+    p->body_count = def->body_count;
+    p->uniform = def->count ? def->d : 0;
+    p->reference_velocity = def->reference_velocity;
+    B->dof = def->d == 2 ? 3 : balls && balls < def->count ? ROUND_STATE : 6;
+    B->stride = balls ? ROUND_STATE : B->dof;
+    bool taken = take_layout(p, def) && take_rows(p, def, balls) && cut_runs(p, def, balls);
+    return taken ? DLS_OK : dls_fail_memory(error);
+}
+
+/* W_cc = G_c G_cᵀ of one contact: positive semidefinite as it comes. */
+static void end_rows(dls_problem *p, int c, double *W) {
+    const dls_body_rows *B = p->data;
+    int d = p->uniform;
+    for (int side = 0; side < 2; side++) {
+        const double *G = dls_side_of(p, c, side);
+        if (B->body[2 * (int64_t)c + side] < 0) continue;
+        if (d == 3 && B->dof == 6)
+            body_outer(3, 3, 6, G, G, W);
+        else
+            body_outer(d, d, B->dof, G, G, W);
+    }
+    p->scale[c] = small_trace(d, W) / d;
+}
+
+static double end_range(void *self, int first, int end) {
+    dls_problem *p = self;
+    double sum = 0, room[9];
+    for (int c = first; c < end; c++) {
+        double *W = p->diagonal ? p->diagonal + (int64_t)c * p->uniform * p->uniform : room;
+        if (dls_is_ball(p->data, c)) {
+            dls_balls_diagonal(p, c, W);
+            dls_balls_end(p, c, W);
+        } else {
+            end_rows(p, c, W);
+        }
+        sum += p->scale[c];
+    }
+    return sum;
+}
+
+dls_status dls_problem_end_contacts(dls_problem *p, int threads, dls_error *error) {
+    double sum = dls_parallel_sum(p->block_count, threads, end_range, p);
+    p->mean_scale = p->block_count ? sum / p->block_count : 1;
+    for (int c = 0; c < p->block_count; c++)
+        if (!(p->scale[c] > 0) || isinf(p->scale[c]))
+            return dls_fail(error, DLS_ERROR_INPUT,
+                            "contact %d: nothing that it touches can move (trace of its block %g)", c,
+                            p->scale[c]);
+    return list_entries(p, error);
+}
