@@ -217,6 +217,7 @@ DLS_API dls_pqn_options dls_default_pqn_options(void);
 typedef struct dls_auto_options {
     dls_stop_options stop;   /* iterations: sweeps, factorisations and gradient steps together */
     double max_factor_flops; /* no factorisation that costs more */
+    double budget;           /* flops that factorisations in a time step of few contacts may always cost */
 } dls_auto_options;
 
 DLS_API dls_auto_options dls_default_auto_options(void);

@@ -6,6 +6,7 @@
 #include "base/memory.h"
 #include "base/random.h"
 #include "problem/cone.h"
+#include "solve/auto/policy.h"
 #include "solve/fields.h"
 #include "solve/global/apgd.h"
 #include "solve/global/ipm.h"
@@ -16,46 +17,6 @@
 #include <limits.h>
 #include <math.h>
 #include <string.h>
-
-static const double FACTORISATIONS = 25; /* what the interior point and its polish usually take */
-static const double LAW_FLOPS = 250;     /* one visit of the exact law */
-static const double IPM_ACCURACY = 1e-6; /* further than this Newton is cheaper */
-static const double IPM_FLOPS = 2e11;    /* beyond FACTORISATIONS no more than this is spent on its path */
-static const double NEAR = 2e-7;         /* from here Newton is tried first */
-static const double FIRST_ALPHA = 1e-2, AFTER_IPM_ALPHA = 1e-3;
-
-/* In a time step the next one waits: factorisations may cost so many times what sweeps have cost, and sweeps
- * that make no progress are expected to need so many more. */
-static const double STEP_SHARE = 10, STEP_SWEEPS = 3000;
-static const double STEP_FLOPS = 2e10; /* that few contacts are always worth */
-
-/* In a step of many contacts sweeps are left to quasi-Newton when they seem to need so many more. */
-static const double QUASI_NEWTON_SWEEPS = 100;
-static const double SPENT = 4; /* sweeps and quasi-Newton together, in sweeps */
-
-/* At rest the errors of a step come back three times: in the next velocities, in the gaps and in the warm
- * start. A mode of which solves leave the share ρ dies out by z³ = ρ(3z² − 3z + 1), that is for ρ < ½ only:
- * sweeps aim at a tenth of what the warm start left, down to so much of the tolerance. */
-static const double AIM_SHARE = 0.1, AIM_LEAST = 1e-3, AIM_ROUNDING = 1e-12;
-
-static const double RESTART_FLOPS = 1e11; /* of all further starts together */
-static const double SHAKEN_ERROR = 0.1;   /* blocks are shaken whose error is more than that of the worst */
-static const double GENTLE = 0.2, WILD = 1, PROGRESS = 0.2;
-
-enum {
-    FIRST_CHECK = 64,
-    NEWTON_BUDGET = 60,
-    STEP_NEWTON_BUDGET = 150,
-    LAST_NEWTON_BUDGET = 400,
-    RESTARTS = 60,
-    FRESH_SWEEPS = 64,
-    STEP_BLOCKS = 256,
-    STORED_BLOCKS = 1000,
-    STEP_CHECK = 128,
-    STEP_ROUNDS = 7,
-    STEP_NEWTON = 60,
-    STEP_PATIENCE = 4
-};
 
 typedef struct chain {
     const dls_problem *problem;
@@ -73,7 +34,9 @@ typedef struct chain {
     dls_workspace *workspace;
     dls_solve_info *info;
     double stage_began;
-    bool many; /* contacts: sweeps and quasi-Newton side by side */
+    bool many;      /* blocks: sweeps and quasi-Newton side by side */
+    bool factoring; /* flops say that factorisations are worth it */
+    bool near;      /* when that was decided: the interior point would not come nearer */
 } chain;
 
 /* ---- stages ---- */
@@ -109,7 +72,9 @@ static int left(const chain *x, int wanted) {
 }
 
 /* Flops of one sweep. */
-static double sweep_flops(const dls_problem *p) { return p->op->sweep_cost(p) + LAW_FLOPS * p->block_count; }
+static double sweep_flops(const dls_problem *p) {
+    return p->op->sweep_cost(p) + POLICY.law_flops * p->block_count;
+}
 
 static bool is_step(const chain *x) { return x->options->stop.purpose == DLS_PURPOSE_STEP; }
 
@@ -134,12 +99,13 @@ static dls_status want_system(chain *x, bool *affordable, dls_error *error) {
 
 /* Whether sweeps that gave up are worth a factorisation. */
 static dls_status worth_factoring(chain *x, bool *worth, dls_error *error) {
-    double spent = fmax(STEP_SHARE * x->nlgs.sweeps * sweep_flops(x->problem), x->many ? 0 : STEP_FLOPS);
+    double spent =
+        fmax(POLICY.step_share * x->nlgs.sweeps * sweep_flops(x->problem), x->many ? 0 : x->options->budget);
     bool step = is_step(x);
     *worth = false;
-    if (step && spent < FACTORISATIONS * dls_system_least_cost(x->problem)) return DLS_OK;
+    if (step && spent < POLICY.factorisations * dls_system_least_cost(x->problem)) return DLS_OK;
     dls_status status = want_system(x, worth, error);
-    if (!status && *worth && step) *worth = spent >= FACTORISATIONS * dls_system_cost(x->system);
+    if (!status && *worth && step) *worth = spent >= POLICY.factorisations * dls_system_cost(x->system);
     return status;
 }
 
@@ -152,29 +118,29 @@ static double sweeps_needed(double now, double before, int sweeps, double tolera
 /* Whether the interior point is cheaper than so many sweeps. The system is analysed only when it may be. */
 static dls_status factoring_is_cheaper(chain *x, double sweeps, bool *cheaper, dls_error *error) {
     const dls_problem *p = x->problem;
-    double flops = (is_step(x) ? fmin(sweeps, STEP_SWEEPS) : sweeps) * sweep_flops(p);
+    double flops = (is_step(x) ? fmin(sweeps, POLICY.step_sweeps) : sweeps) * sweep_flops(p);
     *cheaper = false;
-    if (flops < FACTORISATIONS * dls_system_least_cost(p)) return DLS_OK;
+    if (flops < POLICY.factorisations * dls_system_least_cost(p)) return DLS_OK;
     bool affordable;
     dls_status status = want_system(x, &affordable, error);
-    *cheaper = !status && affordable && flops > FACTORISATIONS * dls_system_cost(x->system);
+    *cheaper = !status && affordable && flops > POLICY.factorisations * dls_system_cost(x->system);
     return status;
 }
 
 /* Doubling rounds of sweeps, as long as finishing them is cheaper than factoring. */
-static dls_status sweep_stage(chain *x, bool *hand_over, dls_outcome *outcome, dls_error *error) {
+static dls_status sweep_stage(chain *x, dls_outcome *outcome, dls_error *error) {
     int limit = x->options->stop.max_iterations;
     double before = x->monitor.best_value;
     dls_status status = DLS_OK;
-    *hand_over = false;
     stage_begin(x, 0);
-    for (int until = FIRST_CHECK; !status && !*hand_over; until = until < limit / 2 ? 2 * until : limit) {
+    for (int until = POLICY.first_check; !status && !x->factoring;
+         until = until < limit / 2 ? 2 * until : limit) {
         int sweeps = x->nlgs.sweeps;
         *outcome = dls_nlgs_advance(&x->nlgs, x->r, until < limit ? until : limit);
         if (*outcome != DLS_ITERATION_LIMIT || x->nlgs.sweeps >= limit) break;
         double now = x->monitor.value;
         double needed = sweeps_needed(now, before, x->nlgs.sweeps - sweeps, x->options->stop.tolerance);
-        status = factoring_is_cheaper(x, needed, hand_over, error);
+        status = factoring_is_cheaper(x, needed, &x->factoring, error);
         before = now;
     }
     stage_end(x, "nlgs", x->nlgs.sweeps);
@@ -194,8 +160,9 @@ static dls_outcome newton_stage(chain *x, double alpha, int budget) {
 
 /* Long paths are worth it where steps are cheap; a time step that is hard is not worth more than others. */
 static int ipm_budget(const chain *x) {
-    if (is_step(x) && x->many) return left(x, (int)FACTORISATIONS);
-    return left(x, (int)fmin(100, fmax(FACTORISATIONS, IPM_FLOPS / dls_system_cost(x->system))));
+    if (is_step(x) && x->many) return left(x, (int)POLICY.factorisations);
+    return left(x, (int)fmin(POLICY.ipm_iterations,
+                             fmax(POLICY.factorisations, POLICY.ipm_flops / dls_system_cost(x->system))));
 }
 
 static dls_status ipm_stage(chain *x, dls_outcome *outcome, dls_error *error) {
@@ -203,7 +170,7 @@ static dls_status ipm_stage(chain *x, dls_outcome *outcome, dls_error *error) {
     stage_begin(x, 0);
     dls_workspace_mark mark = dls_workspace_get_mark(x->workspace);
     double better = 0.5 * x->monitor.best_value; /* what is no better would not be polished */
-    double target = fmax(x->options->stop.tolerance, fmin(better, IPM_ACCURACY));
+    double target = fmax(x->options->stop.tolerance, fmin(better, POLICY.ipm_accuracy));
     if (!dls_ipm_run(&x->scaled, x->system, &x->monitor, target, ipm_budget(x), x->workspace, &iterations,
                      outcome))
         return dls_fail_memory(error);
@@ -216,7 +183,7 @@ static dls_status ipm_stage(chain *x, dls_outcome *outcome, dls_error *error) {
 
 static dls_status polished_ipm_stage(chain *x, dls_outcome *outcome, dls_error *error) {
     dls_status status = ipm_stage(x, outcome, error);
-    if (!status && !ended(x, *outcome)) *outcome = newton_stage(x, AFTER_IPM_ALPHA, NEWTON_BUDGET);
+    if (!status && !ended(x, *outcome)) *outcome = newton_stage(x, POLICY.alpha_polish, POLICY.polish);
     return status;
 }
 
@@ -245,7 +212,7 @@ static void shake(chain *x, double share, double *error, dls_random *random) {
     double size = share * sqrt(sum / p->row_count);
     for (int c = 0; c < p->block_count; c++) {
         int row = p->row[c];
-        bool shaken = error[c] > SHAKEN_ERROR * worst;
+        bool shaken = error[c] > POLICY.shaken_error * worst;
         for (int i = row; i < p->row[c + 1]; i++)
             x->r[i] = x->monitor.best[i] + (shaken ? size * x->scaled.S[i] * dls_random_normal(random) : 0);
         if (p->kind[c] == DLS_CONTACT) cone_project(dls_size(p, c), p->mu[c], x->r + row);
@@ -275,22 +242,22 @@ static dls_status restart_stages(chain *x, dls_outcome *outcome, dls_error *erro
     bool progress = false;
     if (!errors) return dls_fail_memory(error);
     *outcome = DLS_STALLED;
-    for (int k = 0; k < RESTARTS && left(x, 1) > 0; k++) {
+    for (int k = 0; k < POLICY.restarts && left(x, 1) > 0; k++) {
         int before = x->newton.iterations;
         double value = x->monitor.best_value;
-        if ((before - first) * dls_system_cost(x->system) > RESTART_FLOPS) break;
+        if ((before - first) * dls_system_cost(x->system) > POLICY.restart_flops) break;
         if (k % 3 == 0 && !progress)
-            *outcome = fresh_stage(x, FRESH_SWEEPS * (k / 3 + 1));
+            *outcome = fresh_stage(x, POLICY.fresh_sweeps * (k / 3 + 1));
         else
-            shake(x, progress ? 0 : k % 3 == 1 ? GENTLE : WILD, errors, &random);
+            shake(x, progress ? 0 : k % 3 == 1 ? POLICY.gentle : POLICY.wild, errors, &random);
         if (ended(x, *outcome)) break;
         stage_begin(x, before);
-        x->newton.alpha = FIRST_ALPHA;
-        x->newton.max_iterations = before + left(x, LAST_NEWTON_BUDGET);
+        x->newton.alpha = POLICY.alpha;
+        x->newton.max_iterations = before + left(x, POLICY.last);
         *outcome = dls_newton_run(&x->newton, x->r);
         stage_end(x, "newton", x->newton.iterations - before);
         if (ended(x, *outcome)) break;
-        progress = x->monitor.best_value < PROGRESS * value;
+        progress = x->monitor.best_value < POLICY.progress * value;
     }
     return DLS_OK;
 }
@@ -318,7 +285,7 @@ static dls_outcome quasi_newton_stage(chain *x, dls_pqn *pqn) {
     double value = dls_pqn_start(pqn, before ? x->r : x->monitor.best);
     dls_outcome outcome = DLS_CONVERGED;
     if (!(value <= x->options->stop.tolerance))
-        outcome = dls_pqn_advance(pqn, before + left(x, STEP_NEWTON), STEP_PATIENCE);
+        outcome = dls_pqn_advance(pqn, before + left(x, POLICY.pqn_iterations), POLICY.pqn_patience);
     stage_end(x, "pqn", pqn->iterations - before);
     return outcome;
 }
@@ -329,12 +296,12 @@ static dls_outcome sweep_round(chain *x, int until) {
     double before = x->monitor.best_value, needed = 0;
     dls_outcome outcome = DLS_ITERATION_LIMIT;
     stage_begin(x, first);
-    while (outcome == DLS_ITERATION_LIMIT && needed < QUASI_NEWTON_SWEEPS && x->nlgs.sweeps < limit) {
+    while (outcome == DLS_ITERATION_LIMIT && needed < POLICY.round_sweeps && x->nlgs.sweeps < limit) {
         int sweeps = x->nlgs.sweeps;
         outcome = dls_nlgs_advance(&x->nlgs, x->r, until < limit ? until : limit);
         needed = sweeps_needed(x->monitor.value, before, x->nlgs.sweeps - sweeps, x->options->stop.tolerance);
         before = x->monitor.value;
-        until = x->nlgs.sweeps + (int)QUASI_NEWTON_SWEEPS / 2;
+        until = x->nlgs.sweeps + (int)POLICY.round_sweeps / 2;
     }
     stage_end(x, "nlgs", x->nlgs.sweeps - first);
     return outcome;
@@ -342,52 +309,95 @@ static dls_outcome sweep_round(chain *x, int until) {
 
 /* Impulses drift slowly through contacts that just slide: sweeps crawl along, quasi-Newton with its GMRES
  * sees the drift as a whole, if it begins near enough. It is tried each time the sweeps have doubled. */
-static dls_status many_stage(chain *x, bool *factoring, dls_outcome *outcome, dls_error *error) {
+static dls_status many_stage(chain *x, dls_outcome *outcome, dls_error *error) {
     dls_pqn pqn = {.problem = NULL};
-    for (int round = 0; round < STEP_ROUNDS; round++) {
-        *outcome = sweep_round(x, round ? 2 * x->nlgs.sweeps : STEP_CHECK);
+    for (int round = 0; round < POLICY.rounds; round++) {
+        *outcome = sweep_round(x, round ? 2 * x->nlgs.sweeps : POLICY.round_check);
         if (ended(x, *outcome)) break;
         if (!pqn.problem && !dls_pqn_prepare(&pqn, x->problem, &x->quasi_newton, &x->monitor, x->workspace))
             return dls_fail_memory(error);
         *outcome = quasi_newton_stage(x, &pqn);
         if (ended(x, *outcome)) break;
         dls_status status = DLS_OK;
-        if (!is_step(x)) status = factoring_is_cheaper(x, SPENT * x->nlgs.sweeps, factoring, error);
-        if (status || *factoring) return status;
+        if (!is_step(x))
+            status = factoring_is_cheaper(x, POLICY.round_spent * x->nlgs.sweeps, &x->factoring, error);
+        if (status || x->factoring) return status;
     }
     return DLS_OK;
 }
 
 /* ---- the chain ---- */
 
+/* Whether a stage is affordable, or of use. */
+static bool has_few(const chain *x) { return !x->many; }
+static bool has_many(const chain *x) { return x->many; }
+static bool always(const chain *x) { return x != NULL; }
+static bool may_not_factor(const chain *x) { return !x->factoring; }
+static bool may_factor(const chain *x) { return x->factoring; }
+static bool factors_many(const chain *x) { return x->factoring && x->many; }
+static bool factors_far(const chain *x) { return x->factoring && !x->near; }
+static bool factors_near(const chain *x) { return x->factoring && x->near; }
+static bool factors_step_of_few(const chain *x) { return factors_far(x) && !x->many && is_step(x); }
+/* A step of many contacts that is hard is not worth more than others. */
+static bool may_try_again(const chain *x) { return x->factoring && !(is_step(x) && x->many); }
+
+static dls_status count_flops(chain *x, dls_outcome *outcome, dls_error *error) {
+    (void)outcome;
+    x->near = x->monitor.best_value < POLICY.near;
+    return x->factoring ? DLS_OK : worth_factoring(x, &x->factoring, error);
+}
+
+static dls_status newton_after_sweeps(chain *x, dls_outcome *outcome, dls_error *error) {
+    (void)error;
+    *outcome = newton_stage(x, POLICY.alpha_polish, POLICY.polish);
+    return DLS_OK;
+}
+
+static dls_status newton_first(chain *x, dls_outcome *outcome, dls_error *error) {
+    (void)error;
+    *outcome = newton_stage(x, POLICY.alpha, POLICY.first);
+    return DLS_OK;
+}
+
+static dls_status newton_last(chain *x, dls_outcome *outcome, dls_error *error) {
+    (void)error;
+    *outcome = newton_stage(x, POLICY.alpha, POLICY.last);
+    return DLS_OK;
+}
+
+/* In this order, each where it is affordable, until one of them ends the solve. */
+static const struct {
+    const char *name;
+    bool (*affordable)(const chain *x);
+    dls_status (*run)(chain *x, dls_outcome *outcome, dls_error *error);
+} stages[] = {
+    {"sweeps", has_few, sweep_stage},
+    {"sweeps and quasi-Newton by turns", has_many, many_stage},
+    {"is a factorisation worth it", always, count_flops},
+    {"gradients", may_not_factor, gradient_stage},
+    {"Newton, near after so many sweeps", factors_many, newton_after_sweeps},
+    {"Newton, which mostly spares the interior point", factors_step_of_few, newton_first},
+    {"interior point, polished", factors_far, polished_ipm_stage},
+    {"Newton from the best", may_factor, newton_last},
+    {"interior point, left out for being so near", factors_near, polished_ipm_stage},
+    {"Newton from other starts", may_try_again, restart_stages},
+};
+
 static dls_status run(chain *x, dls_outcome *outcome, dls_error *error) {
-    bool factoring = false;
-    dls_status status =
-        x->many ? many_stage(x, &factoring, outcome, error) : sweep_stage(x, &factoring, outcome, error);
-    if (status || ended(x, *outcome)) return status;
-    if (!factoring) status = worth_factoring(x, &factoring, error);
-    if (status) return status;
-    if (!factoring) return gradient_stage(x, outcome, error);
-    bool near = x->monitor.best_value < NEAR; /* nearer than the interior point aims: it comes last */
-    if (x->many)                              /* near enough, after so many sweeps, and far cheaper */
-        *outcome = newton_stage(x, AFTER_IPM_ALPHA, NEWTON_BUDGET);
-    else if (!near && is_step(x))
-        *outcome = newton_stage(x, FIRST_ALPHA, STEP_NEWTON_BUDGET);
-    if (!ended(x, *outcome) && !near) status = polished_ipm_stage(x, outcome, error);
-    if (status || ended(x, *outcome)) return status;
-    *outcome = newton_stage(x, FIRST_ALPHA, LAST_NEWTON_BUDGET);
-    if (!ended(x, *outcome) && near) status = polished_ipm_stage(x, outcome, error);
-    if (status || ended(x, *outcome)) return status;
-    if (!is_step(x) || !x->many) status = restart_stages(x, outcome, error);
-    if (!ended(x, *outcome)) *outcome = DLS_STALLED;
-    return status;
+    for (size_t k = 0; k < sizeof stages / sizeof *stages; k++) {
+        if (!stages[k].affordable(x)) continue;
+        dls_status status = stages[k].run(x, outcome, error);
+        if (status || ended(x, *outcome)) return status;
+    }
+    if (x->factoring) *outcome = DLS_STALLED;
+    return DLS_OK;
 }
 
 static void aim(chain *x) {
     const dls_stop_options *stop = &x->options->stop;
     if (!is_step(x) || stop->min_iterations == 0 || stop->measure != DLS_STOP_RESIDUAL) return;
-    double least = fmax(AIM_LEAST * stop->tolerance, AIM_ROUNDING);
-    x->nlgs.aim = fmin(stop->tolerance, fmax(AIM_SHARE * x->monitor.value, least));
+    double least = fmax(POLICY.aim_least * stop->tolerance, POLICY.aim_rounding);
+    x->nlgs.aim = fmin(stop->tolerance, fmax(POLICY.aim_share * x->monitor.value, least));
 }
 
 static dls_status solve(const dls_problem *p, const void *options, double *r, double *u, dls_workspace *w,
@@ -400,7 +410,7 @@ static dls_status solve(const dls_problem *p, const void *options, double *r, do
     x.quasi_newton = dls_default_pqn_options();
     x.quasi_newton.gmres_restart = x.quasi_newton.gmres_iterations; /* no room for vectors that never come */
     x.sweeps.stop = x.newton_options.stop = x.gradient.stop = x.quasi_newton.stop = x.options->stop;
-    x.many = p->block_count >= (is_step(&x) ? STEP_BLOCKS : STORED_BLOCKS);
+    x.many = p->block_count >= (is_step(&x) ? POLICY.many_step : POLICY.many_alone);
     if (x.many && is_step(&x)) x.sweeps.stall_sweeps = 0; /* others decide when sweeps have stalled */
     info->law = dls_law_find(x.sweeps.law)->name;
     if (!dls_monitor_prepare(&x.monitor, p, &x.options->stop, w)) return dls_fail_memory(error);
@@ -426,7 +436,7 @@ static dls_status solve(const dls_problem *p, const void *options, double *r, do
 /* ---- options ---- */
 
 dls_auto_options dls_default_auto_options(void) {
-    return (dls_auto_options){.stop = dls_default_stop_options(), .max_factor_flops = 2e10};
+    return (dls_auto_options){.stop = dls_default_stop_options(), .max_factor_flops = 2e10, .budget = 2e10};
 }
 
 static void defaults(void *options) { *(dls_auto_options *)options = dls_default_auto_options(); }
@@ -434,6 +444,8 @@ static void defaults(void *options) { *(dls_auto_options *)options = dls_default
 static const dls_field fields[] = {
     DLS_STOP_FIELDS(dls_auto_options),
     DLS_REAL(dls_auto_options, , max_factor_flops, 0, 1e15, "1", "no factorisation that costs more flops"),
+    DLS_REAL(dls_auto_options, , budget, 0, 1e15, "1",
+             "flops that factorisations in a time step of few contacts may always cost"),
 };
 
 const dls_solver dls_solver_auto = {
