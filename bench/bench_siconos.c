@@ -393,12 +393,12 @@ static double peer_solve(const void *context, double tolerance, double *r, int *
     FrictionContactProblem *problem = problem_of(peer->problem, peer->solver->storage);
     SolverOptions *options = options_of(peer->solver, tolerance);
     double *u = make((size_t)peer->problem->rows, sizeof(double));
-    const double start = contest_clock();
+    const double start = dls_clock_cpu();
     if (peer->problem->dimension == 3)
         fc3d_driver(problem, r, u, options);
     else
         fc2d_driver(problem, r, u, options);
-    const double seconds = contest_clock() - start;
+    const double seconds = dls_clock_cpu() - start;
     *iterations = options->iparam[SICONOS_IPARAM_ITER_DONE];
     for (int i = 0; i < peer->problem->rows; i++) r[i] *= peer->problem->impulse_unit;
     solver_options_delete(options);

@@ -21,7 +21,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 enum { MOST_IN_TILE = 1000, WARM_STEPS = 2, WARM_SWEEPS = 100, SETTLING_SWEEPS = 40 };
 
@@ -75,12 +74,6 @@ static double peak_bytes(void) {
         if (strncmp(line, "VmHWM:", 6) == 0) kilobytes = atof(line + 6);
     if (file) fclose(file);
     return 1024 * kilobytes;
-}
-
-static double processor_seconds(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
 /* ---- worlds ---------------------------------------------------------------------------------------------
@@ -203,9 +196,9 @@ static void measure_filling(const arguments *args) {
     solve_to(simulation, args->tolerance, 0);
     dls_error error;
     const int steps = (int)lround(args->seconds / STEP);
-    const double began = processor_seconds();
+    const double began = dls_clock_cpu();
     for (int k = 0; k < steps; k++) check(dls_simulation_step(simulation, NULL, &error), &error);
-    const double seconds = processor_seconds() - began;
+    const double seconds = dls_clock_cpu() - began;
     const dls_run_summary sum = dls_simulation_summary(simulation);
     const dls_energy energy = dls_simulation_energy(simulation);
     printf(
@@ -303,9 +296,9 @@ static dls_step_report measure_steps(dls_simulation *simulation, const arguments
     *processor = least.seconds_collide = least.seconds_assemble = least.seconds_solve = HUGE_VAL;
     for (int k = 0; k < args->steps; k++) {
         const dls_step_report before = least;
-        const double began = processor_seconds();
+        const double began = dls_clock_cpu();
         check(dls_simulation_step(simulation, &report, &error), &error);
-        *processor = fmin(*processor, processor_seconds() - began);
+        *processor = fmin(*processor, dls_clock_cpu() - began);
         least = report;
         least.seconds_collide = fmin(before.seconds_collide, report.seconds_collide);
         least.seconds_assemble = fmin(before.seconds_assemble, report.seconds_assemble);

@@ -13,7 +13,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 enum { MAX_LIST = 8, WARM_SWEEPS = 30, FEW_SWEEPS = 2, REPEATS = 5 };
 
@@ -25,11 +24,7 @@ typedef struct arguments {
 } arguments;
 
 /* Processor time of one thread, which other programs do not lengthen by waiting; wall time of several. */
-static double now(int threads) {
-    struct timespec t;
-    clock_gettime(threads == 1 ? CLOCK_PROCESS_CPUTIME_ID : CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
+static double now(int threads) { return threads == 1 ? dls_clock_cpu() : dls_clock_wall(); }
 
 /* ---- bandwidth ------------------------------------------------------------------------------------------
  */

@@ -8,7 +8,6 @@
 #include <sys/resource.h>
 #include <sys/time.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 enum { MAX_RUNGS = 128, BISECTIONS = 3 };
@@ -36,17 +35,11 @@ typedef struct report {
     contest_score score;
 } report;
 
-double contest_clock(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
-
 static volatile double deadline; /* processor time at which the process gives up; 0: never */
 
 static void watch(int signal) {
     (void)signal;
-    if (deadline > 0 && contest_clock() > deadline) _exit(1);
+    if (deadline > 0 && dls_clock_cpu() > deadline) _exit(1);
 }
 
 /* Processor-time timers of the kernel would coarsen the clock that is read, so a wall timer looks at it. */
@@ -70,7 +63,7 @@ static double judge(const dls_problem *problem, const double *r) {
 static rung solve_once(contest_ladder *ladder, double tolerance) {
     rung run = {.tolerance = tolerance};
     memset(ladder->r, 0, sizeof(double) * (size_t)dls_problem_row_count(ladder->problem));
-    deadline = contest_clock() + ladder->solve_seconds;
+    deadline = dls_clock_cpu() + ladder->solve_seconds;
     run.seconds = ladder->solver->solve(ladder->solver->context, tolerance, ladder->r, &run.iterations);
     deadline = 0;
     run.residual = judge(ladder->problem, ladder->r);

@@ -36,7 +36,4 @@ typedef struct contest_score {
 void contest_run(const dls_problem *problem, const contestant *solver, const double *targets,
                  int target_count, contest_limits limits, contest_score *scores);
 
-/* Processor time of this process. */
-double contest_clock(void);
-
 #endif

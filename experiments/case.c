@@ -11,7 +11,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 static const char *const shared_columns[CASE_COLUMNS] = {"t",           "contacts", "active",    "iterations",
                                                          "certified",   "residual", "max_error", "held",
@@ -83,20 +82,13 @@ bool case_affords_next(const case_history *before, const case_history *last, dou
 static const char *scene_text(const char *name) {
     for (int i = 0; i < dls_scene_template_count(); i++)
         if (!strcmp(dls_scene_template_name(i), name)) return dls_scene_template_text(i);
-    return NULL;
-}
-
-/* FNV-1a */
-static uint64_t hash_text(const char *text) {
-    uint64_t hash = 14695981039346656037u;
-    for (; text && *text; text++) hash = (hash ^ (unsigned char)*text) * 1099511628211u;
-    return hash;
+    return "";
 }
 
 /* The first line says what the table is of: another version, scene or setting makes it worthless. */
 static void describe(const case_def *def, char *text, size_t size) {
     int used = snprintf(text, size, "# delassus %s, scene %s (%016" PRIx64 "), %d steps a row", dls_version(),
-                        def->scene, hash_text(scene_text(def->scene)),
+                        def->scene, dls_hash_text(scene_text(def->scene)),
                         def->steps_per_row > 1 ? def->steps_per_row : 1);
     for (int i = 0; i < def->setting_count && used > 0 && (size_t)used < size; i++)
         used += snprintf(text + used, size - (size_t)used, ", %s", def->settings[i]);
@@ -190,12 +182,6 @@ typedef struct runner {
     bool timed_out;
 } runner;
 
-double case_processor_time(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 /* The step joins its row. */
 static void join(runner *me, const dls_step_report *r, double seconds) {
     double *row = me->row, n = ++me->row_steps;
@@ -216,7 +202,7 @@ static void join(runner *me, const dls_step_report *r, double seconds) {
 static bool after_step(const dls_step_report *r, const dls_simulation *simulation, void *user) {
     runner *me = user;
     const case_def *def = me->def;
-    double seconds = case_processor_time() - me->last;
+    double seconds = dls_clock_cpu() - me->last;
     if (me->row_steps == 0) {
         me->row = add_step(me->history);
         memset(me->row, 0, (size_t)me->history->columns * sizeof *me->row);
@@ -224,7 +210,7 @@ static bool after_step(const dls_step_report *r, const dls_simulation *simulatio
     join(me, r, seconds);
     if (def->measure) def->measure(simulation, r, me->row + CASE_COLUMNS, def->user);
     if (me->row_steps >= def->steps_per_row) me->row_steps = 0;
-    me->last = case_processor_time();
+    me->last = dls_clock_cpu();
     me->timed_out = def->most_seconds > 0 && me->last - me->started > def->most_seconds;
     return !me->timed_out && !interrupt_seen();
 }
@@ -253,7 +239,7 @@ static bool simulate(dls_scene *scene, const case_def *def, case_history *h) {
     dls_run_end end;
     dls_run_summary summary;
     uint64_t hash;
-    double started = case_processor_time();
+    double started = dls_clock_cpu();
     runner me = {.def = def, .history = h, .started = started, .last = started};
     dls_run_def run = {.callback = after_step, .user = &me};
     dls_status status = dls_run_scene(scene, &run, &end, &summary, &hash, &error);

@@ -61,9 +61,6 @@ void case_history_free(case_history *history);
  * remembered; the caller frees. NULL after one line on stderr or an interrupt. */
 dls_body_state *case_settle(const case_def *def, int *count);
 
-/* Processor time of this program so far, s: unlike wall time it does not feel what else runs. */
-double case_processor_time(void);
-
 /* Whether the next of sizes that grow by one factor would end within most_seconds (0: any time), after what
  * the last one and, if it was there, the one before it took. */
 bool case_affords_next(const case_history *before, const case_history *last, double most_seconds);

@@ -10,7 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 static const char result_name[] = "result.json";
@@ -116,13 +115,13 @@ static void write_claims(const claim_list *list, FILE *file) {
     fputs("claim,unit,relation,source,paper,ours,tolerance,verdict,reason\n", file);
     for (int i = 0; i < list->count; i++) {
         const claim *c = &list->items[i];
-        csv_text(file, c->text);
+        dls_put_csv(file, c->text);
         fprintf(file, ",%s,%s,%s", c->unit, claim_relation_name(c->relation), claim_source_name(c->source));
         if (c->relation == CLAIM_ORDER) {
             fputc(',', file);
-            csv_text(file, c->paper_order);
+            dls_put_csv(file, c->paper_order);
             fputc(',', file);
-            csv_text(file, c->our_order);
+            dls_put_csv(file, c->our_order);
         } else {
             csv_real(file, c->paper);
             csv_real(file, c->ours);
@@ -132,7 +131,7 @@ static void write_claims(const claim_list *list, FILE *file) {
         else
             fputc(',', file);
         fprintf(file, ",%s,", verdict_name(claim_judge(c)));
-        if (c->reason) csv_text(file, c->reason);
+        if (c->reason) dls_put_csv(file, c->reason);
         fputc('\n', file);
     }
 }
@@ -162,21 +161,15 @@ static bool store_result(const experiment_run *run) {
 
 /* ---- running ------------------------------------------------------------------------------------------- */
 
-static double now(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 bool experiment_perform(experiment_run *run, const experiment *e, experiment_size size, const char *output) {
     *run = (experiment_run){.experiment = e, .size = size};
     if (output) {
         experiment_folder(e, size, output, run->folder);
         if (!output_folder_make(run->folder) || !forget(run)) return false;
     }
-    double start = now();
+    double start = dls_clock_wall();
     if (!e->run(run)) return false;
-    run->seconds = now() - start;
+    run->seconds = dls_clock_wall() - start;
     return !output || (store_claims(run) && store_result(run));
 }
 

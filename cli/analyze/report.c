@@ -157,11 +157,11 @@ static bool write_facts(const analyze_report *r, const char *folder) {
         for (int k = 0; analysis && k < dls_analysis_fact_count(analysis); k++) {
             dls_analysis_fact fact = dls_analysis_fact_at(analysis, k);
             fprintf(out.stream, "%s,", r->items[i].measure->name);
-            csv_text(out.stream, fact.name);
+            dls_put_csv(out.stream, fact.name);
             csv_real(out.stream, fact.value);
             csv_real(out.stream, fact.spread);
             fprintf(out.stream, ",%s,", fact.unit);
-            csv_text(out.stream, fact.meaning);
+            dls_put_csv(out.stream, fact.meaning);
             fputc('\n', out.stream);
         }
     }

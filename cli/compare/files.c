@@ -14,9 +14,9 @@
 static void write_result_row(FILE *file, const comparison *c, int t, int p, int s) {
     const compare_result *result = comparison_result(c, t, p, s);
     bool done = result->end == WORKER_DONE && !*result->message;
-    csv_text(file, c->problems[p].path);
+    dls_put_csv(file, c->problems[p].path);
     fprintf(file, ",%d,%d,", c->problems[p].probe.contacts, c->problems[p].probe.rows);
-    csv_text(file, c->solvers[s].label);
+    dls_put_csv(file, c->solvers[s].label);
     fprintf(file, ",%s,%d,%s", c->tolerances[t].text, result->solved, compare_outcome(result));
     fprintf(file, ",%d,%d", result->iterations, result->repeats);
     csv_real(file, done ? result->seconds : nan(""));
@@ -43,9 +43,9 @@ static void write_curves(const comparison *c, FILE *file) {
         for (int s = 0; s < c->solver_count; s++) {
             const compare_curve *curve = comparison_curve(c, p, s);
             for (int i = 0; i < curve->count; i++) {
-                csv_text(file, c->problems[p].path);
+                dls_put_csv(file, c->problems[p].path);
                 fputc(',', file);
-                csv_text(file, c->solvers[s].label);
+                dls_put_csv(file, c->solvers[s].label);
                 fprintf(file, ",%d", curve->points[i].iteration);
                 csv_real(file, curve->points[i].seconds);
                 csv_real(file, curve->points[i].residual);

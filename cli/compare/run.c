@@ -8,7 +8,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 static const double LEAST_TOTAL = 20e-3;    /* s of processor that the repeats of one solve last together */
 static const double PROBE_LIMIT = 600;      /* s to read one file */
@@ -36,18 +35,12 @@ const char *compare_outcome(const compare_result *result) {
 
 /* ---- in the child ------------------------------------------------------------------------------------- */
 
-static double clock_now(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 static void probe_work(const void *input, void *output) {
     const compare_problem *problem = input;
     compare_probe *probe = output;
-    double began = clock_now();
+    double began = dls_clock_wall();
     dls_fclib *file = problem_file_try(problem->path, probe->message, sizeof probe->message);
-    probe->seconds = clock_now() - began;
+    probe->seconds = dls_clock_wall() - began;
     if (!file) return;
     const dls_problem *p = dls_fclib_problem(file);
     probe->good = true;

@@ -48,9 +48,6 @@ double figure_text_width(cairo_t *cr, const char *text, double size);
 void figure_text_draw(cairo_t *cr, const char *text, double size, double x, double y, double align,
                       double room);
 
-/* Length of the valid UTF-8 character at p, or 0. */
-size_t figure_text_character(const char *p);
-
 /* ---- axes ---- */
 
 typedef struct figure_tick {

@@ -1,23 +1,8 @@
 #include "cli/figure/page.h"
 
+#include <delassus/base.h>
+
 #include <string.h>
-
-static bool is_continuation(unsigned char c) { return (c & 0xC0) == 0x80; }
-
-size_t figure_text_character(const char *p) {
-    const unsigned char *s = (const unsigned char *)p;
-    if (s[0] < 0x80) return s[0] != 0;
-    size_t length = s[0] >= 0xC2 && s[0] < 0xE0   ? 2
-                    : (s[0] & 0xF0) == 0xE0       ? 3
-                    : s[0] >= 0xF0 && s[0] < 0xF5 ? 4
-                                                  : 0;
-    for (size_t i = 1; i < length; i++)
-        if (!is_continuation(s[i])) return 0;
-    const bool overlong = (s[0] == 0xE0 && s[1] < 0xA0) || (s[0] == 0xF0 && s[1] < 0x90);
-    const bool surrogate = s[0] == 0xED && s[1] >= 0xA0;
-    const bool beyond = s[0] == 0xF4 && s[1] >= 0x90;
-    return overlong || surrogate || beyond ? 0 : length;
-}
 
 /* A stretch of text at one level: -1 lowered, 0 on the line, 1 raised. */
 typedef struct text_run {
@@ -38,7 +23,7 @@ static bool next_run(const char **text, int *level, text_run *run) {
             p += opens ? 2 : 1;
             continue;
         }
-        const size_t length = figure_text_character(p);
+        const size_t length = dls_utf8_length(p);
         const bool drawable = length > 0 && (unsigned char)*p >= 0x20;
         if (drawable)
             memcpy(run->bytes + used, p, length);

@@ -7,18 +7,11 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <time.h>
 
 /* Between two lines: on a terminal, and otherwise at first and later. */
 static const double LIVE_SECONDS = 0.1, FIRST_SECONDS = 1, PLAIN_SECONDS = 10;
 
 enum { BAR = 24 };
-
-static double now(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 run_report run_report_begin(const dls_scene *scene, const char *output, bool quiet) {
     const dls_stop_options *stop = dls_scene_solver_options(scene);
@@ -30,12 +23,13 @@ run_report run_report_begin(const dls_scene *scene, const char *output, bool qui
                         .solver = dls_scene_solver(scene)->name,
                         .quiet = quiet,
                         .line = progress_begin(stop->tolerance),
-                        .began = now()};
+                        .began = dls_clock_wall()};
 }
 
 static void show(const run_report *x) {
     const dls_step_report *step = &x->last;
-    double seconds = now() - x->began, done = (step->t - x->first_time) / (x->until - x->first_time);
+    double seconds = dls_clock_wall() - x->began,
+           done = (step->t - x->first_time) / (x->until - x->first_time);
     double rate = (double)(step->step - x->first_step) / seconds;
     char bar[3 * BAR + 1], left[32];
     int used = 0;
@@ -54,7 +48,7 @@ static void show(const run_report *x) {
 void run_report_start(const dls_simulation *simulation, bool resumed, void *report) {
     run_report *x = report;
     x->resumed = resumed;
-    x->began = now();
+    x->began = dls_clock_wall();
     x->pause = x->line.live ? LIVE_SECONDS : FIRST_SECONDS;
     x->next_seconds = x->began + x->pause;
     x->first_step = x->last.step = dls_simulation_steps(simulation);
@@ -74,7 +68,7 @@ bool run_report_step(const dls_step_report *step, const dls_simulation *simulati
     x->last = *step;
     if (!step->certified && x->uncertified_count < MOST_UNCERTIFIED)
         x->uncertified[x->uncertified_count++] = *step;
-    double seconds = now();
+    double seconds = dls_clock_wall();
     if (!x->quiet && seconds >= x->next_seconds) {
         if (!x->line.live) x->pause = fmin(2 * x->pause, PLAIN_SECONDS);
         x->next_seconds = seconds + x->pause;

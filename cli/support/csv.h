@@ -4,8 +4,6 @@
 
 #include <stdio.h>
 
-/* Quoted where it must be; without a comma before it. */
-void csv_text(FILE *file, const char *text);
 /* A comma and all 17 digits; an empty field where there is no number. */
 void csv_real(FILE *file, double value);
 

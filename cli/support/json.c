@@ -1,6 +1,8 @@
 /* JSON as RFC 8259 has it. */
 #include "cli/support/json.h"
 
+#include <delassus/base.h>
+
 #include <assert.h>
 #include <inttypes.h>
 #include <math.h>
@@ -51,34 +53,21 @@ void json_object_end(json *j) { close_bracket(j, '}'); }
 void json_array_begin(json *j) { open_bracket(j, '['); }
 void json_array_end(json *j) { close_bracket(j, ']'); }
 
-/* Length of the UTF-8 sequence at text, 0 when it is none (stray, overlong, surrogate or too large). */
-static int sequence_length(const unsigned char *text) {
-    int length = text[0] < 0x80 ? 1 : text[0] >= 0xC2 && text[0] < 0xE0 ? 2 : 0;
-    if (text[0] >= 0xE0 && text[0] < 0xF0) length = 3;
-    if (text[0] >= 0xF0 && text[0] < 0xF5) length = 4;
-    for (int i = 1; i < length; i++)
-        if ((text[i] & 0xC0) != 0x80) return 0;
-    if (text[0] == 0xE0 && text[1] < 0xA0) return 0;
-    if (text[0] == 0xED && text[1] >= 0xA0) return 0;
-    if (text[0] == 0xF0 && text[1] < 0x90) return 0;
-    if (text[0] == 0xF4 && text[1] >= 0x90) return 0;
-    return length;
-}
-
 static void write_string(FILE *file, const char *text) {
     fputc('"', file);
-    for (const unsigned char *at = (const unsigned char *)text; *at;) {
-        int length = sequence_length(at);
+    while (*text) {
+        size_t length = dls_utf8_length(text);
         if (length == 0) {
             fputs("\\ufffd", file);
-            at++;
-        } else if (*at == '"' || *at == '\\') {
-            fprintf(file, "\\%c", *at++);
-        } else if (*at < 0x20 || *at == 0x7f) {
-            fprintf(file, "\\u%04x", *at++);
+            length = 1;
+        } else if (*text == '"' || *text == '\\') {
+            fprintf(file, "\\%c", *text);
+        } else if ((unsigned char)*text < 0x20 || *text == 0x7f) {
+            fprintf(file, "\\u%04x", (unsigned)*text);
         } else {
-            while (length-- > 0) fputc(*at++, file);
+            fwrite(text, 1, length, file);
         }
+        text += length;
     }
     fputc('"', file);
 }

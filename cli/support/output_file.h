@@ -1,6 +1,8 @@
-/* Text files that appear whole or not at all: written aside, renamed when all is well. */
+/* Where output goes: files that appear whole or not at all, folders, and whether they may be written. */
 #ifndef CLI_SUPPORT_OUTPUT_FILE_H
 #define CLI_SUPPORT_OUTPUT_FILE_H
+
+#include <delassus/base.h>
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -8,9 +10,7 @@
 
 typedef struct output_file {
     FILE *stream;
-    const char *path; /* as the user gave it, for messages */
-    char *target;     /* what is replaced: the file behind symbolic links */
-    char *aside;      /* what is written meanwhile; NULL where target is a device or pipe */
+    dls_aside *aside;
 } output_file;
 
 /* False after a line on stderr: the folder is missing or closed to us, or path is a folder. */

@@ -48,14 +48,14 @@ bool results_file_may_replace(const char *path) {
     dls_results_destroy(results);
     if (!good)
         report_error(
-            "%s: cannot write: it exists and is not the results of a run, expected another name (%s)", path,
-            error.message);
+            "%s: cannot be written: it exists and is not the results of a run, expected another name (%s)",
+            path, error.message);
     return good;
 }
 
 bool results_file_is_spared(const char *path) {
     if (!is_there(path) || !results_file_is(path)) return true;
-    report_error("%s: cannot write: it is the results of a run, expected another name", path);
+    report_error("%s: cannot be written: it is the results of a run, expected another name", path);
     return false;
 }
 

@@ -12,7 +12,6 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 enum {
@@ -38,12 +37,6 @@ typedef struct pool {
     worker_callback callback;
     void *user;
 } pool;
-
-static double clock_now(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 /* ---- the child ---------------------------------------------------------------------------------------- */
 
@@ -122,7 +115,7 @@ static bool give(const pool *p, worker *w, worker_job *job) {
     w->job = job;
     w->received = 0;
     w->begun++;
-    w->deadline = clock_now() + job->wall_limit;
+    w->deadline = dls_clock_wall() + job->wall_limit;
     return send_all(w->socket, &number, sizeof number);
 }
 
@@ -171,9 +164,9 @@ static void wait_for_news(pool *p) {
         if (w->job) first = fmin(first, w->deadline);
     }
     /* an interrupt that comes just before poll() is not to wait for a deadline */
-    double milliseconds = fmin(ceil(1e3 * fmax(0, first - clock_now())), LONGEST_WAIT);
+    double milliseconds = fmin(ceil(1e3 * fmax(0, first - dls_clock_wall())), LONGEST_WAIT);
     int news = poll(p->polled, (nfds_t)p->parallel, (int)milliseconds);
-    double now = clock_now();
+    double now = dls_clock_wall();
     for (int i = 0; i < p->parallel; i++) {
         worker *w = &p->workers[i];
         worker_job *job = w->job;

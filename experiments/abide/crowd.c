@@ -24,12 +24,11 @@ typedef struct clocked {
 static void measure(const dls_simulation *simulation, const dls_step_report *report, double *values,
                     void *user) {
     clocked *me = user;
-    double t = case_processor_time(),
-           share = report->seconds > 0 ? report->seconds_solve / report->seconds : 0;
+    double t = dls_clock_cpu(), share = report->seconds > 0 ? report->seconds_solve / report->seconds : 0;
     values[CROWD_SOLVER_TIME] += (t - me->last) * share;
     values[CROWD_MOST_SWEEPS] = fmax(values[CROWD_MOST_SWEEPS], report->iterations);
     if (me->def->measure) me->def->measure(simulation, report, values + CROWD_OWN);
-    me->last = case_processor_time();
+    me->last = dls_clock_cpu();
 }
 
 static case_def define(const crowd_def *def, const char *name, const abide_settings *settings) {
@@ -50,7 +49,7 @@ static case_def define(const crowd_def *def, const char *name, const abide_setti
 /* Every method starts from the same settled balls, found by the default solver. */
 static bool settle(const crowd_def *def, int balls, dls_body_state **states, int *count) {
     abide_settings settings = {0};
-    clocked clock = {def, case_processor_time()};
+    clocked clock = {def, dls_clock_cpu()};
     *states = NULL, *count = 0;
     if (!def->set_start) return true;
     def->set(&settings, balls);
@@ -70,7 +69,7 @@ typedef struct settled {
 static bool run_one(experiment_run *run, const crowd_def *def, int method, int balls, double until,
                     double most_seconds, const char *name, const settled *start, case_history *h) {
     abide_settings settings = {0};
-    clocked clock = {def, case_processor_time()};
+    clocked clock = {def, dls_clock_cpu()};
     def->set(&settings, balls);
     if (def->set_run) def->set_run(&settings);
     abide_choose(&settings, method, &def->parameters);

@@ -8,7 +8,6 @@
 #include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
-#include <time.h>
 #include <unistd.h>
 
 /* 4: ρ = 0.6 ρ̄ for the standard methods, ρ̄ for the enhanced ones. */
@@ -72,12 +71,6 @@ typedef struct watcher {
     double cpu; /* at the end of the last callback */
 } watcher;
 
-static double processor_time(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 static void problem_path(const experiment_run *run, const char *name, char file[EXPERIMENT_NAME],
                          char path[PATH_MAX]) {
     snprintf(file, EXPERIMENT_NAME, "problem-%s.hdf5", name);
@@ -115,7 +108,7 @@ static void after_step(const dls_simulation *simulation, const dls_step_report *
     dls_measures m = {.eps_glob = 0};
     dls_error error;
     dls_status status = DLS_OK;
-    values[DUMONT_CPU - CASE_COLUMNS] = processor_time() - me->cpu;
+    values[DUMONT_CPU - CASE_COLUMNS] = dls_clock_cpu() - me->cpu;
     if (dls_simulation_contact_count(simulation) > 0)
         status = dls_problem_measure(dls_simulation_problem(simulation), dls_simulation_impulses(simulation),
                                      NULL, &m, &error);
@@ -125,7 +118,7 @@ static void after_step(const dls_simulation *simulation, const dls_step_report *
     if (!status && report->step == me->setup->kept_step) status = keep_problem(me, simulation, &error);
     if (status && !me->failed) report_error("%s: %s", me->name, error.message);
     me->failed = me->failed || status;
-    me->cpu = processor_time();
+    me->cpu = dls_clock_cpu();
 }
 
 /* ---- running and recalling ----------------------------------------------------------------------------- */
@@ -165,7 +158,7 @@ static bool run_case(experiment_run *run, const dumont_setup *setup, const char 
     setting_list settings = {.count = 0};
     for (int i = 0; i < setup->extra_count; i++) add(&settings, "%s", setup->extra[i]);
     if (setup->method) add_method(&settings, setup);
-    watcher me = {.run = run, .setup = setup, .name = name, .cpu = processor_time()};
+    watcher me = {.run = run, .setup = setup, .name = name, .cpu = dls_clock_cpu()};
     case_def def = {.name = name,
                     .scene = setup->scene,
                     .setting_count = settings.count,

@@ -1,10 +1,12 @@
-/* Status, errors, memory and option tables: what every other header builds on. */
+/* Status, errors, memory, option tables, and how files, text and time are treated everywhere: what every
+ * other header builds on. */
 #ifndef DELASSUS_BASE_H
 #define DELASSUS_BASE_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #if defined(__GNUC__)
 #define DLS_API __attribute__((visibility("default")))
@@ -102,6 +104,42 @@ DLS_API dls_status dls_field_set(const dls_field *fields, int field_count, void 
                                  const char *value, dls_error *error);
 /* Writes the option's present value as text that dls_field_set reads back to the same bits. */
 DLS_API void dls_field_print(const dls_field *field, const void *options, char *text, size_t text_size);
+
+/* ---- files ------------------------------------------------------------------------------------------
+ * What is written appears whole or not at all: it grows beside its place and is renamed into it. */
+
+typedef struct dls_aside dls_aside;
+
+/* Whatever is at path stays as it was until the new file is committed. A link stays a link: the file that it
+ * names is replaced. Devices and pipes are written directly. */
+DLS_API dls_status dls_aside_open(const char *path, dls_aside **aside, dls_error *error);
+/* What is written goes here. Nothing has to be checked on the way: the first failure is kept. */
+DLS_API FILE *dls_aside_stream(dls_aside *aside);
+/* Puts the file in its place if all of it could be written, and frees aside in any case. What is_lasting
+ * outlives a power cut, for which the disk is waited for. */
+DLS_API dls_status dls_aside_commit(dls_aside *aside, bool is_lasting, dls_error *error);
+/* Forgets what was written. */
+DLS_API void dls_aside_abandon(dls_aside *aside);
+
+/* Makes a folder that can be written to, and those above it; fine where it is there. */
+DLS_API dls_status dls_folder_make(const char *path, dls_error *error);
+
+/* ---- text ------------------------------------------------------------------------------------------- */
+
+/* Bytes of the UTF-8 character at text; 0 at its end and where there is none: stray, overlong or too large.
+ */
+DLS_API size_t dls_utf8_length(const char *text);
+/* With & < > " replaced for XML, and what XML cannot hold by '?'. */
+DLS_API void dls_put_xml(FILE *stream, const char *text);
+/* As a field of comma-separated values (RFC 4180): quoted where it must be. */
+DLS_API void dls_put_csv(FILE *stream, const char *text);
+/* 64 bits that tell texts apart, the same on every machine. */
+DLS_API uint64_t dls_hash_text(const char *text);
+
+/* ---- time ------------------------------------------------------------------------------------------- */
+
+DLS_API double dls_clock_wall(void); /* s, from any origin */
+DLS_API double dls_clock_cpu(void);  /* s of all threads of the process */
 
 /* ---- names ------------------------------------------------------------------------------------------ */
 

@@ -1,4 +1,4 @@
-/* Files as they are opened for reading, and what messages call them. */
+/* Files: opened for reading, written aside and renamed, and what messages call them. */
 #ifndef BASE_FILE_H
 #define BASE_FILE_H
 
@@ -30,5 +30,26 @@ dls_status dls_input_fail(const char *path, int number, dls_error *error);
 int64_t dls_input_read(const dls_input *input, void *bytes, size_t size);
 
 void dls_input_close(dls_input *input);
+
+enum { DLS_ASIDE_ROOM = 1 << 16 };
+
+/* A file under construction. */
+struct dls_aside {
+    FILE *stream;
+    int descriptor;
+    int failure;              /* errno of the first write that failed */
+    char *target, *temporary; /* temporary is NULL where target is no regular file: it is written directly */
+    dls_file_name name;
+    char buffer[DLS_ASIDE_ROOM];
+};
+
+/* Commits after DLS_OK, else abandons; the first failure. */
+dls_status dls_aside_close(dls_aside *aside, dls_status status, bool is_lasting, dls_error *error);
+
+/* Bytes as a file that lasts. */
+dls_status dls_file_write(const char *path, const void *bytes, size_t size, dls_error *error);
+
+/* FOLDER/NAME, to be freed; NULL when memory is out. */
+char *dls_path_join(const char *folder, const char *name);
 
 #endif

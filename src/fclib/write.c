@@ -354,16 +354,6 @@ dls_status dls_fclib_encode_again(const dls_fclib *file, const double *r, const 
 
 /* ---- to the disk ---- */
 
-static dls_status write_image(const char *path, const dls_image *image, dls_error *error) {
-    dls_aside aside;
-    dls_status status = dls_aside_open(&aside, path, error);
-    if (status) return status;
-    status = dls_aside_write(&aside, image->bytes, image->size);
-    if (!status) return dls_aside_commit(&aside);
-    dls_aside_abandon(&aside);
-    return status;
-}
-
 dls_status dls_fclib_write(const char *path, const dls_fclib_content *content, dls_error *error) {
     dls_error_clear(error);
     if (!path || !content || !content->problem)
@@ -371,7 +361,7 @@ dls_status dls_fclib_write(const char *path, const dls_fclib_content *content, d
     dls_file_name name = dls_file_name_of(path);
     dls_image image;
     dls_status status = dls_fclib_encode(content, name.text, &image, error);
-    if (!status) status = write_image(path, &image, error);
+    if (!status) status = dls_file_write(path, image.bytes, image.size, error);
     dls_image_free(&image);
     return status;
 }
@@ -383,7 +373,7 @@ dls_status dls_fclib_rewrite(const char *path, const dls_fclib *file, const doub
         return dls_fail(error, DLS_ERROR_ARGUMENT, "path, file and r are needed, got NULL");
     dls_image image;
     dls_status status = dls_fclib_encode_again(file, r, u, &image, error);
-    if (!status) status = write_image(path, &image, error);
+    if (!status) status = dls_file_write(path, image.bytes, image.size, error);
     dls_image_free(&image);
     return status;
 }

@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "base/field.h"
+#include "base/hash.h"
 #include "base/memory.h"
 #include "base/vector.h"
 #include "solve/fields.h"
@@ -160,16 +161,12 @@ size_t dls_simulation_memory(const dls_simulation *s) {
            (size_t)s->row_capacity * (sizeof *s->kept + sizeof *s->found);
 }
 
-/* FNV-1a over 64-bit words. */
 uint64_t dls_simulation_hash(const dls_simulation *s) {
-    uint64_t hash = 0xCBF29CE484222325u;
+    uint64_t hash = DLS_HASH_BEGIN;
     for (int row = 0; row < s->world->body_count; row++) {
         uint64_t word[sizeof(dls_body_state) / sizeof(uint64_t)];
         memcpy(word, &s->world->states[row], sizeof word);
-        for (size_t k = 0; k < sizeof word / sizeof *word; k++) {
-            hash = (hash ^ word[k]) * 0x100000001B3u;
-            hash ^= hash >> 29;
-        }
+        for (size_t k = 0; k < sizeof word / sizeof *word; k++) hash = dls_hash_word(hash, word[k]);
     }
     return hash;
 }

@@ -1,5 +1,4 @@
 /* One step:  place bodies → contacts → u = W r + b → solve, judge → v⁺ = v_free + M⁻¹ Hᵀ r → move. */
-#include "base/clock.h"
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/parallel.h"

@@ -1,6 +1,5 @@
 /* A scene from its first step to its last. */
 #define _GNU_SOURCE /* F_OFD_SETLK */
-#include "base/clock.h"
 #include "base/error.h"
 #include "base/memory.h"
 

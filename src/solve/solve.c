@@ -1,7 +1,6 @@
 /* The solver table, and the call that runs, times and certifies any solver. */
 #include "solve/solve.h"
 
-#include "base/clock.h"
 #include "base/error.h"
 #include "base/field.h"
 #include "base/memory.h"

@@ -135,15 +135,9 @@ dls_status dls_world_reserve_entries(dls_world *w, dls_error *error) {
 
 /* ---- names: ids by hash, open addressing, at most half full ---- */
 
-static uint64_t hash_of(const char *name) {
-    uint64_t h = UINT64_C(0xcbf29ce484222325);
-    for (const char *c = name; *c; c++) h = (h ^ (unsigned char)*c) * UINT64_C(0x100000001b3);
-    return h ^ (h >> 32);
-}
-
 /* The place of a name, or the free one where it belongs; the capacity is a power of two. */
 static int name_place(const dls_world *w, const char *name) {
-    int mask = w->name_capacity - 1, place = (int)(hash_of(name) & (uint64_t)mask);
+    int mask = w->name_capacity - 1, place = (int)(dls_hash_text(name) & (uint64_t)mask);
     while (w->names[place] >= 0 && strcmp(w->entries[w->names[place]].name, name)) place = (place + 1) & mask;
     return place;
 }

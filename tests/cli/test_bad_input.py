@@ -163,10 +163,10 @@ def test_outputs_that_cannot_be():
     pathlib.Path("folder").mkdir(exist_ok=True)
     pathlib.Path("file").write_text("kept")
     for path in ("folder", "nowhere/out", "file/out", "/dev/full"):
-        refuses("solve", problem(), "-o", path, words=[path, "cannot write"])
-        refuses("generate", "stack", "-o", path, words=[path, "cannot write"])
+        refuses("solve", problem(), "-o", path, words=[path, "cannot be written"])
+        refuses("generate", "stack", "-o", path, words=[path, "cannot be written"])
     for path in ("folder", "nowhere/out", "file/out"):
-        refuses("solve", problem(), "--trace", path, words=[path, "cannot write"])
+        refuses("solve", problem(), "--trace", path, words=[path, "cannot be written"])
     refuses("compare", problem(), "-o", "file", words=["file"])
     done = run("solve", problem(), "--trace", "/dev/full", expect=2)
     assert done.stderr.count("\n") == 1 and "/dev/full" in done.stderr and os.path.exists("/dev/full"), done.stderr

@@ -321,7 +321,7 @@ def test_bad_calls():
     refuses("export", path, "--fclib", "no/such/x.hdf5", words=["no/such/x.hdf5", "No such file"])
     refuses("export", "space.yaml", "--csv", "csv", words=["space.yaml: a scene, expected the results"])
     refuses("export", "missing.h5", "--vtk", "vtk", words=["missing.h5: cannot be read", "No such file"])
-    refuses("export", path, "--csv", "space.yaml", words=["space.yaml", "cannot be written to"])
+    refuses("export", path, "--csv", "space.yaml", words=["space.yaml", "cannot be written"])
     refuses("export", path, "--vtk", "limited", words=["cannot be written: File too large"], limit=1000)
     pathlib.Path("cut.h5").write_bytes(path.read_bytes()[:20000])
     refuses("export", "cut.h5", "--csv", "csv", words=["cut.h5: cut off: 20000 bytes"])
@@ -340,9 +340,9 @@ def test_no_output_takes_the_place_of_results():
         refuses("solve", "spared.hdf5", "-o", output, words=[output, "it is the results of a run"])
         refuses("solve", "spared.hdf5", "--trace", output, words=[output, "it is the results of a run"])
     refuses("export", "space.h5", "--fclib", "mine.h5", words=["mine.h5", "it is the results of a run"])
-    refuses("export", "in/bodies.csv", "--csv", "in", words=["in: cannot write", "another folder"])
-    refuses("export", "in/bodies.csv", "--vtk", "./in", words=["in: cannot write", "another folder"])
-    refuses("analyze", "in/bodies.csv", "-o", "in", words=["in: cannot write", "another folder"])
+    refuses("export", "in/bodies.csv", "--csv", "in", words=["in: cannot be written", "another folder"])
+    refuses("export", "in/bodies.csv", "--vtk", "./in", words=["in: cannot be written", "another folder"])
+    refuses("analyze", "in/bodies.csv", "-o", "in", words=["in: cannot be written", "another folder"])
     refuses("export", "in/chains_W.mtx", "--matrix-market", "in/chains", "--frame", 5, words=["which is read"])
     refuses("picture", "in/shown.png", "-o", "in/shown", words=["which is read"])
     for name in ("mine.h5", "in/bodies.csv", "in/chains_W.mtx", "in/shown.png"):
@@ -350,7 +350,7 @@ def test_no_output_takes_the_place_of_results():
     problem = pathlib.Path("spared.hdf5").read_bytes()
     refuses("solve", "spared.hdf5", "--trace", "spared.hdf5", words=["which is read"])
     pathlib.Path("in/table.csv").write_bytes(problem)
-    refuses("compare", "in/table.csv", "-o", "in", words=["in: cannot write", "another folder"])
+    refuses("compare", "in/table.csv", "-o", "in", words=["in: cannot be written", "another folder"])
     assert pathlib.Path("spared.hdf5").read_bytes() == problem
 
 

@@ -217,12 +217,12 @@ static void assert_fails(const figure *f, const char *path, const char *reason, 
 static void failures_are_told_and_leave_nothing(void **state) {
     const figure f = {.title = "empty"};
     (void)state;
-    assert_fails(&f, "missing/f", "missing/f.svg: No such file", 0);
+    assert_fails(&f, "missing/f", "missing/f.svg: cannot be written: No such file", 0);
     assert_int_equal(mkdir("f.png", 0777), 0); /* the second file cannot take its place */
-    assert_fails(&f, "f", "f.png: Is a directory", 1);
+    assert_fails(&f, "f", "f.png: cannot be written: Is a directory", 1);
     assert_int_equal(rmdir("f.png"), 0);
     assert_int_equal(mkdir("f.svg", 0777), 0);
-    assert_fails(&f, "f", "f.svg: Is a directory", 1);
+    assert_fails(&f, "f", "f.svg: cannot be written: Is a directory", 1);
     assert_int_equal(rmdir("f.svg"), 0);
 
     char deep[8192];
@@ -245,7 +245,7 @@ static void a_full_disk_leaves_nothing(void **state) {
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &unlimited), 0);
     signal(SIGXFSZ, handler);
     assert_false(written);
-    assert_non_null(strstr(message, "f.svg: File too large"));
+    assert_non_null(strstr(message, "f.svg: cannot be written: File too large"));
     assert_int_equal(count_files(), 0);
 }
 

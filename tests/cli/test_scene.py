@@ -72,7 +72,7 @@ def test_new_keeps_what_is_there():
 def test_new_refuses():
     refuses("new", "drumm", words=["no template 'drumm'", "did you mean 'drum'"])
     refuses("new", "drum.yaml", words=["no template 'drum.yaml', did you mean 'drum'?"])
-    refuses("new", "drum", "-o", "absent/x.yaml", words=["absent/x.yaml", "cannot write"])
+    refuses("new", "drum", "-o", "absent/x.yaml", words=["absent/x.yaml", "cannot be written"])
     pathlib.Path("small").mkdir()
     refuses("new", "drum", "-o", "small/x.yaml", limit=100, words=["small/x.yaml"])
     only_these("small")

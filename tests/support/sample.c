@@ -1,5 +1,6 @@
 #include "support/sample.h"
 
+#include "base/hash.h"
 #include "support/test.h"
 
 #include <stdlib.h>
@@ -168,12 +169,11 @@ dls_problem *generated(dls_generator kind, int size, double mu, bool matrix_free
 }
 
 uint64_t bits_hash(const double *x, int n) {
-    uint64_t hash = 0xcbf29ce484222325u;
+    uint64_t hash = DLS_HASH_BEGIN;
     for (int i = 0; i < n; i++) {
         uint64_t bits;
         memcpy(&bits, x + i, sizeof bits);
-        hash = (hash ^ bits) * 0x100000001b3u;
-        hash ^= hash >> 29;
+        hash = dls_hash_word(hash, bits);
     }
     return hash;
 }

@@ -1,13 +1,13 @@
-/* Errors, memory, option tables, loops on threads, small dense algebra, SIMD kernels. */
+/* Errors, memory, option tables, files, text, loops on threads, small dense algebra, SIMD kernels. */
 #include "base/dense.h"
 #include "base/error.h"
 #include "base/field.h"
 #include "base/memory.h"
-#include "base/nearest.h"
 #include "base/parallel.h"
 #include "base/random.h"
 #include "base/simd.h"
 #include "base/small.h"
+#include "base/text.h"
 #include "support/allocator.h"
 #include "support/scale.h"
 #include "support/test.h"
@@ -16,6 +16,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* ---- errors ---- */
 
@@ -538,6 +539,84 @@ static void twin_kernel_is_right(void **state) {
     }
 }
 
+/* ---- files and text ---- */
+
+static void write_text(const char *path, const char *text) {
+    dls_aside *aside;
+    dls_error error;
+    if (dls_aside_open(path, &aside, &error)) fail_msg("%s", error.message);
+    fputs(text, dls_aside_stream(aside));
+    assert_int_equal(dls_aside_commit(aside, true, &error), DLS_OK);
+}
+
+static void assert_content(const char *path, const char *text) {
+    char found[64] = "";
+    FILE *file = fopen(path, "r");
+    assert_non_null(file);
+    found[fread(found, 1, sizeof found - 1, file)] = '\0';
+    fclose(file);
+    assert_string_equal(found, text);
+}
+
+static void files_appear_whole_or_not_at_all(void **state) {
+    (void)state;
+    dls_aside *aside;
+    dls_error error;
+    write_text("plain.txt", "first");
+    assert_content("plain.txt", "first");
+    assert_int_equal(symlink("plain.txt", "link.txt"), 0);
+    write_text("link.txt", "second");
+    assert_content("plain.txt", "second"); /* a link stays a link */
+    assert_int_equal(dls_aside_open("plain.txt", &aside, &error), DLS_OK);
+    fputs("third", dls_aside_stream(aside));
+    fflush(dls_aside_stream(aside));
+    assert_content("plain.txt", "second");
+    dls_aside_abandon(aside);
+    assert_content("plain.txt", "second");
+    assert_int_equal(dls_aside_open("/dev/full", &aside, &error), DLS_OK);
+    for (int k = 0; k < 100000; k++)
+        fputc('x', dls_aside_stream(aside)); /* fails on the way, not at the end */
+    assert_int_equal(dls_aside_commit(aside, true, &error), DLS_ERROR_FILE);
+    assert_string_equal(error.message, "/dev/full: cannot be written: No space left on device");
+    assert_int_equal(dls_folder_make("a/b//c/", &error), DLS_OK);
+    assert_int_equal(dls_folder_make("a/b/c", &error), DLS_OK);
+    write_text("a/b/c/deep.txt", "deep");
+    assert_int_equal(dls_folder_make("plain.txt", &error), DLS_ERROR_FILE);
+    assert_string_equal(error.message, "plain.txt: cannot be written: Not a directory");
+    assert_int_equal(dls_folder_make("", &error), DLS_ERROR_FILE);
+    assert_string_equal(error.message, "'': the name is empty, expected a folder");
+}
+
+typedef void (*put_function)(FILE *stream, const char *text);
+
+static void assert_put(put_function put, const char *text, const char *expected) {
+    char *found;
+    size_t size;
+    FILE *stream = open_memstream(&found, &size);
+    assert_non_null(stream);
+    put(stream, text);
+    fclose(stream);
+    assert_string_equal(found, expected);
+    free(found);
+}
+
+static void fields_are_escaped(void **state) {
+    (void)state;
+    assert_put(dls_put_csv, "plain 1", "plain 1");
+    assert_put(dls_put_csv, "a,b", "\"a,b\"");
+    assert_put(dls_put_csv, "say \"no\"", "\"say \"\"no\"\"\"");
+    assert_put(dls_put_csv, "=1+1", "\"=1+1\"");
+    assert_put(dls_put_csv, "two\nlines", "\"two\nlines\"");
+    assert_put(dls_put_xml, "a<b & \"c\">d", "a&lt;b &amp; &quot;c&quot;&gt;d");
+    assert_put(dls_put_xml, "µ\t\x01\xff\xed\xa0\x80.", "µ\t?????.");
+    assert_int_equal(dls_utf8_length(""), 0);
+    assert_int_equal(dls_utf8_length("\xc0\x80"), 0); /* overlong */
+    assert_int_equal(dls_utf8_length("€"), 3);
+    assert_int_equal(dls_utf8_length("\xf4\x90\x80\x80"), 0); /* beyond the last */
+    assert_true(dls_hash_text("ab") != dls_hash_text("ba"));
+    assert_true(dls_hash_text("drum") == UINT64_C(0x9eb08f77017c6d12));
+}
+
 /* ---- loops on threads ---- */
 
 static void halve_range(void *self, int first, int end) {
@@ -608,6 +687,8 @@ int main(void) {
         cmocka_unit_test(singular_values_of_known_matrices),
         cmocka_unit_test(row_kernels_agree_with_their_twin),
         cmocka_unit_test(twin_kernel_is_right),
+        cmocka_unit_test(files_appear_whole_or_not_at_all),
+        cmocka_unit_test(fields_are_escaped),
         cmocka_unit_test(loops_give_the_same_bits_on_any_threads),
     };
     return cmocka_run_group_tests_name("base", tests, NULL, NULL);

@@ -1,7 +1,6 @@
 /* Published problems, where they are at hand: all are read, condensed as others condensed them, and rewritten
  * whole.
  */
-#include "base/clock.h"
 #include "support/fclib_files.h"
 #include "support/test.h"
 

@@ -1,13 +1,12 @@
 /* Results as tables of text. Numbers are written so that they read back to the same bits. */
 #include "base/error.h"
 #include "base/memory.h"
-#include "output/export/text.h"
 #include "output/results/results.h"
 
 #include <inttypes.h>
 
-static void put_reals(dls_text *out, int count, const double *values) {
-    for (int k = 0; k < count; k++) dls_text_print(out, ",%.17g", values[k]);
+static void put_reals(FILE *out, int count, const double *values) {
+    for (int k = 0; k < count; k++) fprintf(out, ",%.17g", values[k]);
 }
 
 /* ---- a row of each kind ---- */
@@ -19,11 +18,11 @@ typedef struct csv_frame {
     double time;
 } csv_frame;
 
-static void put_frame(dls_text *out, const csv_frame *f) {
-    dls_text_print(out, "%d,%" PRId64 ",%.17g", f->frame, f->step, f->time);
+static void put_frame(FILE *out, const csv_frame *f) {
+    fprintf(out, "%d,%" PRId64 ",%.17g", f->frame, f->step, f->time);
 }
 
-static dls_status put_bodies(dls_text *out, const csv_frame *f, void *rows, dls_error *error) {
+static dls_status put_bodies(FILE *out, const csv_frame *f, void *rows, dls_error *error) {
     int total = f->results->frames[f->frame].state_count;
     dls_state_row *row = rows;
     for (int first = 0; first < total; first += DLS_BATCH) {
@@ -32,19 +31,19 @@ static dls_status put_bodies(dls_text *out, const csv_frame *f, void *rows, dls_
         if (status) return status;
         for (int k = 0; k < count; k++) {
             put_frame(out, f);
-            dls_text_print(out, ",%d,", row[k].body);
-            dls_text_print_csv(out, dls_results_body_name(f->results, row[k].body));
+            fprintf(out, ",%d,", row[k].body);
+            dls_put_csv(out, dls_results_body_name(f->results, row[k].body));
             put_reals(out, 3, row[k].state.x);
             put_reals(out, 4, row[k].state.q);
             put_reals(out, 3, row[k].state.v);
             put_reals(out, 3, row[k].state.w);
-            dls_text_print(out, "\n");
+            fprintf(out, "\n");
         }
     }
     return DLS_OK;
 }
 
-static dls_status put_contacts(dls_text *out, const csv_frame *f, void *rows, dls_error *error) {
+static dls_status put_contacts(FILE *out, const csv_frame *f, void *rows, dls_error *error) {
     int total = f->results->frames[f->frame].contact_count;
     dls_contact_row *row = rows;
     for (int first = 0; first < total; first += DLS_BATCH) {
@@ -54,8 +53,7 @@ static dls_status put_contacts(dls_text *out, const csv_frame *f, void *rows, dl
         for (int k = 0; k < count; k++) {
             const dls_contact_record *c = &row[k].record;
             put_frame(out, f);
-            dls_text_print(out, ",%d,%d,%d,%d,%" PRIu64, c->body_a, c->body_b, c->shape_a, c->shape_b,
-                           c->feature);
+            fprintf(out, ",%d,%d,%d,%d,%" PRIu64, c->body_a, c->body_b, c->shape_a, c->shape_b, c->feature);
             put_reals(out, 3, c->point);
             put_reals(out, 3, c->frame);
             put_reals(out, 1, &c->gap);
@@ -63,7 +61,7 @@ static dls_status put_contacts(dls_text *out, const csv_frame *f, void *rows, dl
             put_reals(out, 3, c->impulse);
             put_reals(out, 3, c->velocity);
             put_reals(out, 3, row[k].world_impulse);
-            dls_text_print(out, "\n");
+            fprintf(out, "\n");
         }
     }
     return DLS_OK;
@@ -73,7 +71,7 @@ static dls_status put_contacts(dls_text *out, const csv_frame *f, void *rows, dl
 
 typedef struct csv_file {
     const char *name, *head;
-    dls_status (*put)(dls_text *out, const csv_frame *frame, void *rows, dls_error *error);
+    dls_status (*put)(FILE *out, const csv_frame *frame, void *rows, dls_error *error);
 } csv_file;
 
 static const csv_file frame_files[] = {
@@ -87,63 +85,59 @@ static const csv_file frame_files[] = {
      "impulse_x [N s],impulse_y [N s],impulse_z [N s]\n",
      put_contacts}};
 
-static dls_text *open_in(const char *folder, const char *name, dls_error *error) {
+static dls_status open_in(const char *folder, const char *name, dls_aside **aside, dls_error *error) {
     char *path = dls_path_join(folder, name);
-    dls_text *out = path ? dls_text_open(path, error) : NULL;
-    if (!path) dls_fail_memory(error);
+    dls_status status = path ? dls_aside_open(path, aside, error) : dls_fail_memory(error);
     dls_free(path);
-    return out;
-}
-
-/* What went wrong inside counts before what went wrong with the file; a file that is not whole is not left.
- */
-static dls_status close_after(dls_text *out, dls_status status) {
-    if (status) out->status = status;
-    dls_status closed = dls_text_close(out);
-    return status ? status : closed;
+    return status;
 }
 
 static dls_status export_frames(dls_results *r, const char *folder, const csv_file *file, dls_error *error) {
     void *rows = dls_alloc(DLS_BATCH, sizeof(dls_contact_row));
-    dls_text *out = rows ? open_in(folder, file->name, error) : NULL;
-    dls_status status = DLS_OK;
-    if (!rows) status = dls_fail_memory(error);
-    if (rows && !out) status = error->status;
-    if (out) dls_text_print(out, "%s", file->head);
-    for (int k = 0; out && !status && !out->status && k < r->frame_count; k++)
-        status = file->put(out, &(csv_frame){r, k, r->frames[k].step, r->frames[k].time}, rows, error);
-    if (out) status = close_after(out, status);
+    dls_aside *aside;
+    dls_status status = rows ? open_in(folder, file->name, &aside, error) : dls_fail_memory(error);
+    if (!status) {
+        FILE *out = dls_aside_stream(aside);
+        fputs(file->head, out);
+        for (int k = 0; !status && !ferror(out) && k < r->frame_count; k++)
+            status = file->put(out, &(csv_frame){r, k, r->frames[k].step, r->frames[k].time}, rows, error);
+        status = dls_aside_close(aside, status, false, error);
+    }
     dls_free(rows);
     return status;
 }
 
-static void put_step(dls_text *out, const dls_step_report *s) {
+static void put_step(FILE *out, const dls_step_report *s) {
     const double reals[] = {
         s->residual,         s->max_error,        s->held,          s->penetration, s->energy.kinetic,
         s->energy.potential, s->energy.friction,  s->energy.impact, s->energy.work, s->energy.unaccounted,
         s->seconds_collide,  s->seconds_assemble, s->seconds_solve, s->seconds};
-    dls_text_print(out, "%" PRId64 ",%.17g,%d,%d,%d,%s,%d,%d", s->step, s->t, s->bodies, s->contacts,
-                   s->active, dls_outcome_name(s->outcome), s->certified, s->iterations);
+    fprintf(out, "%" PRId64 ",%.17g,%d,%d,%d,%s,%d,%d", s->step, s->t, s->bodies, s->contacts, s->active,
+            dls_outcome_name(s->outcome), s->certified, s->iterations);
     put_reals(out, (int)(sizeof reals / sizeof *reals), reals);
-    dls_text_print(out, "\n");
+    fprintf(out, "\n");
 }
 
-static dls_status export_steps(dls_results *r, const char *folder, dls_error *error) {
-    dls_step_report *reports = DLS_NEW(dls_step_report, DLS_BATCH);
-    if (!reports) return dls_fail_memory(error);
-    dls_text *out = open_in(folder, "steps.csv", error);
-    dls_status status = out ? DLS_OK : error->status;
-    if (out)
-        dls_text_print(out, "step,time [s],bodies,contacts,active,outcome,certified,iterations,residual,"
-                            "max_error [m/s],held,penetration [m],kinetic [J],potential [J],friction [J],"
-                            "impact [J],work [J],unaccounted [J],seconds_collide [s],seconds_assemble [s],"
-                            "seconds_solve [s],seconds [s]\n");
-    for (int64_t first = 0; out && !status && first < r->step_count; first += DLS_BATCH) {
+static dls_status put_steps(FILE *out, dls_results *r, dls_step_report *reports, dls_error *error) {
+    dls_status status = DLS_OK;
+    fputs("step,time [s],bodies,contacts,active,outcome,certified,iterations,residual,max_error [m/s],held,"
+          "penetration [m],kinetic [J],potential [J],friction [J],impact [J],work [J],unaccounted [J],"
+          "seconds_collide [s],seconds_assemble [s],seconds_solve [s],seconds [s]\n",
+          out);
+    for (int64_t first = 0; !status && first < r->step_count; first += DLS_BATCH) {
         int64_t count = r->step_count - first < DLS_BATCH ? r->step_count - first : DLS_BATCH;
         status = dls_results_steps(r, first, count, reports, error);
         for (int64_t k = 0; k < count && !status; k++) put_step(out, &reports[k]);
     }
-    if (out) status = close_after(out, status);
+    return status;
+}
+
+static dls_status export_steps(dls_results *r, const char *folder, dls_error *error) {
+    dls_step_report *reports = DLS_NEW(dls_step_report, DLS_BATCH);
+    dls_aside *aside;
+    dls_status status = reports ? open_in(folder, "steps.csv", &aside, error) : dls_fail_memory(error);
+    if (!status)
+        status = dls_aside_close(aside, put_steps(dls_aside_stream(aside), r, reports, error), false, error);
     dls_free(reports);
     return status;
 }
@@ -153,7 +147,7 @@ dls_status dls_results_export_csv(dls_results *results, const char *folder, dls_
     dls_error_clear(error);
     if (!results || !folder)
         return dls_fail(error, DLS_ERROR_ARGUMENT, "results and folder are needed, got NULL");
-    dls_status status = dls_output_folder(folder, &inner);
+    dls_status status = dls_folder_make(folder, &inner);
     for (int k = 0; k < 2 && !status; k++) {
         if (k == 1 && !results->has_contacts) continue;
         status = export_frames(results, folder, &frame_files[k], &inner);

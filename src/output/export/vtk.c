@@ -3,7 +3,6 @@
 #include "base/memory.h"
 #include "base/vector.h"
 #include "output/export/surface.h"
-#include "output/export/text.h"
 #include "output/results/results.h"
 
 #include <inttypes.h>
@@ -73,38 +72,38 @@ static bool is_out_of_memory(const poly_data *p) {
 
 static size_t length(const array *a) { return a->values.size / (a->size * (size_t)a->width); }
 
-static void print_arrays(dls_text *out, const poly_data *p, const char *group, int first, int end,
+static void print_arrays(FILE *out, const poly_data *p, const char *group, int first, int end,
                          uint64_t *offset) {
-    dls_text_print(out, "<%s>\n", group);
+    fprintf(out, "<%s>\n", group);
     for (int k = first; k < end; k++) {
         const array *a = &p->arrays[k];
-        dls_text_print(out,
-                       "<DataArray type=\"%s\" Name=\"%s\" NumberOfComponents=\"%d\" format=\"appended\" "
-                       "offset=\"%" PRIu64 "\"/>\n",
-                       a->type, a->name, a->width, *offset);
+        fprintf(out,
+                "<DataArray type=\"%s\" Name=\"%s\" NumberOfComponents=\"%d\" format=\"appended\" "
+                "offset=\"%" PRIu64 "\"/>\n",
+                a->type, a->name, a->width, *offset);
         *offset += sizeof(uint64_t) + a->values.size;
     }
-    dls_text_print(out, "</%s>\n", group);
+    fprintf(out, "</%s>\n", group);
 }
 
-static void print_poly_data(dls_text *out, const poly_data *p) {
+static void print_poly_data(FILE *out, const poly_data *p) {
     uint64_t offset = 0;
-    dls_text_print(out,
-                   "<?xml version=\"1.0\"?>\n<VTKFile type=\"PolyData\" version=\"1.0\" "
-                   "byte_order=\"%s\" header_type=\"UInt64\">\n<PolyData>\n<Piece NumberOfPoints=\"%zu\" "
-                   "NumberOfVerts=\"0\" NumberOfLines=\"%zu\" NumberOfStrips=\"0\" NumberOfPolys=\"%zu\">\n",
-                   *(const char *)&(int){1} ? "LittleEndian" : "BigEndian", length(&p->arrays[POINTS]),
-                   length(&p->arrays[LINE_ENDS]), length(&p->arrays[POLYGON_ENDS]));
+    fprintf(out,
+            "<?xml version=\"1.0\"?>\n<VTKFile type=\"PolyData\" version=\"1.0\" "
+            "byte_order=\"%s\" header_type=\"UInt64\">\n<PolyData>\n<Piece NumberOfPoints=\"%zu\" "
+            "NumberOfVerts=\"0\" NumberOfLines=\"%zu\" NumberOfStrips=\"0\" NumberOfPolys=\"%zu\">\n",
+            *(const char *)&(int){1} ? "LittleEndian" : "BigEndian", length(&p->arrays[POINTS]),
+            length(&p->arrays[LINE_ENDS]), length(&p->arrays[POLYGON_ENDS]));
     print_arrays(out, p, "Points", POINTS, LINES, &offset);
     print_arrays(out, p, "Lines", LINES, POLYGONS, &offset);
     print_arrays(out, p, "Polys", POLYGONS, FIRST_DATA, &offset);
     print_arrays(out, p, "CellData", FIRST_DATA, p->array_count, &offset);
-    dls_text_print(out, "</Piece>\n</PolyData>\n<AppendedData encoding=\"raw\">\n_");
+    fprintf(out, "</Piece>\n</PolyData>\n<AppendedData encoding=\"raw\">\n_");
     for (int k = 0; k < p->array_count; k++) {
-        dls_text_put(out, &(uint64_t){p->arrays[k].values.size}, sizeof(uint64_t));
-        if (p->arrays[k].values.size) dls_text_put(out, p->arrays[k].values.data, p->arrays[k].values.size);
+        fwrite(&(uint64_t){p->arrays[k].values.size}, 1, sizeof(uint64_t), out);
+        if (p->arrays[k].values.size) fwrite(p->arrays[k].values.data, 1, p->arrays[k].values.size, out);
     }
-    dls_text_print(out, "\n</AppendedData>\n</VTKFile>\n");
+    fprintf(out, "\n</AppendedData>\n</VTKFile>\n");
 }
 
 static dls_status write_poly_data(const poly_data *p, const char *folder, const char *kind, int frame,
@@ -113,11 +112,13 @@ static dls_status write_poly_data(const poly_data *p, const char *folder, const 
     snprintf(name, sizeof name, "%s_%05d.vtp", kind, frame);
     char *path = is_out_of_memory(p) ? NULL : dls_path_join(folder, name);
     if (!path) return dls_fail_memory(error);
-    dls_text *out = dls_text_open(path, error);
+    dls_aside *aside;
+    dls_status status = dls_aside_open(path, &aside, error);
     dls_free(path);
-    if (!out) return error->status;
+    if (status) return status;
+    FILE *out = dls_aside_stream(aside);
     print_poly_data(out, p);
-    return dls_text_close(out);
+    return dls_aside_commit(aside, false, error);
 }
 
 /* ---- the export ---- */
@@ -341,23 +342,24 @@ static int choose_sides(int shapes) {
 static dls_status write_index(const vtk_export *x, dls_error *error) {
     char *path = dls_path_join(x->folder, "run.pvd");
     if (!path) return dls_fail_memory(error);
-    dls_text *out = dls_text_open(path, error);
+    dls_aside *aside;
+    dls_status status = dls_aside_open(path, &aside, error);
     dls_free(path);
-    if (!out) return error->status;
-    dls_text_print(out,
-                   "<?xml version=\"1.0\"?>\n<VTKFile type=\"Collection\" version=\"1.0\">\n<Collection>\n");
+    if (status) return status;
+    FILE *out = dls_aside_stream(aside);
+    fprintf(out, "<?xml version=\"1.0\"?>\n<VTKFile type=\"Collection\" version=\"1.0\">\n<Collection>\n");
     for (int k = 0; k < x->results->frame_count; k++) {
         double t = x->results->frames[k].time;
-        dls_text_print(
-            out, "<DataSet timestep=\"%.17g\" part=\"0\" name=\"bodies\" file=\"bodies_%05d.vtp\"/>\n", t, k);
+        fprintf(out, "<DataSet timestep=\"%.17g\" part=\"0\" name=\"bodies\" file=\"bodies_%05d.vtp\"/>\n", t,
+                k);
         if (x->results->has_contacts)
-            dls_text_print(out,
-                           "<DataSet timestep=\"%.17g\" part=\"1\" name=\"contacts\" "
-                           "file=\"contacts_%05d.vtp\"/>\n",
-                           t, k);
+            fprintf(out,
+                    "<DataSet timestep=\"%.17g\" part=\"1\" name=\"contacts\" "
+                    "file=\"contacts_%05d.vtp\"/>\n",
+                    t, k);
     }
-    dls_text_print(out, "</Collection>\n</VTKFile>\n");
-    return dls_text_close(out);
+    fprintf(out, "</Collection>\n</VTKFile>\n");
+    return dls_aside_commit(aside, false, error);
 }
 
 static dls_status export_all(vtk_export *x, dls_error *error) {
@@ -377,7 +379,7 @@ dls_status dls_results_export_vtk(dls_results *results, const char *folder, dls_
     if (!results || !folder)
         return dls_fail(error, DLS_ERROR_ARGUMENT, "results and folder are needed, got NULL");
     vtk_export *x = DLS_NEW_ZERO(vtk_export, 1);
-    dls_status status = x ? dls_output_folder(folder, &inner) : dls_fail_memory(&inner);
+    dls_status status = x ? dls_folder_make(folder, &inner) : dls_fail_memory(&inner);
     if (!status) {
         x->results = results;
         x->folder = folder;

@@ -144,17 +144,9 @@ dls_status dls_checkpoint_write(const char *path, const dls_simulation *simulati
     if (!path || !simulation || !def || (def->setting_count && !def->settings))
         return dls_fail(error, DLS_ERROR_ARGUMENT, "path, simulation and def are needed, got NULL");
     size_t size;
-    dls_aside aside;
     uint8_t *bytes = encode(simulation, def, &size);
     if (!bytes) return dls_fail_memory(error);
-    dls_status status = dls_aside_open(&aside, path, error);
-    if (!status) {
-        status = dls_aside_write(&aside, bytes, size);
-        if (status)
-            dls_aside_abandon(&aside);
-        else
-            status = dls_aside_commit(&aside);
-    }
+    dls_status status = dls_file_write(path, bytes, size, error);
     dls_free(bytes);
     return status;
 }

@@ -71,17 +71,17 @@ static dls_status go_on(const char *path, const dls_world *world, int64_t step, 
                            .contacts = old->has_contacts};
     int64_t kept = 0;
     dls_results_writer *made = NULL;
-    dls_aside aside;
+    dls_aside *aside;
     dls_status status = dls_results_files(old, &def.file_count, &def.files, error);
     if (!status) status = check_history(old, world, step, &kept, error);
     if (!status) status = dls_writer_open(path, world, &def, &made, &aside, error);
     if (status) return status;
     status = copy_all(made, old, keep_last ? step : step - 1, kept, error);
     if (status) {
-        dls_writer_abandon(made, &aside);
+        dls_writer_abandon(made, aside);
         return status;
     }
-    status = dls_writer_commit(made, &aside, error);
+    status = dls_writer_commit(made, aside, error);
     if (!status) *writer = made;
     return status;
 }

@@ -36,7 +36,7 @@ struct dls_results_writer {
 
 /* Makes the file aside, with all tables empty but those of the world; commit puts it in its place. */
 dls_status dls_writer_open(const char *path, const dls_world *world, const dls_results_def *def,
-                           dls_results_writer **writer, dls_aside *aside, dls_error *error);
+                           dls_results_writer **writer, dls_aside **aside, dls_error *error);
 dls_status dls_writer_commit(dls_results_writer *writer, dls_aside *aside, dls_error *error);
 /* Gives all up, the file aside too. */
 void dls_writer_abandon(dls_results_writer *writer, dls_aside *aside);
@@ -123,8 +123,5 @@ dls_status dls_results_contact_rows(const dls_results *results, int frame, int f
                                     dls_contact_row *rows, dls_error *error);
 /* Length of the step that ended in the frame, from the history; 0 where it is not known. */
 dls_status dls_results_step_length(const dls_results *results, int frame, double *h, dls_error *error);
-
-/* A folder, made if it is missing. */
-dls_status dls_output_folder(const char *folder, dls_error *error);
 
 #endif

@@ -89,14 +89,14 @@ static dls_status make_file(dls_results_writer *w, const dls_results_def *def, d
     return status;
 }
 
-static dls_status open_aside(dls_results_writer *w, dls_aside *aside, dls_error *error) {
-    dls_status status = dls_aside_open(aside, w->path, error);
+static dls_status open_aside(dls_results_writer *w, dls_aside **aside, dls_error *error) {
+    dls_status status = dls_aside_open(w->path, aside, error);
     if (status) return status;
-    if (!aside->temporary)
+    if (!(*aside)->temporary)
         status = dls_fail(error, DLS_ERROR_FILE, "%s: no regular file, expected one or none", w->name.text);
-    else if ((w->device.descriptor = fcntl(aside->descriptor, F_DUPFD_CLOEXEC, 0)) < 0)
+    else if ((w->device.descriptor = fcntl((*aside)->descriptor, F_DUPFD_CLOEXEC, 0)) < 0)
         status = dls_fail(error, DLS_ERROR_FILE, "%s: cannot be written: %s", w->name.text, strerror(errno));
-    if (status) dls_aside_abandon(aside);
+    if (status) dls_aside_abandon(*aside);
     return status;
 }
 
@@ -142,7 +142,7 @@ void dls_writer_abandon(dls_results_writer *w, dls_aside *aside) {
 }
 
 dls_status dls_writer_open(const char *path, const dls_world *world, const dls_results_def *def,
-                           dls_results_writer **writer, dls_aside *aside, dls_error *error) {
+                           dls_results_writer **writer, dls_aside **aside, dls_error *error) {
     dls_results_writer *w = new_writer(path, world, def);
     if (!w) return dls_fail_memory(error);
     dls_status status =
@@ -154,18 +154,14 @@ dls_status dls_writer_open(const char *path, const dls_world *world, const dls_r
     status = make_file(w, def, error);
     if (!status) status = dls_writer_add_world(w, error);
     if (status)
-        dls_writer_abandon(w, aside);
+        dls_writer_abandon(w, *aside);
     else
         *writer = w;
     return status;
 }
 
 dls_status dls_writer_commit(dls_results_writer *w, dls_aside *aside, dls_error *error) {
-    dls_status status = dls_writer_flush(w, error);
-    if (status)
-        dls_aside_abandon(aside);
-    else
-        status = dls_aside_commit(aside);
+    dls_status status = dls_aside_close(aside, dls_writer_flush(w, error), true, error);
     if (!status) return DLS_OK;
     w->device.is_dead = true;
     close_file(w);
@@ -179,12 +175,12 @@ dls_status dls_results_create(const char *path, const dls_world *world, const dl
     if (!path || !world || !def || !writer || (def->setting_count && !def->settings) ||
         (def->file_count && !def->files))
         return dls_fail(error, DLS_ERROR_ARGUMENT, "path, world, def and writer are needed, got NULL");
-    dls_aside aside;
+    dls_aside *aside;
     dls_results_writer *made = NULL;
     dls_silence silence = dls_silence_begin();
     *writer = NULL;
     dls_status status = dls_writer_open(path, world, def, &made, &aside, error);
-    if (!status) status = dls_writer_commit(made, &aside, error);
+    if (!status) status = dls_writer_commit(made, aside, error);
     if (!status) *writer = made;
     dls_silence_end(silence);
     return status;

@@ -1,7 +1,6 @@
 /* The default solver. Accelerated sweeps end most problems; where their rate says that they will not, the
  * interior point takes over and proximal Newton polishes; what cannot be factored is left to gradients.
  * Every decision counts flops or iterations, so that it is the same on every machine. */
-#include "base/clock.h"
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/random.h"

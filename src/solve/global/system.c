@@ -1,6 +1,7 @@
 #include "solve/global/system.h"
 
 #include "base/error.h"
+#include "base/hash.h"
 #include "base/memory.h"
 #include "base/small.h"
 #include "problem/matrix.h"
@@ -163,12 +164,12 @@ static void fill_sparse(dls_system *s) {
 /* ---- factorisation ---- */
 
 static uint64_t add_to_hash(uint64_t hash, int count, const int *numbers) {
-    for (int i = 0; i < count; i++) hash = (hash ^ (uint64_t)(unsigned)numbers[i]) * 1099511628211u;
+    for (int i = 0; i < count; i++) hash = dls_hash_word(hash, (unsigned)numbers[i]);
     return hash;
 }
 
 static uint64_t pattern_hash(const dls_system *s) {
-    uint64_t hash = add_to_hash(1469598103934665603u, s->size + 1, s->start);
+    uint64_t hash = add_to_hash(DLS_HASH_BEGIN, s->size + 1, s->start);
     return add_to_hash(hash, s->start[s->size], s->index);
 }
 

@@ -1,5 +1,5 @@
-#ifndef BASE_NEAREST_H
-#define BASE_NEAREST_H
+#ifndef BASE_TEXT_H
+#define BASE_TEXT_H
 
 #include <delassus/base.h>
 

@@ -1,10 +1,13 @@
-/* "Did you mean": the known name nearest to one that nobody knows. */
-#include "base/nearest.h"
+#include "base/text.h"
+
+#include "base/hash.h"
 
 #include <ctype.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
+
+/* ---- "did you mean": the known name nearest to one that nobody knows ---- */
 
 enum { LONGEST = 63 }; /* letters of a known name that count */
 
@@ -57,4 +60,56 @@ const char *dls_nearest_hint(const dls_nearest *nearest, char *text, size_t size
     *text = '\0';
     if (nearest->best) snprintf(text, size, ", did you mean '%.60s'?", nearest->best);
     return text;
+}
+
+/* ---- characters ---- */
+
+size_t dls_utf8_length(const char *text) {
+    const unsigned char *s = (const unsigned char *)text;
+    if (s[0] < 0x80) return s[0] != 0;
+    size_t length = s[0] >= 0xC2 && s[0] < 0xE0   ? 2
+                    : (s[0] & 0xF0) == 0xE0       ? 3
+                    : s[0] >= 0xF0 && s[0] < 0xF5 ? 4
+                                                  : 0;
+    for (size_t i = 1; i < length; i++)
+        if ((s[i] & 0xC0) != 0x80) return 0;
+    bool is_overlong = (s[0] == 0xE0 && s[1] < 0xA0) || (s[0] == 0xF0 && s[1] < 0x90);
+    bool is_surrogate = s[0] == 0xED && s[1] >= 0xA0;
+    bool is_beyond = s[0] == 0xF4 && s[1] >= 0x90;
+    return is_overlong || is_surrogate || is_beyond ? 0 : length;
+}
+
+void dls_put_xml(FILE *stream, const char *text) {
+    while (*text) {
+        size_t length = dls_utf8_length(text);
+        const char *name = *text == '&'   ? "&amp;"
+                           : *text == '<' ? "&lt;"
+                           : *text == '>' ? "&gt;"
+                           : *text == '"' ? "&quot;"
+                                          : NULL;
+        if (name)
+            fputs(name, stream);
+        else if (length == 0 || ((unsigned char)*text < ' ' && !strchr("\t\n\r", *text)))
+            fputc('?', stream);
+        else
+            fwrite(text, 1, length, stream);
+        text += length ? length : 1;
+    }
+}
+
+/* Spreadsheets take what begins with '=' for a formula unless it is quoted. */
+void dls_put_csv(FILE *stream, const char *text) {
+    bool is_quoted = strpbrk(text, ",\"\n\r") || *text == ' ' || *text == '=';
+    if (is_quoted) fputc('"', stream);
+    for (; *text; text++) {
+        if (*text == '"') fputc('"', stream);
+        fputc(*text, stream);
+    }
+    if (is_quoted) fputc('"', stream);
+}
+
+uint64_t dls_hash_text(const char *text) {
+    uint64_t hash = DLS_HASH_BEGIN;
+    for (; *text; text++) hash = dls_hash_word(hash, (unsigned char)*text);
+    return hash;
 }
