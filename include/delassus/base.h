@@ -36,7 +36,8 @@ typedef enum dls_status {
     DLS_ERROR_NUMERIC   /* a factorisation met a singular or indefinite matrix */
 } dls_status;
 
-/* One line for a person: what was wrong, where, and what was expected. */
+/* One line for a person: what was wrong, where, and what was expected. The caller's own, and every function
+ * takes NULL instead; a call clears it first and fills it in where it fails. */
 typedef struct dls_error {
     dls_status status;
     char message[512];
@@ -53,19 +54,23 @@ typedef struct dls_file {
  * Threads may use the library at once, each with objects of its own: worlds, simulations, scenes, results,
  * writers, checkpoints, workspaces. One object is for one thread at a time, except that problems and what was
  * read of an FCLib file never change and may be shared. A world and its simulation count as one. Files may be
- * read and written by all: what goes through HDF5 waits for each other. The allocator, laws and solvers of
- * your own are set before threads start; a program that calls HDF5 itself needs one that is thread-safe. */
+ * read and written by all: what goes through HDF5 waits for each other. Laws and solvers of your own come and
+ * go at any time (law.h, solve.h); the allocator is set before threads start; a program that calls HDF5
+ * itself needs one that is thread-safe. */
 
 /* ---- memory ----------------------------------------------------------------------------------------- */
 
+/* allocate returns NULL where memory is out, else a block aligned as malloc's; release is never given NULL.
+ * Any thread that uses the library calls them, also several at once. */
 typedef struct dls_allocator {
     void *(*allocate)(size_t bytes, void *user);
     void (*release)(void *block, void *user);
     void *user;
 } dls_allocator;
 
-/* All memory of the library comes from here; NULL goes back to malloc and free. Set it before anything else.
- */
+/* All memory of the library comes from here; NULL goes back to malloc and free. The struct is copied, and
+ * what lies behind user must live until the last object is destroyed. Set it before anything else, and once:
+ * a block goes back to the allocator that is set when it is released. */
 DLS_API void dls_allocator_set(const dls_allocator *allocator);
 
 /* Scratch memory that grows to what the largest solve so far needed and is then reused without allocation. */

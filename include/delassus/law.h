@@ -32,12 +32,16 @@ typedef struct dls_law_options {
     int pdas_iterations;           /* steps per visit */
     bool safeguard;                /* ebp, eal: restart where Newton cycles, at last step like sbp, sal;
                                       pdas: ipdas for epdas, then eal, then sal where a step makes no sense */
+    void *user; /* that of the law's row: set by the library before prepare and solve see it */
 } dls_law_options;
 
 DLS_API dls_law_options dls_default_law_options(void);
 DLS_API const dls_field *dls_law_fields(int *count);
 
-/* A row of the law table, and what a user registers. W is column-major d × d. */
+/* A row of the law table, and what a user registers. W is column-major d × d. A solve of several threads
+ * calls prepare and solve on all of them at once, each for another contact, and on one in any order: what
+ * lies behind user must stand that, and decides with them alone whether runs have the same bits. They have to
+ * return. */
 typedef struct dls_law {
     const char *name;
     const char *summary;
@@ -49,14 +53,20 @@ typedef struct dls_law {
                                const double *data, const double *b, double *r);
     bool exact; /* finds the solution whatever the start: where it is known in closed form, that may stand in
                  */
+    void *user; /* yours; prepare and solve find it in their options */
 } dls_law;
 
+/* Laws that are built in, then those of users. A row of a user is valid until it is taken out; at NULL there
+ * is none. These and the two below may be called by any thread at any time. */
 DLS_API int dls_law_count(void);
 DLS_API const dls_law *dls_law_at(int index);
-DLS_API const dls_law *dls_law_find(const char *name); /* NULL when there is none */
-/* The row is copied, its strings are not. Names are new, up to 31 lower-case letters, digits, '-' and '_';
- * there is room for 16 rows. Not to be called while a solve runs. */
+DLS_API const dls_law *dls_law_find(const char *name);
+/* The row is copied; its strings and user are not, and must live until it is taken out. Names are new, up to
+ * 31 lower-case letters, digits, '-' and '_'; there is room for 16 rows. */
 DLS_API dls_status dls_law_register(const dls_law *law, dls_error *error);
+/* Refused while any thread solves, and for laws that are built in. Options have laws by name: a solve or a
+ * step that asks for one that is gone fails, and finds another of that name when there is one. */
+DLS_API dls_status dls_law_unregister(const char *name, dls_error *error);
 
 /* One visit of one law on one contact, with everything checked. options may be NULL for the defaults; u
  * receives W r + b and state the branch, each may be NULL. */

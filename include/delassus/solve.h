@@ -41,7 +41,8 @@ typedef enum dls_stop_measure {
     DLS_STOP_INCREMENT /* max|Δr_n| + max|Δr_t| over one iteration, N s, as in paper 002 */
 } dls_stop_measure;
 
-/* What the callback sees after an iteration. r is valid during the call only. */
+/* What the callback sees after an iteration, on the thread that called the solver. The struct and r are valid
+ * during the call only. */
 typedef struct dls_iterate {
     int iteration;
     double residual; /* the stop measure where it was computed in this iteration, else the free estimate */
@@ -69,9 +70,12 @@ typedef struct dls_stop_options {
     int check_interval; /* iterations between true measures; 0: only when the free estimate asks for it */
     int threads;        /* results have the same bits for any number */
     dls_purpose purpose;
-    dls_iterate_callback callback;
-    void *user;
+    dls_iterate_callback callback; /* NULL: none */
+    void *user; /* of the callback: both must live as long as whoever has copied these options */
 } dls_stop_options;
+
+/* residual to 1e-8, 100,000 iterations, one thread, no callback: what `defaults` of a solver begins with. */
+DLS_API dls_stop_options dls_default_stop_options(void);
 
 enum { DLS_MAX_STAGES = 32 };
 
@@ -100,6 +104,7 @@ typedef struct dls_solve_info {
     int64_t products;            /* with W, or sweeps */
     int stage_count;
     dls_stage stages[DLS_MAX_STAGES];
+    void *user; /* that of the solver's row: set before its solve function is called */
 } dls_solve_info;
 
 /* ---- nonlinear Gauss–Seidel --------------------------------------------------------------------------- */
@@ -224,6 +229,10 @@ DLS_API dls_auto_options dls_default_auto_options(void);
 
 /* ---- the solver table --------------------------------------------------------------------------------- */
 
+/* A row of the table, and what a user registers. solve is called by the thread that called dls_solve: r holds
+ * the start and takes the solution, u may be NULL and need not be filled, info comes with names, user and NaN
+ * as stop_value. It returns DLS_OK with an outcome in info, or a status with a message in error, which may be
+ * NULL; it has to return. */
 typedef struct dls_solver {
     const char *name;
     const char *summary;
@@ -233,15 +242,22 @@ typedef struct dls_solver {
     int field_count;
     dls_status (*solve)(const dls_problem *problem, const void *options, double *r, double *u,
                         dls_workspace *workspace, dls_solve_info *info, dls_error *error);
+    void *user; /* yours; solve finds it in info */
 } dls_solver;
 
 enum { DLS_MAX_OPTIONS_SIZE = 1024 };
 
+/* Solvers that are built in, then those of users. A row of a user is valid until it is taken out; at NULL
+ * there is none. These and the two below may be called by any thread at any time. */
 DLS_API int dls_solver_count(void);
 DLS_API const dls_solver *dls_solver_at(int index);
-DLS_API const dls_solver *dls_solver_find(const char *name); /* NULL when there is none */
-/* The row is copied, its strings and fields are not. Not to be called while a solve runs. */
+DLS_API const dls_solver *dls_solver_find(const char *name);
+/* The row is copied; its strings, fields and user are not, and must live until it is taken out. There is room
+ * for 32 rows. */
 DLS_API dls_status dls_solver_register(const dls_solver *solver, dls_error *error);
+/* Refused while any thread solves, as long as a simulation or scene has it as its solver, and for solvers
+ * that are built in. */
+DLS_API dls_status dls_solver_unregister(const char *name, dls_error *error);
 
 /* Runs a row of the table: checks the arguments, times the call, and certifies what comes back, so that no
  * solver judges itself. */

@@ -7,6 +7,7 @@
 #include "base/memory.h"
 #include "base/vector.h"
 #include "solve/fields.h"
+#include "solve/solve.h"
 
 #include <math.h>
 #include <string.h>
@@ -75,14 +76,18 @@ dls_status dls_simulation_set_solver(dls_simulation *s, const dls_solver *solver
     dls_error_clear(error);
     if (!s || !solver)
         return dls_fail(error, DLS_ERROR_ARGUMENT, "a simulation and a solver are needed, got NULL");
+    dls_status status = dls_solver_check(solver, error);
+    if (status) return status;
     alignas(16) unsigned char copy[DLS_MAX_OPTIONS_SIZE];
     if (options)
         memcpy(copy, options, solver->options_size);
     else
         dls_simulation_solver_defaults(solver, copy);
-    dls_status status = dls_field_check(solver->fields, solver->field_count, copy, error);
+    status = dls_field_check(solver->fields, solver->field_count, copy, error);
     if (!status) status = check_law(solver, copy, error);
     if (status) return status;
+    dls_solver_hold(solver);
+    dls_solver_drop(s->solver);
     s->solver = solver;
     memcpy(s->solver_options, copy, solver->options_size);
     dls_stop_options *stop = (dls_stop_options *)s->solver_options;
@@ -126,6 +131,7 @@ dls_status dls_simulation_create(dls_world *world, const dls_simulation_options 
 
 void dls_simulation_destroy(dls_simulation *s) {
     if (!s) return;
+    dls_solver_drop(s->solver);
     dls_collider_destroy(s->collider);
     dls_workspace_destroy(s->assembly.space);
     dls_free(s->kept);

@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "base/field.h"
+#include "solve/solve.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -193,6 +194,8 @@ static dls_status read_solver_name(dls_reader *reader, const dls_node *node, dls
     if (!solver)
         return dls_node_fail(node, reader->error, "no solver '%.60s'%s", node->text,
                              dls_nearest_hint(&nearest, hint, sizeof hint));
+    dls_solver_hold(solver);
+    dls_solver_drop(options->solver);
     options->solver = solver;
     dls_simulation_solver_defaults(solver, options->solver_options.bytes);
     return DLS_OK;

@@ -5,6 +5,7 @@
 #include "base/file.h"
 #include "base/memory.h"
 #include "base/vector.h"
+#include "solve/solve.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -507,6 +508,7 @@ dls_status dls_scene_read(const char *path, int setting_count, const char *const
 
 void dls_scene_destroy(dls_scene *scene) {
     if (!scene) return;
+    dls_solver_drop(scene->options.solver);
     dls_world_destroy(scene->world);
     dls_arena_release(&scene->arena);
     dls_free(scene);

@@ -6,6 +6,7 @@
 #include "base/memory.h"
 #include "base/parallel.h"
 #include "solve/fields.h"
+#include "solve/registry.h"
 
 #include <math.h>
 #include <string.h>
@@ -17,36 +18,124 @@ static const dls_solver *const built_in[] = {&dls_solver_auto, &dls_solver_nlgs,
 
 enum { BUILT_IN = sizeof built_in / sizeof *built_in };
 
-static dls_solver registered[MAX_SOLVERS];
-static int registered_count;
+/* A row of a user, free where it has no solve function, and how many simulations and scenes hold it. */
+typedef struct solver_row {
+    dls_solver solver;
+    int holders;
+} solver_row;
 
-int dls_solver_count(void) { return BUILT_IN + registered_count; }
+static solver_row registered[MAX_SOLVERS];
 
-const dls_solver *dls_solver_at(int index) {
-    if (index < 0 || index >= dls_solver_count()) return NULL;
-    return index < BUILT_IN ? built_in[index] : &registered[index - BUILT_IN];
-}
-
-const dls_solver *dls_solver_find(const char *name) {
-    for (int i = 0; name && i < dls_solver_count(); i++)
-        if (!strcmp(dls_solver_at(i)->name, name)) return dls_solver_at(i);
+/* Rows of users in the order of their places, which they keep; NULL beyond the last. Under the lock. */
+static const dls_solver *registered_at(int index) {
+    for (int k = 0; k < MAX_SOLVERS; k++)
+        if (registered[k].solver.solve && index-- == 0) return &registered[k].solver;
     return NULL;
 }
 
-dls_status dls_solver_register(const dls_solver *solver, dls_error *error) {
-    dls_error_clear(error);
+static solver_row *row_of(const dls_solver *solver) {
+    for (int k = 0; k < MAX_SOLVERS; k++)
+        if (&registered[k].solver == solver) return &registered[k];
+    return NULL;
+}
+
+static const dls_solver *find(const char *name) {
+    for (int i = 0; i < BUILT_IN; i++)
+        if (!strcmp(built_in[i]->name, name)) return built_in[i];
+    for (int k = 0; k < MAX_SOLVERS; k++)
+        if (registered[k].solver.solve && !strcmp(registered[k].solver.name, name))
+            return &registered[k].solver;
+    return NULL;
+}
+
+int dls_solver_count(void) {
+    int count = 0;
+    dls_registry_lock();
+    while (registered_at(count)) count++;
+    dls_registry_unlock();
+    return BUILT_IN + count;
+}
+
+const dls_solver *dls_solver_at(int index) {
+    if (index < BUILT_IN) return index < 0 ? NULL : built_in[index];
+    dls_registry_lock();
+    const dls_solver *solver = registered_at(index - BUILT_IN);
+    dls_registry_unlock();
+    return solver;
+}
+
+const dls_solver *dls_solver_find(const char *name) {
+    if (!name) return NULL;
+    dls_registry_lock();
+    const dls_solver *solver = find(name);
+    dls_registry_unlock();
+    return solver;
+}
+
+static void count_holders(const dls_solver *solver, int change) {
+    dls_registry_lock();
+    solver_row *row = row_of(solver);
+    if (row) row->holders += change;
+    dls_registry_unlock();
+}
+
+void dls_solver_hold(const dls_solver *solver) { count_holders(solver, 1); }
+void dls_solver_drop(const dls_solver *solver) { count_holders(solver, -1); }
+
+static dls_status add(const dls_solver *solver, dls_error *error) {
+    solver_row *row = registered;
+    if (find(solver->name))
+        return dls_fail(error, DLS_ERROR_ARGUMENT, "a solver '%s' exists already", solver->name);
+    while (row < registered + MAX_SOLVERS && row->solver.solve) row++;
+    if (row == registered + MAX_SOLVERS)
+        return dls_fail(error, DLS_ERROR_ARGUMENT, "%d solvers are registered already", (int)MAX_SOLVERS);
+    *row = (solver_row){.solver = *solver};
+    if (!row->solver.summary) row->solver.summary = "";
+    return DLS_OK;
+}
+
+dls_status dls_solver_check(const dls_solver *solver, dls_error *error) {
     if (!solver || !solver->name || !solver->name[0] || !solver->solve || !solver->defaults)
         return dls_fail(error, DLS_ERROR_ARGUMENT, "a solver needs a name, defaults and a solve function");
     if (solver->options_size < sizeof(dls_stop_options) || solver->options_size > DLS_MAX_OPTIONS_SIZE)
         return dls_fail(error, DLS_ERROR_ARGUMENT,
                         "options of solver '%s' have %zu bytes, expected %zu to %d", solver->name,
                         solver->options_size, sizeof(dls_stop_options), (int)DLS_MAX_OPTIONS_SIZE);
-    if (dls_solver_find(solver->name))
-        return dls_fail(error, DLS_ERROR_ARGUMENT, "a solver '%s' exists already", solver->name);
-    if (registered_count == MAX_SOLVERS)
-        return dls_fail(error, DLS_ERROR_ARGUMENT, "%d solvers are registered already", (int)MAX_SOLVERS);
-    registered[registered_count++] = *solver;
     return DLS_OK;
+}
+
+dls_status dls_solver_register(const dls_solver *solver, dls_error *error) {
+    dls_error_clear(error);
+    dls_status status = dls_solver_check(solver, error);
+    if (status) return status;
+    dls_registry_lock();
+    status = add(solver, error);
+    dls_registry_unlock();
+    return status;
+}
+
+static dls_status take_out(const char *name, dls_error *error) {
+    const dls_solver *solver = find(name);
+    solver_row *row = row_of(solver);
+    if (!solver) return dls_fail(error, DLS_ERROR_ARGUMENT, "no solver '%.60s' is registered", name);
+    if (!row) return dls_fail(error, DLS_ERROR_ARGUMENT, "solver '%s' is built in and stays", name);
+    if (row->holders > 0)
+        return dls_fail(error, DLS_ERROR_ARGUMENT,
+                        "solver '%s' is that of %d simulations or scenes, and cannot go before them", name,
+                        row->holders);
+    if (dls_registry_is_solving())
+        return dls_fail(error, DLS_ERROR_ARGUMENT, "solver '%s' cannot go while a solve runs", name);
+    *row = (solver_row){.holders = 0};
+    return DLS_OK;
+}
+
+dls_status dls_solver_unregister(const char *name, dls_error *error) {
+    dls_error_clear(error);
+    if (!name) return dls_fail(error, DLS_ERROR_ARGUMENT, "the name of a solver is needed");
+    dls_registry_lock();
+    dls_status status = take_out(name, error);
+    dls_registry_unlock();
+    return status;
 }
 
 const char *dls_outcome_name(dls_outcome outcome) {
@@ -182,6 +271,9 @@ static dls_status check_call(const dls_problem *p, const dls_solver *solver, con
     if (!p || !solver || !options || !info || (p->row_count && !r))
         return dls_fail(error, DLS_ERROR_ARGUMENT,
                         "problem, solver, options, r and info are needed, got NULL");
+    if (!solver->solve)
+        return dls_fail(error, DLS_ERROR_ARGUMENT,
+                        "the solver has no solve function, or is registered no more");
     static const dls_field stop_fields[] = {DLS_STOP_FIELDS(stop_holder)};
     dls_status status =
         dls_field_check(stop_fields, sizeof stop_fields / sizeof *stop_fields, options, error);
@@ -256,9 +348,11 @@ static dls_status solve_and_certify(const dls_problem *p, const dls_solver *solv
     double nothing[1] = {0};
     if (!r) r = nothing; /* of a problem without rows */
     dls_workspace_mark mark = dls_workspace_get_mark(w);
-    *info = (dls_solve_info){.solver = solver->name, .law = "", .stop_value = NAN};
+    *info = (dls_solve_info){.solver = solver->name, .law = "", .stop_value = NAN, .user = solver->user};
     double wall = dls_clock_wall(), cpu = dls_clock_cpu();
+    dls_registry_solve_begin();
     status = solver->solve(p, options, r, u, w, info, error);
+    dls_registry_solve_end();
     info->seconds = dls_clock_wall() - wall;
     info->cpu_seconds = dls_clock_cpu() - cpu;
     dls_workspace_release(w, mark);

@@ -8,7 +8,11 @@
 extern const dls_solver dls_solver_auto, dls_solver_nlgs, dls_solver_newton, dls_solver_ipm, dls_solver_apgd,
     dls_solver_pqn;
 
-dls_stop_options dls_default_stop_options(void);
+/* A row that can be called, in the table or not. */
+dls_status dls_solver_check(const dls_solver *solver, dls_error *error);
+/* Who keeps a solver for later: a row of a user stays registered as long. */
+void dls_solver_hold(const dls_solver *solver);
+void dls_solver_drop(const dls_solver *solver);
 
 /* dls_solve for time steps: of the measures only residual, max_error and held are filled in. */
 dls_status dls_solve_step(const dls_problem *problem, const dls_solver *solver, const void *options,

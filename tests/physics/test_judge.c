@@ -139,8 +139,13 @@ static void lazy_defaults(void *options) {
  * the impact alone, held does not. */
 static void an_impact_pays_for_nothing(void **state) {
     (void)state;
-    static const dls_solver solver = {"lazy", "",        sizeof(dls_stop_options), lazy_defaults, NULL,
-                                      0,      lazy_solve};
+    static const dls_solver solver = {.name = "lazy",
+                                      .summary = "",
+                                      .options_size = sizeof(dls_stop_options),
+                                      .defaults = lazy_defaults,
+                                      .fields = NULL,
+                                      .field_count = 0,
+                                      .solve = lazy_solve};
     stage s = stage_open(3, G, 0.3, 0, 0);
     dls_shape_def ball = stage_ball(3, 0.05);
     dls_stop_options options;

@@ -381,8 +381,13 @@ static void witness_defaults(void *options) {
  * step, whether it went on at once or from bytes that were kept. */
 static void test_warm_start_follows_the_step(void **state) {
     (void)state;
-    static const dls_solver solver = {"witness",    "", sizeof(dls_stop_options), witness_defaults, NULL, 0,
-                                      witness_solve};
+    static const dls_solver solver = {.name = "witness",
+                                      .summary = "",
+                                      .options_size = sizeof(dls_stop_options),
+                                      .defaults = witness_defaults,
+                                      .fields = NULL,
+                                      .field_count = 0,
+                                      .solve = witness_solve};
     for (int restored = 0; restored < 2; restored++) {
         stage s = stage_open(3, 9.81, 0.5, 0, 0);
         dls_shape_def box = dls_default_shape_def(DLS_BOX);

@@ -414,8 +414,13 @@ static void a_solver_of_the_user(void **state) {
     (void)state;
     static const dls_field fields[] = {
         {"value", DLS_FIELD_REAL, offsetof(constant_options, value), 0, 10, NULL, "N s", "of every impulse"}};
-    dls_solver solver = {"constant", "no solver",   sizeof(constant_options), constant_defaults, fields,
-                         1,          constant_solve};
+    dls_solver solver = {.name = "constant",
+                         .summary = "no solver",
+                         .options_size = sizeof(constant_options),
+                         .defaults = constant_defaults,
+                         .fields = fields,
+                         .field_count = 1,
+                         .solve = constant_solve};
     dls_error error;
     int count = dls_solver_count();
     assert_int_equal(dls_solver_register(&solver, &error), DLS_OK);
@@ -445,7 +450,13 @@ static void a_solver_of_the_user(void **state) {
 
 static void registration_is_checked(void **state) {
     (void)state;
-    dls_solver good = {"another", "", sizeof(constant_options), constant_defaults, NULL, 0, constant_solve};
+    dls_solver good = {.name = "another",
+                       .summary = "",
+                       .options_size = sizeof(constant_options),
+                       .defaults = constant_defaults,
+                       .fields = NULL,
+                       .field_count = 0,
+                       .solve = constant_solve};
     dls_error error;
     dls_solver bad = good;
     assert_int_equal(dls_solver_register(NULL, &error), DLS_ERROR_ARGUMENT);

@@ -450,7 +450,7 @@ static void bad_rows_are_refused(void **unused) {
                    "together");
 }
 
-/* Comes last: rows cannot be taken back. */
+/* Comes last: it leaves no room. */
 static void the_table_fills(void **unused) {
     (void)unused;
     static char names[16][24];

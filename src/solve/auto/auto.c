@@ -448,10 +448,10 @@ static const dls_field fields[] = {
 };
 
 const dls_solver dls_solver_auto = {
-    "auto",
-    "accelerated sweeps, then interior point and Newton where sweeps are slow",
-    sizeof(dls_auto_options),
-    defaults,
-    fields,
-    sizeof fields / sizeof *fields,
-    solve};
+    .name = "auto",
+    .summary = "accelerated sweeps, then interior point and Newton where sweeps are slow",
+    .options_size = sizeof(dls_auto_options),
+    .defaults = defaults,
+    .fields = fields,
+    .field_count = sizeof fields / sizeof *fields,
+    .solve = solve};

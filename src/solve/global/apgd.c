@@ -285,10 +285,10 @@ static const dls_field fields[] = {
 };
 
 const dls_solver dls_solver_apgd = {
-    "apgd",
-    "accelerated projected gradient with anti-relaxation; one product per step",
-    sizeof(dls_apgd_options),
-    defaults,
-    fields,
-    sizeof fields / sizeof *fields,
-    solve};
+    .name = "apgd",
+    .summary = "accelerated projected gradient with anti-relaxation; one product per step",
+    .options_size = sizeof(dls_apgd_options),
+    .defaults = defaults,
+    .fields = fields,
+    .field_count = sizeof fields / sizeof *fields,
+    .solve = solve};

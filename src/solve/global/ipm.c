@@ -355,10 +355,11 @@ static const dls_field fields[] = {
              "residual at which proximal Newton takes over, as it does where the path is lost; 0: never"),
 };
 
-const dls_solver dls_solver_ipm = {"ipm",
-                                   "primal–dual interior point on the coupled problem, polished by newton",
-                                   sizeof(dls_ipm_options),
-                                   defaults,
-                                   fields,
-                                   sizeof fields / sizeof *fields,
-                                   solve};
+const dls_solver dls_solver_ipm = {
+    .name = "ipm",
+    .summary = "primal–dual interior point on the coupled problem, polished by newton",
+    .options_size = sizeof(dls_ipm_options),
+    .defaults = defaults,
+    .fields = fields,
+    .field_count = sizeof fields / sizeof *fields,
+    .solve = solve};

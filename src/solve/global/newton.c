@@ -228,10 +228,10 @@ static const dls_field fields[] = {
 };
 
 const dls_solver dls_solver_newton = {
-    "newton",
-    "semismooth Newton inside a proximal point iteration, direct factorisation",
-    sizeof(dls_newton_options),
-    defaults,
-    fields,
-    sizeof fields / sizeof *fields,
-    solve};
+    .name = "newton",
+    .summary = "semismooth Newton inside a proximal point iteration, direct factorisation",
+    .options_size = sizeof(dls_newton_options),
+    .defaults = defaults,
+    .fields = fields,
+    .field_count = sizeof fields / sizeof *fields,
+    .solve = solve};

@@ -354,10 +354,10 @@ static const dls_field fields[] = {
     DLS_BOOL(dls_pqn_options, , fallback, "Gauss–Seidel where Newton fails"),
 };
 
-const dls_solver dls_solver_pqn = {"pqn",
-                                   "projected quasi-Newton with GMRES; W only in products",
-                                   sizeof(dls_pqn_options),
-                                   defaults,
-                                   fields,
-                                   sizeof fields / sizeof *fields,
-                                   solve};
+const dls_solver dls_solver_pqn = {.name = "pqn",
+                                   .summary = "projected quasi-Newton with GMRES; W only in products",
+                                   .options_size = sizeof(dls_pqn_options),
+                                   .defaults = defaults,
+                                   .fields = fields,
+                                   .field_count = sizeof fields / sizeof *fields,
+                                   .solve = solve};

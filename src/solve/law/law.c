@@ -4,6 +4,7 @@
 #include "base/memory.h"
 #include "base/small.h"
 #include "solve/fields.h"
+#include "solve/registry.h"
 
 #include <ctype.h>
 
@@ -13,20 +14,45 @@ static const dls_law *const built_in[] = {&dls_law_sbp,   &dls_law_sal,   &dls_l
                                           &dls_law_epdas, &dls_law_ipdas, &dls_law_exact};
 enum { BUILT_IN = sizeof built_in / sizeof built_in[0] };
 
-static dls_law registered[MAX_REGISTERED];
-static int registered_count;
+static dls_law registered[MAX_REGISTERED]; /* free where there is no solve function */
 
-int dls_law_count(void) { return BUILT_IN + registered_count; }
+/* Rows of users in the order of their places, which they keep; NULL beyond the last. Under the lock. */
+static dls_law *registered_at(int index) {
+    for (int k = 0; k < MAX_REGISTERED; k++)
+        if (registered[k].solve && index-- == 0) return &registered[k];
+    return NULL;
+}
+
+static const dls_law *find(const char *name) {
+    for (int i = 0; i < BUILT_IN; i++)
+        if (!strcmp(built_in[i]->name, name)) return built_in[i];
+    for (int k = 0; k < MAX_REGISTERED; k++)
+        if (registered[k].solve && !strcmp(registered[k].name, name)) return &registered[k];
+    return NULL;
+}
+
+int dls_law_count(void) {
+    int count = 0;
+    dls_registry_lock();
+    while (registered_at(count)) count++;
+    dls_registry_unlock();
+    return BUILT_IN + count;
+}
 
 const dls_law *dls_law_at(int index) {
-    if (index < 0 || index >= dls_law_count()) return NULL;
-    return index < BUILT_IN ? built_in[index] : &registered[index - BUILT_IN];
+    if (index < BUILT_IN) return index < 0 ? NULL : built_in[index];
+    dls_registry_lock();
+    const dls_law *law = registered_at(index - BUILT_IN);
+    dls_registry_unlock();
+    return law;
 }
 
 const dls_law *dls_law_find(const char *name) {
-    for (int i = 0; name && i < dls_law_count(); i++)
-        if (!strcmp(dls_law_at(i)->name, name)) return dls_law_at(i);
-    return NULL;
+    if (!name) return NULL;
+    dls_registry_lock();
+    const dls_law *law = find(name);
+    dls_registry_unlock();
+    return law;
 }
 
 /* ---- registration ----------------------------------------------------------------------------------------
@@ -50,8 +76,7 @@ static bool is_good_name(const char *name) {
     return length > 0 && length <= MAX_NAME;
 }
 
-dls_status dls_law_register(const dls_law *law, dls_error *error) {
-    dls_error_clear(error);
+static dls_status check_row(const dls_law *law, dls_error *error) {
     if (!law || !law->solve) return dls_fail(error, DLS_ERROR_ARGUMENT, "law: a solve function is needed");
     if (!is_good_name(law->name))
         return dls_fail(error, DLS_ERROR_ARGUMENT,
@@ -60,12 +85,16 @@ dls_status dls_law_register(const dls_law *law, dls_error *error) {
     if (!law->data_size != !law->prepare)
         return dls_fail(error, DLS_ERROR_ARGUMENT,
                         "law '%s': data_size and prepare come together or not at all", law->name);
-    if (dls_law_find(law->name))
-        return dls_fail(error, DLS_ERROR_ARGUMENT, "law '%s': the name is taken", law->name);
-    if (registered_count == MAX_REGISTERED)
+    return DLS_OK;
+}
+
+static dls_status add(const dls_law *law, dls_error *error) {
+    dls_law *row = registered;
+    if (find(law->name)) return dls_fail(error, DLS_ERROR_ARGUMENT, "law '%s': the name is taken", law->name);
+    while (row < registered + MAX_REGISTERED && row->solve) row++;
+    if (row == registered + MAX_REGISTERED)
         return dls_fail(error, DLS_ERROR_ARGUMENT, "law '%s': the table is full, %d laws are registered",
                         law->name, MAX_REGISTERED);
-    dls_law *row = &registered[registered_count++];
     *row = *law;
     if (!row->summary) row->summary = "";
     if (!row->data_size) {
@@ -73,6 +102,38 @@ dls_status dls_law_register(const dls_law *law, dls_error *error) {
         row->prepare = no_prepare;
     }
     return DLS_OK;
+}
+
+dls_status dls_law_register(const dls_law *law, dls_error *error) {
+    dls_error_clear(error);
+    dls_status status = check_row(law, error);
+    if (status) return status;
+    dls_registry_lock();
+    status = add(law, error);
+    dls_registry_unlock();
+    return status;
+}
+
+static dls_status take_out(const char *name, dls_error *error) {
+    const dls_law *law = find(name);
+    if (!law) return dls_fail(error, DLS_ERROR_ARGUMENT, "no law '%.60s' is registered", name);
+    int place = 0;
+    while (place < MAX_REGISTERED && law != &registered[place]) place++;
+    if (place == MAX_REGISTERED)
+        return dls_fail(error, DLS_ERROR_ARGUMENT, "law '%s' is built in and stays", name);
+    if (dls_registry_is_solving())
+        return dls_fail(error, DLS_ERROR_ARGUMENT, "law '%s' cannot go while a solve runs", name);
+    registered[place] = (dls_law){.name = NULL};
+    return DLS_OK;
+}
+
+dls_status dls_law_unregister(const char *name, dls_error *error) {
+    dls_error_clear(error);
+    if (!name) return dls_fail(error, DLS_ERROR_ARGUMENT, "the name of a law is needed");
+    dls_registry_lock();
+    dls_status status = take_out(name, error);
+    dls_registry_unlock();
+    return status;
 }
 
 /* ---- options ----------------------------------------------------------------------------------------------
@@ -185,8 +246,9 @@ dls_status dls_law_apply(const dls_law *law, const dls_law_options *options, int
                          double mu, const double *b, double *r, double *u, dls_contact_state *state,
                          dls_error *error) {
     dls_error_clear(error);
-    if (!law) return dls_fail(error, DLS_ERROR_ARGUMENT, "law: none given, see dls_law_find");
+    if (!law || !law->solve) return dls_fail(error, DLS_ERROR_ARGUMENT, "law: none given, see dls_law_find");
     dls_law_options chosen = options ? *options : dls_default_law_options();
+    chosen.user = law->user;
     dls_status status = dls_law_options_check(&chosen, error);
     if (!status) status = check_contact(d, W, mu, b, r, error);
     if (status) return status;

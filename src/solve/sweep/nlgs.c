@@ -311,13 +311,13 @@ static const dls_field fields[] = {
              "where sweeps stall try momentum, relaxation by 0.7 and alternation before giving up"),
 };
 
-const dls_solver dls_solver_nlgs = {"nlgs",
-                                    "nonlinear Gauss–Seidel over a local law, accelerated",
-                                    sizeof(dls_nlgs_options),
-                                    defaults,
-                                    fields,
-                                    sizeof fields / sizeof *fields,
-                                    solve};
+const dls_solver dls_solver_nlgs = {.name = "nlgs",
+                                    .summary = "nonlinear Gauss–Seidel over a local law, accelerated",
+                                    .options_size = sizeof(dls_nlgs_options),
+                                    .defaults = defaults,
+                                    .fields = fields,
+                                    .field_count = sizeof fields / sizeof *fields,
+                                    .solve = solve};
 
 dls_status dls_solve_nlgs(const dls_problem *problem, const dls_nlgs_options *options, double *r, double *u,
                           dls_workspace *workspace, dls_solve_info *info, dls_error *error) {

@@ -227,6 +227,7 @@ dls_status dls_sweep_prepare(dls_sweep *s, const dls_problem *p, const dls_nlgs_
                                 .increments = o->stop.measure != DLS_STOP_RESIDUAL},
                      .threads = o->stop.threads};
     if (!s->visits.law) return dls_fail(error, DLS_ERROR_ARGUMENT, "no law '%s'", o->law);
+    s->visits.local.user = s->visits.law->user;
     s->visits.state = DLS_TAKE(w, double, p->op->state_size(p));
     if (!s->visits.state || !prepare_order(s, o, w) || !prepare_law(s, w) || !prepare_rests(s, o, w))
         return dls_fail_memory(error);
