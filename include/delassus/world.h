@@ -40,7 +40,31 @@ DLS_API dls_status dls_function_table(int count, const double *t, const double *
  * constants pi, e. At most 4096 characters and 64 levels of parentheses, calls, choices and exponents. */
 DLS_API dls_status dls_function_expression(const char *text, int constant_count, const char *const *names,
                                            const double *values, dls_function **function, dls_error *error);
-/* May be infinite or NaN where the expression is. Any number of threads may ask one function at once. */
+/* The function of t in *y; false where it cannot tell, and then, as where y is NaN or infinite, the step that
+ * asked fails with the body, the freedom and the time, and all states are as before it. */
+typedef bool (*dls_time_callback)(double t, double *y, void *user);
+
+/* A function of your own: its value, and its first and second derivative where it has them. Without those
+ * dls_function_derivatives gives NaN, never differences, and what needs them refuses the function.
+ *
+ * A step asks for values at its beginning, on the thread that called it, once for each time that it needs:
+ * the end of the step for a position, its middle for velocities and forces, its ends too for forces of
+ * schemes that use them. A callback may read the world, which is as the step before left it, but not change
+ * it or step it, and has to return. Runs have the same bits as far as it answers the same.
+ *
+ * Checkpoints cannot hold it: who goes on from one gives the world the same callbacks in the same places, and
+ * a world with one too few or too many is refused. */
+typedef struct dls_callback_def {
+    dls_time_callback value, rate, acceleration; /* the last two may be NULL */
+    void *user;                                  /* of all of them */
+    void (*release)(void *user); /* when the function is destroyed, by the world or by you; NULL: nothing */
+} dls_callback_def;
+
+/* The struct is copied. Where the call fails user stays yours. */
+DLS_API dls_status dls_function_callback(const dls_callback_def *def, dls_function **function,
+                                         dls_error *error);
+/* May be infinite or NaN where the expression is, and is NaN where a callback fails. Any number of threads
+ * may ask one function at once, as far as a callback stands it. */
 DLS_API double dls_function_value(const dls_function *function, double t);
 /* Value, first and second derivative in t, by the rules of calculus and not by differences. At a kink of abs,
  * min, max and of a table they are those from the right; of c ? a : b those of the side that is chosen; of

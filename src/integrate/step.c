@@ -263,10 +263,22 @@ static dls_status check_finite(dls_simulation *s, dls_error *error) {
 
 /* ---- the step ---- */
 
+/* Of this step: forces in its middle, which is that of the assembly and of energies, and where the scheme has
+ * them at its ends. */
+static dls_status ask_callbacks(const dls_simulation *s, dls_error *error) {
+    double t = s->t, h = s->options.step, end = end_of_step(s);
+    dls_asked_times times = {.end = end,
+                             .middle = end - h / 2,
+                             .force = {t + h / 2, end - h / 2, t, t + h},
+                             .force_count = s->options.scheme == DLS_MOREAU_JEAN ? 2 : 4};
+    return dls_world_ask(s->world, &times, error);
+}
+
 static dls_status advance(dls_simulation *s, dls_step_report *report, dls_error *error) {
     const dls_simulation_options *o = &s->options;
     double began = dls_clock_wall();
-    dls_status status = dls_world_drive(s->world, end_of_step(s), o->step, error);
+    dls_status status = ask_callbacks(s, error);
+    if (!status) status = dls_world_drive(s->world, end_of_step(s), o->step, error);
     if (status) return status;
     if (o->scheme != DLS_DVI) dls_fly(s->world, o->step / 2, o->threads);
     status = find_contacts(s, error);
@@ -283,7 +295,9 @@ static dls_status advance(dls_simulation *s, dls_step_report *report, dls_error 
     report->seconds_collide = found - began;
     report->seconds_assemble = assembled - found;
     report->seconds_solve = solved - assembled;
-    return check_finite(s, error);
+    status = check_finite(s, error);
+    if (status) dls_world_drive_undo(s->world);
+    return status;
 }
 
 static void add_up(dls_simulation *s, const dls_step_report *report) {

@@ -26,9 +26,30 @@ typedef struct memory_told {
     double moved[6];
 } memory_told;
 
+/* A function that bytes cannot hold, by body and place. A list of them ends the bytes, with its length before
+ * it; where there are none it is left out. */
+typedef struct memory_callback {
+    int32_t id, place;
+} memory_callback;
+
+static memory_callback callback_at(const dls_world *w, const dls_callback_place *at) {
+    return (memory_callback){w->told_ids[at->told], at->place};
+}
+
+static int64_t callback_count(const dls_world *w) {
+    int64_t count = 0;
+    for (dls_callback_place at = dls_callback_first; dls_callback_next(w, &at);) count++;
+    return count;
+}
+
+static size_t callback_bytes(int64_t count) {
+    return count ? sizeof count + (size_t)count * sizeof(memory_callback) : 0;
+}
+
 size_t dls_world_memory_size(const dls_world *w) {
     return sizeof(memory_head) + (size_t)w->entry_count * sizeof(memory_entry) +
-           (size_t)w->told_count * sizeof(memory_told) + (size_t)w->body_count * sizeof(memory_row);
+           (size_t)w->told_count * sizeof(memory_told) + (size_t)w->body_count * sizeof(memory_row) +
+           callback_bytes(callback_count(w));
 }
 
 static char *put(char *to, const void *from, size_t size) {
@@ -54,6 +75,12 @@ void dls_world_memory_write(const dls_world *w, void *bytes) {
         memory_row m = {w->bodies[row].id, w->bodies[row].uid};
         at = put(at, &m, sizeof m);
     }
+    int64_t callbacks = callback_count(w);
+    if (callbacks) at = put(at, &callbacks, sizeof callbacks);
+    for (dls_callback_place c = dls_callback_first; dls_callback_next(w, &c);) {
+        memory_callback m = callback_at(w, &c);
+        at = put(at, &m, sizeof m);
+    }
 }
 
 /* ---- reading ---- */
@@ -61,7 +88,8 @@ void dls_world_memory_write(const dls_world *w, void *bytes) {
 /* The parts of the bytes; they have no alignment, so each item is copied out. */
 typedef struct memory_view {
     memory_head head;
-    const char *entries, *told, *rows;
+    const char *entries, *told, *rows, *callbacks;
+    int64_t callback_count;
 } memory_view;
 
 static memory_entry view_entry(const memory_view *v, int id) {
@@ -113,9 +141,14 @@ static dls_status open_view(const dls_world *w, const char *bytes, size_t size, 
     v->told = v->entries + (size_t)v->head.entries * sizeof(memory_entry);
     v->rows = v->told + (size_t)v->head.told * sizeof(memory_told);
     size_t expected = (size_t)(v->rows - bytes) + (size_t)v->head.rows * sizeof(memory_row);
-    if (size != expected)
+    if (size > expected + sizeof v->callback_count) {
+        memcpy(&v->callback_count, bytes + expected, sizeof v->callback_count);
+        v->callbacks = bytes + expected + sizeof v->callback_count;
+    }
+    if (v->callback_count < 0 || v->callback_count > v->head.told * DLS_TOLD_PLACES ||
+        size != expected + callback_bytes(v->callback_count))
         return dls_fail(error, DLS_ERROR_INPUT, "state of the world has %zu bytes, expected %zu", size,
-                        expected);
+                        expected + callback_bytes(callback_count(w)));
     return DLS_OK;
 }
 
@@ -169,6 +202,35 @@ static dls_status check_told(const dls_world *w, const memory_view *v, dls_error
             return dls_fail(error, DLS_ERROR_INPUT, "drive of body %d is damaged", w->told_ids[k]);
     }
     return DLS_OK;
+}
+
+static dls_status fail_callback(const dls_world *w, const memory_callback *m, bool missing,
+                                dls_error *error) {
+    char label[128];
+    if (m->id < 0 || m->id >= w->entry_count || m->place < 0 || m->place >= DLS_TOLD_PLACES)
+        return dls_fail(error, DLS_ERROR_INPUT, "state of the world is damaged: a callback of body %d",
+                        m->id);
+    return dls_fail(
+        error, DLS_ERROR_INPUT,
+        "%s: the %s of the %s %s when the state was written, expected a world with the same callbacks",
+        dls_body_label(w, m->id, label, sizeof label), dls_told_noun(m->place),
+        dls_freedom_name(m->place < 6 ? m->place : (m->place - 6) / 3),
+        missing ? "is no callback here and was one" : "is a callback here and was none");
+}
+
+/* Both lists ascend: where they part, the smaller one is what the other lacks. */
+static dls_status check_callbacks(const dls_world *w, const memory_view *v, dls_error *error) {
+    dls_callback_place at = dls_callback_first;
+    for (int64_t k = 0;; k++) {
+        bool here = dls_callback_next(w, &at), there = k < v->callback_count;
+        if (!here && !there) return DLS_OK;
+        memory_callback own = {INT32_MAX, 0}, stored = own;
+        if (here) own = callback_at(w, &at);
+        if (there) memcpy(&stored, v->callbacks + (size_t)k * sizeof stored, sizeof stored);
+        bool missing = stored.id < own.id || (stored.id == own.id && stored.place < own.place);
+        if (stored.id != own.id || stored.place != own.place)
+            return fail_callback(w, missing ? &stored : &own, missing, error);
+    }
 }
 
 /* New arrays, before they take the place of the old ones. */
@@ -243,6 +305,7 @@ dls_status dls_world_memory_open(const dls_world *w, const void *bytes, size_t s
     if (!status) status = check_entries(w, &l->view, error);
     if (!status) status = check_rows(w, &l->view, error);
     if (!status) status = check_told(w, &l->view, error);
+    if (!status) status = check_callbacks(w, &l->view, error);
     if (!status) status = make_layout(w, &l->view, l, error);
     if (status) {
         dls_world_memory_drop(w, l);

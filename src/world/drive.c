@@ -2,6 +2,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/vector.h"
+#include "world/function/function.h"
 #include "world/parts.h"
 
 #include <math.h>
@@ -9,6 +10,8 @@
 
 static const char *const freedoms[6] = {"translation along x", "translation along y", "translation along z",
                                         "rotation about x",    "rotation about y",    "rotation about z"};
+
+const char *dls_freedom_name(int freedom) { return freedoms[freedom]; }
 
 /* ---- checks ---- */
 
@@ -101,6 +104,7 @@ dls_status dls_told_create(const dls_body_def *def, dls_body_told **told, dls_er
     memcpy(t->torque, def->torque, sizeof t->torque);
     memcpy(t->drive, def->drive, sizeof t->drive);
     t->has_servo = servo;
+    t->has_callback = dls_told_has_callback(t);
     t->start.q[0] = 1;
     *told = t;
     return DLS_OK;
@@ -147,7 +151,7 @@ void dls_told_begin(dls_body_told *told, const dls_body_state *state) {
 
 static dls_status value_of(const dls_world *world, dls_body_id id, const dls_function *f, const char *what,
                            int freedom, double t, double *value, dls_error *error) {
-    *value = dls_function_value(f, t);
+    *value = dls_function_recall(f, t);
     if (isfinite(*value)) return DLS_OK;
     double found = *value;
     char label[128];
@@ -207,15 +211,24 @@ void dls_world_drive_finish(dls_world *w, double end) {
         dls_body_entry *entry = &w->entries[w->told_ids[i]];
         if (entry->row < 0 || w->bodies[entry->row].motion != DLS_DRIVEN) continue;
         dls_body_state *state = &w->states[entry->row];
+        memcpy(entry->told->moved_before, entry->told->moved, sizeof entry->told->moved);
         for (int k = 0; k < 6; k++) {
             const dls_function *position = entry->told->drive[k].position;
             if (!position) continue;
-            entry->told->moved[k] = dls_function_value(position, end);
+            entry->told->moved[k] = dls_function_recall(position, end);
             if (k < 3)
                 state->x[k] = entry->told->start.x[k] + entry->told->moved[k];
             else
                 turn(state->q, k - 3, entry->told->moved[k], entry->told->start.q);
         }
+    }
+}
+
+void dls_world_drive_undo(dls_world *w) {
+    for (int i = 0; i < w->told_count; i++) {
+        dls_body_entry *entry = &w->entries[w->told_ids[i]];
+        if (entry->row >= 0 && w->bodies[entry->row].motion == DLS_DRIVEN)
+            memcpy(entry->told->moved, entry->told->moved_before, sizeof entry->told->moved);
     }
 }
 
@@ -253,7 +266,7 @@ static double push_of(const dls_body_told *told, bool driven, double t) {
     double force[3] = {0, 0, 0};
     for (int k = 0; k < 3; k++) {
         const dls_function *f = driven ? told->drive[k].force : told->force[k];
-        if (f) force[k] = dls_function_value(f, t);
+        if (f) force[k] = dls_function_recall(f, t);
     }
     return vec_norm(force);
 }

@@ -44,6 +44,21 @@ void dls_told_begin(dls_body_told *told, const dls_body_state *state);
 void dls_told_restart(dls_body_told *told, const dls_body_state *before, const dls_body_state *now);
 void dls_functions_destroy(const dls_body_def *def); /* all those that a definition names */
 
+/* ---- places of functions: forces, torques, then position, velocity and force of each drive ---- */
+
+enum { DLS_TOLD_PLACES = 24 };
+dls_function *dls_told_at(const dls_body_told *told, int place); /* NULL where there is none */
+const char *dls_told_noun(int place);                            /* "torque" */
+const char *dls_freedom_name(int freedom);                       /* "rotation about x" */
+bool dls_told_has_callback(const dls_body_told *told);
+
+/* A walk over all callbacks of a world, by ids and places; next says no behind the last. */
+typedef struct dls_callback_place {
+    int told, place; /* the body is told_ids[told] */
+} dls_callback_place;
+static const dls_callback_place dls_callback_first = {0, -1};
+bool dls_callback_next(const dls_world *world, dls_callback_place *at);
+
 /* Room for so many bodies and shapes in the arrays. */
 dls_status dls_world_reserve(dls_world *world, int bodies, int shapes, dls_error *error);
 dls_status dls_world_reserve_entries(dls_world *world, dls_error *error); /* for one more id */

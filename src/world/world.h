@@ -35,9 +35,10 @@ typedef struct dls_body {
 typedef struct dls_body_told {
     dls_function *force[3], *torque[3];
     dls_drive drive[6];
-    bool has_servo;
+    bool has_servo, has_callback;
     dls_pose start;           /* mass centre and orientation at birth: what driven positions count from */
     double moved[6];          /* driven positions reached so far */
+    double moved_before[6];   /* and before the step that reached them */
     double servo_speed[3];    /* of this step without contacts, m/s, where a servo is */
     double servo_mobility[3]; /* what an impulse adds to it, 1/kg; 0 where none is */
 } dls_body_told;
@@ -96,11 +97,25 @@ struct dls_world {
  */
 dls_status dls_world_settle(dls_world *world, double t, bool *changed, dls_error *error);
 
+/* Times of a step at which functions are needed. */
+typedef struct dls_asked_times {
+    double end, middle; /* of drives */
+    double force[4];    /* of forces and torques; the first also where forces are measured */
+    int force_count;
+} dls_asked_times;
+
+/* Asks all callbacks of bodies that take part for all values that a step needs, on this thread, before
+ * anything moves: what follows recalls them. Fails where one does, or gives no finite number. */
+dls_status dls_world_ask(const dls_world *world, const dls_asked_times *times, dls_error *error);
+
 /* v and w of driven rows for a step of length h that ends at a time: constant over it, and such that a driven
  * position is met there. Fails where a function gives no finite number. */
 dls_status dls_world_drive(dls_world *world, double end, double h, dls_error *error);
 /* After the step has moved driven rows by v and w: puts them at their driven positions to the last bit. */
 void dls_world_drive_finish(dls_world *world, double end);
+/* Of a step that failed after that: driven positions are again those reached before it; states are not
+ * touched. */
+void dls_world_drive_undo(dls_world *world);
 
 /* Force and torque about the mass centre on a dynamic row at time t: gravity and what is applied. Rows may be
  * asked on several threads at once, one row only on one. Fails where a function gives no finite number. */

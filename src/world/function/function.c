@@ -1,5 +1,6 @@
-/* Functions of time: constants, tables and expressions. None has a state that values change, so one function
- * serves any number of threads. */
+/* Functions of time: constants, tables, expressions and callbacks. Values change no state of the first three,
+ * so one function serves any number of threads. */
+#include "world/function/function.h"
 #include "base/error.h"
 #include "base/memory.h"
 #include "world/function/expression.h"
@@ -7,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-typedef enum function_kind { CONSTANT, TABLE, EXPRESSION } function_kind;
+typedef enum function_kind { CONSTANT, TABLE, EXPRESSION, CALLBACK } function_kind;
 
 struct dls_function {
     function_kind kind;
@@ -15,6 +16,9 @@ struct dls_function {
     int count;    /* of a table */
     double *t, *values;
     dls_expression expression;
+    dls_callback_def callback;
+    int asked_count; /* what a callback said of the times of a step */
+    double asked_t[DLS_ASKED_TIMES], asked[DLS_ASKED_TIMES];
 };
 
 static dls_status create(function_kind kind, dls_function **function, dls_error *error) {
@@ -30,6 +34,7 @@ void dls_function_destroy(dls_function *f) {
     dls_free(f->t);
     dls_free(f->values);
     dls_expression_release(&f->expression);
+    if (f->callback.release) f->callback.release(f->callback.user);
     dls_free(f);
 }
 
@@ -176,11 +181,55 @@ dls_status dls_function_expression(const char *text, int constant_count, const c
     return dls_fail(error, status, "expression '%s': %.380s", line, inner.message);
 }
 
+/* ---- callbacks ---- */
+
+dls_status dls_function_callback(const dls_callback_def *def, dls_function **function, dls_error *error) {
+    dls_error_clear(error);
+    if (!function || !def || !def->value)
+        return dls_fail(error, DLS_ERROR_ARGUMENT,
+                        "a callback for the value and a place for the function are needed");
+    dls_status status = create(CALLBACK, function, error);
+    if (!status) (*function)->callback = *def;
+    return status;
+}
+
+/* NaN where there is no callback, or none that answers. */
+static double call(dls_time_callback callback, double t, void *user) {
+    double value = NAN;
+    return callback && callback(t, &value, user) ? value : (double)NAN;
+}
+
+bool dls_function_is_callback(const dls_function *f) { return f && f->kind == CALLBACK; }
+
+void dls_function_forget(dls_function *f) { f->asked_count = 0; }
+
+static int asked_at(const dls_function *f, double t) {
+    for (int k = 0; k < f->asked_count; k++)
+        if (f->asked_t[k] == t) return k;
+    return -1;
+}
+
+bool dls_function_ask(dls_function *f, double t) {
+    if (asked_at(f, t) >= 0) return true;
+    double value = NAN;
+    bool answered = f->callback.value(t, &value, f->callback.user);
+    int k = f->asked_count < DLS_ASKED_TIMES ? f->asked_count++ : DLS_ASKED_TIMES - 1;
+    f->asked_t[k] = t;
+    f->asked[k] = answered ? value : (double)NAN;
+    return answered;
+}
+
+double dls_function_recall(const dls_function *f, double t) {
+    int k = dls_function_is_callback(f) ? asked_at(f, t) : -1;
+    return k < 0 ? dls_function_value(f, t) : f->asked[k];
+}
+
 /* ---- of any kind ---- */
 
 double dls_function_value(const dls_function *f, double t) {
     if (!f) return NAN;
     if (f->kind == EXPRESSION) return dls_expression_value(&f->expression, t);
+    if (f->kind == CALLBACK) return call(f->callback.value, t, f->callback.user);
     return f->kind == CONSTANT ? f->value : table_value(f, t);
 }
 
@@ -189,6 +238,10 @@ void dls_function_derivatives(const dls_function *f, double t, double out[3]) {
     dls_jet y = {0};
     if (f && f->kind == EXPRESSION) {
         y = dls_expression_jet(&f->expression, t);
+    } else if (f && f->kind == CALLBACK) {
+        const dls_callback_def *def = &f->callback;
+        y = (dls_jet){call(def->value, t, def->user), call(def->rate, t, def->user),
+                      call(def->acceleration, t, def->user), false};
     } else {
         y.v = dls_function_value(f, t);
         y.d = f && f->kind == TABLE ? table_slope(f, t) : 0;
