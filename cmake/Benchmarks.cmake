@@ -7,8 +7,9 @@ list(REMOVE_ITEM bench_support ${bench_sources} "")
 
 find_library(SICONOS_NUMERICS_LIBRARY siconos_numerics)
 find_path(SICONOS_INCLUDE_DIR FrictionContactProblem.h PATH_SUFFIXES siconos/numerics)
-mark_as_advanced(SICONOS_NUMERICS_LIBRARY SICONOS_INCLUDE_DIR)
-if(NOT SICONOS_NUMERICS_LIBRARY OR NOT SICONOS_INCLUDE_DIR)
+find_library(OPENBLAS_LIBRARY openblas) # Siconos's, to set its threads
+mark_as_advanced(SICONOS_NUMERICS_LIBRARY SICONOS_INCLUDE_DIR OPENBLAS_LIBRARY)
+if(NOT SICONOS_NUMERICS_LIBRARY OR NOT SICONOS_INCLUDE_DIR OR NOT OPENBLAS_LIBRARY)
   list(FILTER bench_sources EXCLUDE REGEX "/bench_siconos\\.c$")
 endif()
 
@@ -22,7 +23,7 @@ endforeach()
 if(TARGET bench_siconos)
   set_target_properties(bench_siconos PROPERTIES EXCLUDE_FROM_ALL ON)
   target_include_directories(bench_siconos SYSTEM PRIVATE ${SICONOS_INCLUDE_DIR} ${SICONOS_INCLUDE_DIR}/..)
-  target_link_libraries(bench_siconos PRIVATE ${SICONOS_NUMERICS_LIBRARY})
+  target_link_libraries(bench_siconos PRIVATE ${SICONOS_NUMERICS_LIBRARY} ${OPENBLAS_LIBRARY})
   add_custom_target(bench-siconos DEPENDS bench_siconos)
 endif()
 

@@ -12,11 +12,6 @@ if(NOT TARGET Delassus::HDF5)
   add_library(Delassus::HDF5 ALIAS PkgConfig::DELASSUS_HDF5)
 endif()
 
-if(NOT TARGET Delassus::LAPACK)
-  pkg_search_module(DELASSUS_LAPACK REQUIRED QUIET IMPORTED_TARGET GLOBAL openblas lapack)
-  add_library(Delassus::LAPACK ALIAS PkgConfig::DELASSUS_LAPACK)
-endif()
-
 if(NOT TARGET Delassus::SuiteSparse)
   add_library(Delassus::SuiteSparse INTERFACE IMPORTED)
   find_path(SUITESPARSE_INCLUDE_DIR cholmod.h PATH_SUFFIXES suitesparse REQUIRED)

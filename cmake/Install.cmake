@@ -18,8 +18,7 @@ install(FILES ${PROJECT_BINARY_DIR}/delassusConfig.cmake ${PROJECT_BINARY_DIR}/d
 
 string(REGEX REPLACE "[^/]+" ".." up_to_prefix ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 list(TRANSFORM OpenMP_C_LIB_NAMES PREPEND -l OUTPUT_VARIABLE private_libraries)
-list(PREPEND private_libraries ${DELASSUS_HDF5_LDFLAGS} ${DELASSUS_LAPACK_LDFLAGS}
-     ${DELASSUS_YAML_LDFLAGS} ${DELASSUS_QHULL_LDFLAGS})
+list(PREPEND private_libraries ${DELASSUS_HDF5_LDFLAGS} ${DELASSUS_YAML_LDFLAGS} ${DELASSUS_QHULL_LDFLAGS})
 list(JOIN private_libraries " " private_libraries)
 configure_file(cmake/delassus.pc.in delassus.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/delassus.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)

@@ -7,7 +7,7 @@ add_library(test_settings INTERFACE)
 target_include_directories(test_settings INTERFACE src tests)
 target_compile_definitions(test_settings INTERFACE DLS_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
 target_link_libraries(test_settings INTERFACE delassus_options delassus_static Delassus::HDF5
-                      Delassus::SuiteSparse Delassus::LAPACK OpenMP::OpenMP_C m)
+                      Delassus::SuiteSparse OpenMP::OpenMP_C m)
 
 if(CMOCKA_FOUND)
   file(GLOB support_sources CONFIGURE_DEPENDS tests/support/*.c)

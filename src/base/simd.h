@@ -9,9 +9,12 @@
 enum { DLS_SIMD_PAD = 4 };
 
 typedef double dls_v4 __attribute__((vector_size(32), aligned(8), may_alias));
+typedef int64_t dls_v4_bits __attribute__((vector_size(32)));
 
-/* A macro: a function that returns a vector would have another interface without AVX. */
+/* Macros: a function that returns a vector would have another interface without AVX. */
 #define DLS_V4_LOAD(x) (*(const dls_v4 *)(x))
+#define DLS_V4_AT(x)   (*(dls_v4 *)(x))
+#define DLS_V4_ABS(x)  ((dls_v4)((dls_v4_bits)(x)&INT64_MAX))
 
 /* y += Σ_k A_k x[column_k], 3×3 blocks. Six sums run side by side to hide the latency of the additions. */
 static inline void dls_block3_row(int64_t count, const double *A, const int *column, const double *x,

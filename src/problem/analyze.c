@@ -18,15 +18,14 @@ static void fill_dense(const dls_problem *p, double *A, double *r, double *state
     }
 }
 
-static dls_status rank_and_condition(const dls_problem *p, double asymmetry, dls_problem_facts *facts,
-                                     dls_error *error) {
+static dls_status rank_and_condition(const dls_problem *p, dls_problem_facts *facts, dls_error *error) {
     int n = p->row_count;
     double *A = DLS_NEW(double, (int64_t)n *n), *values = DLS_NEW(double, n), *r = DLS_NEW(double, n);
     double *state = DLS_NEW(double, p->op->state_size(p));
     dls_status status = A && values && r && state ? DLS_OK : dls_fail_memory(error);
     if (!status) {
         fill_dense(p, A, r, state);
-        status = dls_dense_singular_values(n, A, asymmetry < 1e-12, values, error);
+        status = dls_dense_singular_values(n, A, values, error);
     }
     if (!status) {
         facts->rank = 0;
@@ -101,5 +100,5 @@ dls_status dls_problem_analyze(const dls_problem *p, int dense_limit, dls_proble
     }
     facts->asymmetry = asymmetry_of(p);
     if (p->row_count == 0 || p->row_count > dense_limit) return DLS_OK;
-    return rank_and_condition(p, isnan(facts->asymmetry) ? 0 : facts->asymmetry, facts, error);
+    return rank_and_condition(p, facts, error);
 }

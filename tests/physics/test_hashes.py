@@ -64,9 +64,7 @@ def state_of(case, threads):
         arguments += ["--until", UNTIL[scene]]
     if change:
         arguments += ["--solver", change.split("=")[1]] if change.startswith("solver=") else ["--set", change]
-    # OpenBLAS has other kernels, and other bits, on other processors
-    environment = dict(os.environ, OPENBLAS_CORETYPE="Haswell")
-    return run_json(*arguments, expect=None, env=environment, timeout=300)["state"]
+    return run_json(*arguments, expect=None, timeout=300)["state"]
 
 
 def states(threads):

@@ -482,19 +482,52 @@ static void largest_eigenvalues(void **state) {
 static void singular_values_of_known_matrices(void **state) {
     (void)state;
     double values[3], symmetric[4] = {2, 1, 1, 2}, indefinite[4] = {0, 3, 3, 0}, shear[4] = {1, 0, 1, 1};
-    double diagonal[9] = {0, 0, 0, 0, -5, 0, 0, 0, 2}, copy[9];
-    assert_int_equal(dls_dense_singular_values(0, NULL, true, NULL, NULL), DLS_OK);
-    assert_int_equal(dls_dense_singular_values(2, symmetric, true, values, NULL), DLS_OK);
+    double diagonal[9] = {0, 0, 0, 0, -5, 0, 0, 0, 2}, zero[4] = {0};
+    double halves[9] = {2, 0, 0, 0, 1,
+                        0, 0, 0, 4}; /* halving meets one of them while another is still to come */
+    assert_int_equal(dls_dense_singular_values(0, NULL, NULL, NULL), DLS_OK);
+    assert_int_equal(dls_dense_singular_values(2, symmetric, values, NULL), DLS_OK);
     assert_true(fabs(values[0] - 3) < 1e-14 && fabs(values[1] - 1) < 1e-14);
-    assert_int_equal(dls_dense_singular_values(2, indefinite, true, values, NULL), DLS_OK);
+    assert_int_equal(dls_dense_singular_values(2, indefinite, values, NULL), DLS_OK);
     assert_true(fabs(values[0] - 3) < 1e-14 && fabs(values[1] - 3) < 1e-14);
-    assert_int_equal(dls_dense_singular_values(2, shear, false, values, NULL), DLS_OK);
+    assert_int_equal(dls_dense_singular_values(2, shear, values, NULL), DLS_OK);
     double golden = 0.5 * (1 + sqrt(5));
     assert_true(fabs(values[0] - golden) < 1e-14 && fabs(values[1] - 1 / golden) < 1e-14);
-    for (int symmetric_way = 0; symmetric_way < 2; symmetric_way++) {
-        memcpy(copy, diagonal, sizeof copy);
-        assert_int_equal(dls_dense_singular_values(3, copy, symmetric_way, values, NULL), DLS_OK);
-        assert_true(fabs(values[0] - 5) < 1e-14 && fabs(values[1] - 2) < 1e-14 && fabs(values[2]) < 1e-14);
+    assert_int_equal(dls_dense_singular_values(3, diagonal, values, NULL), DLS_OK);
+    assert_true(fabs(values[0] - 5) < 1e-14 && fabs(values[1] - 2) < 1e-14 && values[2] == 0);
+    assert_int_equal(dls_dense_singular_values(3, halves, values, NULL), DLS_OK);
+    assert_true(fabs(values[0] - 4) < 1e-14 && fabs(values[1] - 2) < 1e-14 && fabs(values[2] - 1) < 1e-14);
+    assert_int_equal(dls_dense_singular_values(2, zero, values, NULL), DLS_OK);
+    assert_true(values[0] == 0 && values[1] == 0);
+}
+
+/* Reflections from both sides turn a diagonal into a full matrix and leave its values: at any scale, and
+ * where most of them are zero. */
+static void singular_values_of_turned_diagonals(void **state) {
+    (void)state;
+    enum { MOST = 70 };
+    dls_random g = {17};
+    static double A[MOST * MOST];
+    for (int round = 0; round < 200; round++) {
+        int n = 1 + round % MOST, rank = round % 3 ? n : (n + 1) / 2;
+        double wanted[MOST] = {0}, values[MOST], scale = pow(10, dls_random_between(&g, -250, 250));
+        memset(A, 0, sizeof A);
+        for (int i = 0; i < rank; i++) {
+            wanted[i] = scale * (rank - i) / rank;
+            A[i + n * i] = (i % 2 ? -1 : 1) * wanted[i];
+        }
+        for (int side = 0; side < 2; side++) {
+            double v[MOST], size;
+            fill(&g, v, n);
+            size = small_dot(n, v, v);
+            for (int i = 0; i < n; i++) {
+                double sum = 0;
+                for (int k = 0; k < n; k++) sum += v[k] * A[side ? i + n * k : k + n * i];
+                for (int k = 0; k < n; k++) A[side ? i + n * k : k + n * i] -= 2 * sum / size * v[k];
+            }
+        }
+        assert_int_equal(dls_dense_singular_values(n, A, values, NULL), DLS_OK);
+        for (int i = 0; i < n; i++) assert_true(fabs(values[i] - wanted[i]) < 1e-15 * (n + 10) * scale);
     }
 }
 
@@ -685,6 +718,7 @@ int main(void) {
         cmocka_unit_test(singular_systems_are_refused),
         cmocka_unit_test(largest_eigenvalues),
         cmocka_unit_test(singular_values_of_known_matrices),
+        cmocka_unit_test(singular_values_of_turned_diagonals),
         cmocka_unit_test(row_kernels_agree_with_their_twin),
         cmocka_unit_test(twin_kernel_is_right),
         cmocka_unit_test(files_appear_whole_or_not_at_all),

@@ -11,9 +11,6 @@
 #include <SuiteSparse_config.h>
 #include <dlfcn.h>
 
-int openblas_get_num_threads(void) __attribute__((weak));
-void openblas_set_num_threads(int) __attribute__((weak));
-
 /* A random system: its blocks, and the whole matrix the plain way. */
 typedef struct system_case {
     sample s;
@@ -364,35 +361,6 @@ static void no_allocation_while_pivots_serve(void **state) {
     *functions = before;
 }
 
-/* Threads of the BLAS, where it has any, change no bit, and are as they were afterwards. */
-static void threads_of_the_blas_do_not_matter(void **state) {
-    (void)state;
-    if (!openblas_set_num_threads) {
-        print_message("this BLAS has no threads to set\n");
-        skip();
-    }
-    dls_random g = {88};
-    sample_shape shape = {.blocks = 250, .bodies = 2, .dof = 6, .dimension = 3, .coupling = 0.4};
-    system_case x = case_create(&g, &shape);
-    case_draw(&g, &x, 0);
-    int before = openblas_get_num_threads();
-    uint64_t first = 0;
-    for (int threads = 1; threads <= 4; threads *= 2) {
-        dls_system *system;
-        openblas_set_num_threads(threads);
-        assert_int_equal(dls_system_create(x.problem, INFINITY, &system, NULL), DLS_OK);
-        memcpy(x.x, x.y, sizeof(double) * (size_t)x.s.rows);
-        assert_true(dls_system_factor(system, x.A, x.B, x.alpha, x.left_out));
-        assert_true(dls_system_solve(system, x.x));
-        assert_int_equal(openblas_get_num_threads(), threads);
-        if (threads == 1) first = bits_hash(x.x, x.s.rows);
-        assert_true(bits_hash(x.x, x.s.rows) == first);
-        dls_system_destroy(system);
-    }
-    openblas_set_num_threads(before);
-    case_free(&x);
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(random_systems),
@@ -405,7 +373,6 @@ int main(void) {
         cmocka_unit_test(least_cost_needs_no_matrix),
         cmocka_unit_test(no_allocation_after_creation),
         cmocka_unit_test(no_allocation_while_pivots_serve),
-        cmocka_unit_test(threads_of_the_blas_do_not_matter),
     };
     return cmocka_run_group_tests_name("system", tests, NULL, NULL);
 }

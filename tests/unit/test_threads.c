@@ -1,6 +1,8 @@
 /* Threads of one program that do everything at once, each with objects of its own: read a scene, run it,
- * write and read results, checkpoints and problems, solve. All end as one thread does alone. */
+ * write and read results, checkpoints and problems, solve, factor dense systems. All end as one thread does
+ * alone. */
 #include "fclib/h5_lock.h"
+#include "support/sample.h"
 #include "support/scale.h"
 #include "support/small_run.h"
 #include "support/test.h"
@@ -140,6 +142,71 @@ static void threads_end_as_one_does(void **state) {
     }
 }
 
+/* ---- dense factorisations ---- */
+
+/* A problem of few enough rows to be factored as a dense one, and enough for blocks; solved with Newton and
+ * by the interior point, again and again. */
+typedef struct dense_work {
+    dls_problem *problem;
+    uint64_t hash[2]; /* of the impulses, by solver */
+    bool same;        /* in every round */
+} dense_work;
+
+static void *solve_dense(void *user) {
+    static const char *const solvers[] = {"newton", "ipm"};
+    dense_work *w = user;
+    int n = dls_problem_row_count(w->problem), rounds = scaled(40, 4);
+    w->same = true;
+    for (int round = 0; round < rounds; round++)
+        for (int k = 0; k < 2; k++) {
+            const dls_solver *solver = dls_solver_find(solvers[k]);
+            _Alignas(max_align_t) char options[DLS_MAX_OPTIONS_SIZE];
+            double r[90] = {0};
+            dls_solve_info info;
+            solver->defaults(options);
+            w->same = w->same && !dls_solve(w->problem, solver, options, r, NULL, NULL, &info, NULL) &&
+                      (round == 0 || bits_hash(r, n) == w->hash[k]);
+            w->hash[k] = bits_hash(r, n);
+        }
+    return NULL;
+}
+
+static void *solve_dense_together(void *user) {
+    pthread_barrier_wait(&start);
+    return solve_dense(user);
+}
+
+static dls_problem *small_problem(dls_generator kind, int size, uint64_t seed) {
+    dls_generate_def def = dls_default_generate_def();
+    dls_problem *problem;
+    def.kind = kind;
+    def.size = size;
+    def.seed = seed;
+    assert_int_equal(dls_problem_generate(&def, &problem, NULL), DLS_OK);
+    assert_in_range(dls_problem_row_count(problem), 60, 90);
+    return problem;
+}
+
+static void dense_solves_beside_each_other(void **state) {
+    (void)state;
+    dense_work alone[2] = {{.problem = small_problem(DLS_GENERATE_PACKING, 30, 4)},
+                           {.problem = small_problem(DLS_GENERATE_STACK, 34, 1)}};
+    dense_work beside[2] = {{.problem = alone[0].problem}, {.problem = alone[1].problem}};
+    pthread_t threads[2];
+    assert_int_equal(pthread_barrier_init(&start, NULL, 2), 0);
+    for (int k = 0; k < 2; k++)
+        assert_int_equal(pthread_create(&threads[k], NULL, solve_dense_together, &beside[k]), 0);
+    for (int k = 0; k < 2; k++) assert_int_equal(pthread_join(threads[k], NULL), 0);
+    pthread_barrier_destroy(&start);
+    for (int k = 0; k < 2; k++) {
+        solve_dense(&alone[k]);
+        assert_true(alone[k].same && beside[k].same);
+        for (int solver = 0; solver < 2; solver++)
+            assert_true(beside[k].hash[solver] == alone[k].hash[solver]);
+        dls_problem_destroy(alone[k].problem);
+    }
+}
+
 /* ---- the lock around HDF5 ---- */
 
 typedef struct caller {
@@ -251,6 +318,7 @@ static void every_call_waits_for_the_lock(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(threads_end_as_one_does),
+                                       cmocka_unit_test(dense_solves_beside_each_other),
                                        cmocka_unit_test(every_call_waits_for_the_lock)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

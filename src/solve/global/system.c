@@ -2,6 +2,7 @@
 
 #include "base/error.h"
 #include "base/hash.h"
+#include "base/lu.h"
 #include "base/memory.h"
 #include "base/small.h"
 #include "problem/matrix.h"
@@ -9,20 +10,12 @@
 #include <klu.h>
 #include <math.h>
 
-void dgetrf_(const int *m, const int *n, double *A, const int *lead, int *pivot, int *info);
-void dgetrs_(const char *transposed, const int *n, const int *columns, const double *A, const int *lead,
-             const int *pivot, double *B, const int *lead_b, int *info, size_t);
-
-/* OpenBLAS has these, other libraries do not. */
-int openblas_get_num_threads(void) __attribute__((weak));
-void openblas_set_num_threads(int) __attribute__((weak));
-
-/* One flop of KLU costs about so many of LAPACK's. */
+/* One flop of KLU costs about so many of a dense factorisation. */
 static const double SPARSE_COST = 12;
 static const double LEAST_RGROWTH = 1e-3; /* of pivots that are used again; KLU's own threshold for pivots */
 /* What else one iteration around a factorisation costs, in flops of a sweep (measured on the shared
- * problems): assembly and indices per entry, linearisation, ordering and solves per row; LAPACK's flops are
- * cheaper. */
+ * problems): assembly and indices per entry, linearisation, ordering and solves per row; flops of a dense
+ * factorisation are cheaper. */
 static const double ENTRY_COST = 400, ROW_COST = 2500, FACTOR_COST = 0.6;
 
 enum { ALWAYS_DENSE = 90 };
@@ -39,6 +32,7 @@ struct dls_system {
     const double *A, *B;
     double alpha;
     double *matrix; /* dense: size², column-major */
+    double *room;   /* of its factorisation */
     int *pivot;
     int *start, *index; /* sparse: rows of the matrix, which KLU reads as columns of its transpose */
     double *value;
@@ -60,6 +54,7 @@ void dls_system_destroy(dls_system *s) {
     dls_free(s->place);
     dls_free(s->right);
     dls_free(s->matrix);
+    dls_free(s->room);
     dls_free(s->pivot);
     dls_free(s->start);
     dls_free(s->index);
@@ -198,31 +193,6 @@ static bool factor_sparse(dls_system *s) {
     return s->numeric;
 }
 
-/* Left alone, OpenBLAS shares a factorisation among all cores: other bits on other machines, and at these
- * sizes more waiting than work. Returns how many threads it had. */
-static int quiet_blas(void) {
-    int threads = openblas_get_num_threads ? openblas_get_num_threads() : 1;
-    if (threads > 1) openblas_set_num_threads(1);
-    return threads;
-}
-
-static void restore_blas(int threads) {
-    if (threads > 1) openblas_set_num_threads(threads);
-}
-
-static bool factor_dense(dls_system *s) {
-    int info, threads = quiet_blas();
-    dgetrf_(&s->size, &s->size, s->matrix, &s->size, s->pivot, &info);
-    restore_blas(threads);
-    return info == 0;
-}
-
-static void solve_dense(dls_system *s) {
-    int info, one = 1, threads = quiet_blas();
-    dgetrs_("N", &s->size, &one, s->matrix, &s->size, s->pivot, s->right, &s->size, &info, 1);
-    restore_blas(threads);
-}
-
 bool dls_system_factor(dls_system *s, const double *A, const double *B, double alpha, const bool *left_out) {
     const dls_problem *p = s->problem;
     s->A = A;
@@ -235,7 +205,7 @@ bool dls_system_factor(dls_system *s, const double *A, const double *B, double a
     if (s->size == 0) return true;
     if (s->dense || s->size <= ALWAYS_DENSE) {
         fill_dense(s);
-        return factor_dense(s);
+        return dls_lu_factor(s->size, s->matrix, s->pivot, s->room) == 0;
     }
     fill_sparse(s);
     return factor_sparse(s);
@@ -266,7 +236,7 @@ bool dls_system_solve(dls_system *s, double *x) {
         move_given(s, c, x, s->right + at);
     }
     if (s->dense || s->size <= ALWAYS_DENSE) {
-        solve_dense(s);
+        dls_lu_solve(s->size, s->matrix, s->pivot, s->right);
     } else if (!klu_tsolve(s->symbolic, s->numeric, s->size, 1, s->right, &s->common)) {
         return false;
     }
@@ -330,7 +300,8 @@ static dls_status choose(dls_system *s, double max_cost, dls_error *error) {
     if (s->cost > max_cost) return DLS_OK;
     int64_t side = s->dense ? p->row_count : (p->row_count < ALWAYS_DENSE ? p->row_count : ALWAYS_DENSE);
     s->matrix = DLS_NEW(double, side *side);
-    return s->matrix ? DLS_OK : dls_fail_memory(error);
+    s->room = DLS_NEW(double, dls_lu_room((int)side));
+    return s->matrix && s->room ? DLS_OK : dls_fail_memory(error);
 }
 
 dls_status dls_system_create(const dls_problem *problem, double max_cost, dls_system **system,

@@ -1,5 +1,6 @@
 /* The linear system of the Newton-type solvers:  (A + B (W + α)) x = y,  A and B block-diagonal, W stored.
- * Blocks may be left out: their x is given. Small or dense systems go to LAPACK, sparse ones to KLU. */
+ * Blocks may be left out: their x is given. Small or dense systems are factored densely, sparse ones by KLU.
+ */
 #ifndef SOLVE_GLOBAL_SYSTEM_H
 #define SOLVE_GLOBAL_SYSTEM_H
 
