@@ -42,7 +42,7 @@ if(DELASSUS_FUZZ)
   target_compile_options(delassus_options INTERFACE -fsanitize=fuzzer-no-link)
   # the counters of numerical loops are no comparisons that lead a fuzzer anywhere, and cost half of its time
   set(numerical ${library_sources})
-  list(FILTER numerical INCLUDE REGEX "/src/(solve|collide|assemble|problem|world/shape|analysis)/|/src/base/nearest")
+  list(FILTER numerical INCLUDE REGEX "/src/(solve|collide|assemble|problem|world/shape|analysis)/|/src/base/text")
   set_source_files_properties(${numerical} PROPERTIES COMPILE_OPTIONS -fno-sanitize-coverage=trace-cmp)
   add_custom_target(fuzzers)
 endif()

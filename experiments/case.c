@@ -8,9 +8,11 @@
 #include <delassus/delassus.h>
 
 #include <inttypes.h>
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static const char *const shared_columns[CASE_COLUMNS] = {"t",           "contacts", "active",    "iterations",
                                                          "certified",   "residual", "max_error", "held",
@@ -37,6 +39,7 @@ void case_history_free(case_history *history) {
 }
 
 double case_value(const case_history *history, int step, int column) {
+    if (step < 0 || step >= history->steps) return (double)NAN;
     return history->values[(size_t)step * (size_t)history->columns + (size_t)column];
 }
 
@@ -119,7 +122,7 @@ static bool store(experiment_run *run, const case_def *def, const case_history *
     return output_file_commit(&out);
 }
 
-/* One row; false where it is not one. An empty field is no number. */
+/* One row; false where it is not one. An empty field is no number, and none is without end. */
 static bool read_row(const char *line, case_history *h) {
     double row[CASE_COLUMNS + CASE_MOST_COLUMNS];
     const char *at = strchr(line, ',');
@@ -128,9 +131,10 @@ static bool read_row(const char *line, case_history *h) {
         char *end;
         row[c] = strtod(++at, &end);
         if (end == at) row[c] = (double)NAN;
+        if (isinf(row[c])) return false;
         at = end;
     }
-    if (*at != '\n') return false;
+    if (*at != '\n' || !(row[CASE_ITERATIONS] >= 0 && row[CASE_ITERATIONS] <= INT_MAX)) return false;
     memcpy(add_step(h), row, (size_t)h->columns * sizeof *row);
     return true;
 }
@@ -143,23 +147,29 @@ static bool read_table(FILE *file, const char *about, case_history *h) {
     while (fgets(line, sizeof line, file)) {
         if (*line == '#') {
             h->finished = !strncmp(line, finished_line, strlen(finished_line));
-            return true;
+            return h->steps > 0;
         }
         if (!read_row(line, h)) return false;
     }
     return false;
 }
 
-/* Only runs at the paper's size resume: a reduced one is short and always new. */
-static bool recall(experiment_run *run, const case_def *def, case_history *h) {
+/* Only runs at the paper's size resume: a reduced one is short and always new. *refused, after a line on
+ * stderr: what has the table's name could neither be read nor replaced. */
+static bool recall(experiment_run *run, const case_def *def, case_history *h, bool *refused) {
     char name[EXPERIMENT_NAME], file[EXPERIMENT_NAME + 8], path[PATH_MAX], about[1024];
     if (run->size != SIZE_FULL || !*run->folder) return false;
     table_name(def, name);
     snprintf(file, sizeof file, "%s.csv", name);
     run_path(run, file, path);
     describe(def, about, sizeof about);
-    FILE *stream = fopen(path, "r");
-    if (!stream) return false;
+    FILE *stream;
+    dls_error error;
+    if (dls_file_open(path, "a table of this run", &stream, &error)) {
+        *refused = access(path, F_OK) == 0;
+        if (*refused) report_error("reproduce: %s", error.message);
+        return false;
+    }
     bool whole = read_table(stream, about, h);
     fclose(stream);
     if (!whole) {
@@ -265,7 +275,9 @@ dls_body_state *case_settle(const case_def *def, int *count) {
 
 bool case_run(experiment_run *run, const case_def *def, case_history *history) {
     *history = (case_history){.columns = CASE_COLUMNS + def->column_count};
-    if (recall(run, def, history)) return true;
+    bool refused = false;
+    if (recall(run, def, history, &refused)) return true;
+    if (refused) return false;
     *history = (case_history){.columns = CASE_COLUMNS + def->column_count};
     dls_scene *scene = open_scene(def);
     bool good = scene && simulate(scene, def, history) && (!*run->folder || store(run, def, history));

@@ -65,7 +65,7 @@ dls_body_state *case_settle(const case_def *def, int *count);
  * the last one and, if it was there, the one before it took. */
 bool case_affords_next(const case_history *before, const case_history *last, double most_seconds);
 
-double case_value(const case_history *history, int step, int column);
+double case_value(const case_history *history, int step, int column); /* NaN where there is no such row */
 /* Over the rows with t0 < t ≤ t1. */
 double case_sum(const case_history *history, int column, double t0, double t1);
 double case_mean(const case_history *history, int column, double t0, double t1);

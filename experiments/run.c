@@ -81,9 +81,9 @@ static void recall_line(const char *line, experiment_record *record, bool *whole
     if (sscanf(line, "  \"%31[^\"]\": \"%31[^\"]\"", key, value) == 2 && !strcmp(key, "version"))
         snprintf(record->version, sizeof record->version, "%s", value);
     int number;
-    if (sscanf(line, "  \"%31[^\"]\": %d", key, &number) != 2) return;
+    if (sscanf(line, "  \"%31[^\"]\": %6d", key, &number) != 2) return;
     for (int i = 0; i < VERDICT_COUNT; i++)
-        if (!strcmp(key, keys[i])) record->counts.of[i] = number;
+        if (!strcmp(key, keys[i]) && number >= 0) record->counts.of[i] = number;
 }
 
 experiment_record experiment_recall(const experiment *e, experiment_size size, const char *output) {
@@ -91,8 +91,8 @@ experiment_record experiment_recall(const experiment *e, experiment_size size, c
     char folder[EXPERIMENT_FOLDER], path[PATH_MAX], line[512];
     experiment_folder(e, size, output, folder);
     snprintf(path, sizeof path, "%s/%s", folder, result_name);
-    FILE *file = fopen(path, "r");
-    if (!file) return record;
+    FILE *file;
+    if (dls_file_open(path, "the result of an experiment", &file, NULL)) return record;
     bool whole = false;
     struct stat written;
     if (fstat(fileno(file), &written) == 0)

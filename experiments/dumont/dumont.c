@@ -178,7 +178,8 @@ bool dumont_simulate(experiment_run *run, const dumont_setup *setup, const char 
     char file[EXPERIMENT_NAME], path[PATH_MAX];
     *result = (dumont_result){.kept = NULL};
     bool good = run_case(run, setup, name, result), wanted = setup->kept_step > 0;
-    if (good && wanted && !result->kept && result->history.steps >= setup->kept_step) {
+    bool is_due = result->history.finished || result->history.steps >= setup->kept_step;
+    if (good && wanted && !result->kept && is_due) {
         result->kept = recall_problem(run, name);
         if (!result->kept) {
             dumont_result_free(result);

@@ -69,6 +69,7 @@ typedef struct dls_analysis_table {
     const double *values; /* row by row */
 } dls_analysis_table;
 
+/* Where there is none of that index, a fact is NaN and a table has no rows, both without a name. */
 DLS_API int dls_analysis_fact_count(const dls_analysis *analysis);
 DLS_API dls_analysis_fact dls_analysis_fact_at(const dls_analysis *analysis, int index);
 DLS_API int dls_analysis_table_count(const dls_analysis *analysis);

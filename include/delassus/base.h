@@ -126,6 +126,10 @@ DLS_API dls_status dls_aside_commit(dls_aside *aside, bool is_lasting, dls_error
 /* Forgets what was written. */
 DLS_API void dls_aside_abandon(dls_aside *aside);
 
+/* Opens a regular file for reading, to be closed by fclose. It never waits for anybody: folders, devices and
+ * named pipes are refused. expected ends the message: "a table of numbers". */
+DLS_API dls_status dls_file_open(const char *path, const char *expected, FILE **stream, dls_error *error);
+
 /* Makes a folder that can be written to, and those above it; fine where it is there. */
 DLS_API dls_status dls_folder_make(const char *path, dls_error *error);
 

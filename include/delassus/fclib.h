@@ -51,7 +51,7 @@ DLS_API const char *dls_fclib_math_info(const dls_fclib *file);
 /* Impulses in the order of the problem's rows, or NULL. Stored solutions are often zero and prove nothing. */
 DLS_API const double *dls_fclib_solution(const dls_fclib *file);
 DLS_API int dls_fclib_guess_count(const dls_fclib *file);
-DLS_API const double *dls_fclib_guess(const dls_fclib *file, int index);
+DLS_API const double *dls_fclib_guess(const dls_fclib *file, int index); /* NULL where there is none */
 
 typedef struct dls_fclib_content {
     /* all contacts of one size, 2 or 3; bilateral blocks become the equality part, wherever they stand */

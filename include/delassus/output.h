@@ -67,7 +67,7 @@ DLS_API void dls_results_destroy(dls_results *results);
 DLS_API const char *dls_results_title(const dls_results *results);
 DLS_API const char *dls_results_scene_text(const dls_results *results);
 DLS_API int dls_results_setting_count(const dls_results *results);
-DLS_API const char *dls_results_setting(const dls_results *results, int index);
+DLS_API const char *dls_results_setting(const dls_results *results, int index); /* NULL where there is none */
 /* Files that the scene needs beside its text, as it names them. */
 DLS_API dls_status dls_results_files(dls_results *results, int *count, const dls_file **files,
                                      dls_error *error);
@@ -85,6 +85,8 @@ DLS_API dls_status dls_results_material(const dls_results *results, dls_material
                                         dls_error *error);
 DLS_API int dls_results_body_count(const dls_results *results);
 DLS_API const char *dls_results_body_name(const dls_results *results, dls_body_id id); /* "" for none */
+/* A body that there is not is static, and has no shapes; a frame that there is not is of time 0 and step −1,
+ * and has no contacts. */
 DLS_API dls_motion dls_results_body_motion(const dls_results *results, dls_body_id id);
 DLS_API dls_status dls_results_body_mass(const dls_results *results, dls_body_id id, dls_body_mass *mass,
                                          dls_error *error);
@@ -127,7 +129,8 @@ DLS_API double dls_checkpoint_time(const dls_checkpoint *checkpoint);
 /* These texts are valid until the checkpoint is destroyed. */
 DLS_API const char *dls_checkpoint_scene_text(const dls_checkpoint *checkpoint);
 DLS_API int dls_checkpoint_setting_count(const dls_checkpoint *checkpoint);
-DLS_API const char *dls_checkpoint_setting(const dls_checkpoint *checkpoint, int index);
+DLS_API const char *dls_checkpoint_setting(const dls_checkpoint *checkpoint,
+                                           int index); /* NULL where there is none */
 DLS_API const char *dls_checkpoint_title(const dls_checkpoint *checkpoint);
 DLS_API const char *dls_checkpoint_solver(const dls_checkpoint *checkpoint);
 DLS_API const char *dls_checkpoint_solver_options(const dls_checkpoint *checkpoint);

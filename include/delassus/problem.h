@@ -75,6 +75,7 @@ DLS_API int dls_problem_contact_count(const dls_problem *problem);
 DLS_API int dls_problem_row_count(const dls_problem *problem);
 DLS_API int dls_problem_body_count(const dls_problem *problem); /* 0 when unknown */
 DLS_API bool dls_problem_is_stored(const dls_problem *problem);
+/* A block that there is not has size 0, row −1, no friction, and counts as a contact. */
 DLS_API int dls_problem_block_size(const dls_problem *problem, int block);
 DLS_API int dls_problem_block_row(const dls_problem *problem, int block); /* its first row */
 DLS_API dls_block_kind dls_problem_block_kind(const dls_problem *problem, int block);
@@ -84,7 +85,7 @@ DLS_API double dls_problem_reference_velocity(const dls_problem *problem);
 DLS_API size_t dls_problem_memory(const dls_problem *problem);         /* bytes held */
 DLS_API int64_t dls_problem_stored_blocks(const dls_problem *problem); /* blocks of W, 0 when matrix-free */
 
-/* W_cc, column-major. */
+/* W_cc, column-major. Nothing is written of a block that there is not. */
 DLS_API void dls_problem_diagonal_block(const dls_problem *problem, int block, double *Wcc);
 /* u = W r + b. A workspace (or NULL) lends the body velocities that a matrix-free product needs. */
 DLS_API dls_status dls_problem_velocity(const dls_problem *problem, const double *r, double *u,

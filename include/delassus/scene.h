@@ -51,7 +51,7 @@ DLS_API dls_status dls_scene_simulation_create(dls_scene *scene, dls_simulation 
  * The file's text with the settings that were applied as a comment at its end: enough to read it again. */
 DLS_API const char *dls_scene_text(const dls_scene *scene);
 DLS_API int dls_scene_setting_count(const dls_scene *scene);
-DLS_API const char *dls_scene_setting(const dls_scene *scene, int index);
+DLS_API const char *dls_scene_setting(const dls_scene *scene, int index); /* NULL where there is none */
 /* The files that it read beside its text (meshes), each once. */
 DLS_API int dls_scene_file_count(const dls_scene *scene);
 DLS_API const dls_file *dls_scene_files(const dls_scene *scene);
@@ -64,7 +64,7 @@ DLS_API const void *dls_scene_solver_options(const dls_scene *scene);
 
 /* Values that look as if they were meant in other units than SI (angles in degrees, g/cm³, cm/s²), driven
  * positions that begin with a jump, and restitution that the scheme has no use for, noted while the scene was
- * read: the index-th line about one, NULL behind the last. */
+ * read: the index-th line about one, NULL where there is none. */
 DLS_API const char *dls_scene_doubt(const dls_scene *scene, int index);
 
 /* Looks for what is likely a mistake: those doubts, bodies that overlap at the start or at their birth, or
@@ -76,6 +76,7 @@ DLS_API dls_status dls_scene_check(dls_scene *scene, void (*warn)(const char *li
 /* ---- templates and reference ------------------------------------------------------------------------------
  */
 
+/* NULL where there is no template of that index. */
 DLS_API int dls_scene_template_count(void);
 DLS_API const char *dls_scene_template_name(int index);
 DLS_API const char *dls_scene_template_summary(int index);
@@ -87,9 +88,10 @@ typedef struct dls_scene_key {
     const char *key, *type, *unit, *preset, *help;
 } dls_scene_key;
 DLS_API int dls_scene_key_count(void);
-/* preset lives until the next call of the same thread. */
+/* preset lives until the next call of the same thread. All is "" where there is no key of that index. */
 DLS_API dls_scene_key dls_scene_key_at(int index);
-/* The groups in the order of their keys, with a sentence or two about each ("" for none). */
+/* The groups in the order of their keys, with a sentence or two about each ("" for none); NULL where there is
+ * no group of that index. */
 DLS_API int dls_scene_group_count(void);
 DLS_API const char *dls_scene_group_name(int index);
 DLS_API const char *dls_scene_group_about(int index);

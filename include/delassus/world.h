@@ -221,6 +221,7 @@ DLS_API dls_status dls_world_remove_body(dls_world *world, dls_body_id id, dls_e
 
 DLS_API int dls_world_body_count(const dls_world *world); /* ids given so far, removed ones included */
 typedef enum dls_presence { DLS_WAITING = 0, DLS_PRESENT, DLS_GONE } dls_presence;
+/* A body that there never was is gone and static, and has no name, no radius and no shapes. */
 DLS_API dls_presence dls_body_presence(const dls_world *world, dls_body_id id);
 /* How many bodies wait, take part or are gone, and their ids, ascending, into the caller's array. Where
  * capacity is too small nothing is written to ids, and count says how many there are. */

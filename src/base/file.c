@@ -72,6 +72,20 @@ dls_status dls_input_open(const char *path, dls_input_kind kind, const char *exp
     return status;
 }
 
+dls_status dls_file_open(const char *path, const char *expected, FILE **stream, dls_error *error) {
+    dls_input input;
+    dls_error_clear(error);
+    if (!path || !expected || !stream)
+        return dls_fail(error, DLS_ERROR_ARGUMENT, "path, what is expected and a place for it are needed");
+    *stream = NULL;
+    dls_status status = dls_input_open(path, DLS_INPUT_FILE, expected, &input, error);
+    if (status) return status;
+    if ((*stream = fdopen(input.descriptor, "r"))) return DLS_OK;
+    status = dls_input_fail(path, errno, error);
+    dls_input_close(&input);
+    return status;
+}
+
 int64_t dls_input_read(const dls_input *input, void *bytes, size_t size) {
     size_t done = 0;
     while (done < size) {

@@ -266,12 +266,19 @@ int dls_problem_contact_count(const dls_problem *p) { return p->contact_count; }
 int dls_problem_row_count(const dls_problem *p) { return p->row_count; }
 int dls_problem_body_count(const dls_problem *p) { return p->body_count; }
 bool dls_problem_is_stored(const dls_problem *p) { return p->op == &dls_operator_stored; }
-int dls_problem_block_size(const dls_problem *p, int block) { return dls_size(p, block); }
-int dls_problem_block_row(const dls_problem *p, int block) { return p->row[block]; }
-dls_block_kind dls_problem_block_kind(const dls_problem *p, int block) {
-    return (dls_block_kind)p->kind[block];
+static bool has_block(const dls_problem *p, int block) { return block >= 0 && block < p->block_count; }
+
+int dls_problem_block_size(const dls_problem *p, int block) {
+    return has_block(p, block) ? dls_size(p, block) : 0;
 }
-double dls_problem_mu(const dls_problem *p, int block) { return p->mu[block]; }
+int dls_problem_block_row(const dls_problem *p, int block) {
+    return has_block(p, block) ? p->row[block] : -1;
+}
+dls_block_kind dls_problem_block_kind(const dls_problem *p, int block) {
+    return has_block(p, block) ? (dls_block_kind)p->kind[block] : DLS_CONTACT;
+}
+double dls_problem_mu(const dls_problem *p, int block) { return has_block(p, block) ? p->mu[block] : 0; }
+
 const double *dls_problem_b(const dls_problem *p) { return p->b; }
 double dls_problem_reference_velocity(const dls_problem *p) { return p->reference_velocity; }
 
@@ -289,6 +296,7 @@ size_t dls_problem_memory(const dls_problem *p) {
 }
 
 void dls_problem_diagonal_block(const dls_problem *p, int block, double *Wcc) {
+    if (!has_block(p, block)) return;
     int d = dls_size(p, block);
     double room[DLS_MAX_CONTACT_BLOCK * DLS_MAX_CONTACT_BLOCK];
     memcpy(Wcc, dls_diagonal_in(p, block, room), sizeof(double) * (size_t)(d * d));

@@ -94,12 +94,14 @@ int dls_scene_group_count(void) { return table_group_count() + dls_option_group_
 const char *dls_scene_group_name(int index) {
     const char *about;
     int tables = table_group_count();
+    if (index < 0 || index >= dls_scene_group_count()) return NULL;
     return index < tables ? dls_scene_groups[index]->path : dls_option_group_at(index - tables, &about);
 }
 
 const char *dls_scene_group_about(int index) {
     const char *about;
     int tables = table_group_count();
+    if (index < 0 || index >= dls_scene_group_count()) return NULL;
     if (index < tables) return dls_scene_groups[index]->about;
     dls_option_group_at(index - tables, &about);
     return about;
@@ -139,6 +141,7 @@ dls_scene_key dls_scene_key_at(int index) {
 }
 
 bool dls_scene_shape_has(dls_shape_kind kind, const char *key) {
+    if ((unsigned)kind >= DLS_SHAPE_KINDS || !key) return false;
     for (int i = 0; i < dls_group_shape.row_count; i++) {
         const dls_row *row = &dls_group_shape.rows[i];
         if (!strcmp(row->key, key)) return !row->kinds || row->kinds & dls_shape_table[kind].needs;

@@ -518,7 +518,9 @@ void dls_scene_destroy(dls_scene *scene) {
 
 const char *dls_scene_text(const dls_scene *scene) { return scene->text; }
 int dls_scene_setting_count(const dls_scene *scene) { return scene->setting_count; }
-const char *dls_scene_setting(const dls_scene *scene, int index) { return scene->settings[index]; }
+const char *dls_scene_setting(const dls_scene *scene, int index) {
+    return index >= 0 && index < scene->setting_count ? scene->settings[index] : NULL;
+}
 int dls_scene_file_count(const dls_scene *scene) { return scene->file_count; }
 const dls_file *dls_scene_files(const dls_scene *scene) { return scene->files; }
 const char *dls_scene_title(const dls_scene *scene) { return scene->title; }
@@ -542,7 +544,7 @@ dls_status dls_scene_simulation_create(dls_scene *scene, dls_simulation **simula
 }
 
 const char *dls_scene_doubt(const dls_scene *scene, int index) {
-    const dls_doubt *doubt = scene->doubts;
+    const dls_doubt *doubt = index < 0 ? NULL : scene->doubts;
     while (doubt && index-- > 0) doubt = doubt->next;
     return doubt ? doubt->line : NULL;
 }

@@ -283,6 +283,41 @@ def test_a_case_is_remembered_with_its_problem():
     assert anew == {"case-disc-sbp.csv", "problem-disc-sbp.hdf5", "case-disc-eal.csv", "problem-disc-eal.hdf5"}, anew
 
 
+def test_hostile_tables_are_run_again():
+    """Rows that are missing, none at all, and numbers that a table cannot have."""
+    first = run_json("reproduce", "003-4.1", "--full", "-o", "hostile")["experiments"][0]
+    at = pathlib.Path("hostile/003-4.1")
+    table = at / "case-disc-sbp.csv"
+    whole = table.read_text()
+    lines = whole.splitlines(keepends=True)
+    for text in ("".join(lines[:2] + lines[-1:]), whole.replace(",", ",inf", 40).replace(",", ",1e999"),
+                 "".join(lines[:2]) + lines[2].replace(",", ",-1") + "".join(lines[3:])):
+        table.write_text(text)
+        (at / "result.json").unlink()
+        again = run_json("reproduce", "003-4.1", "--full", "-o", "hostile")["experiments"][0]
+        assert (again["passed"], again["failed"]) == (first["passed"], first["failed"])
+        assert len(table.read_text().splitlines()) == len(lines)
+    table.write_text("".join(lines[:3] + lines[-1:]))  # whole, and too short for the claims: they fail, nothing breaks
+    (at / "result.json").unlink()
+    for name in ("problem-disc-sbp.hdf5", "result.json"):
+        done = run("reproduce", "003-4.1", "--full", "-o", "hostile", expect=None)
+        assert done.returncode in (0, 1) and done.stderr == "", done
+        (at / name).unlink()
+
+
+def test_a_pipe_in_the_place_of_a_file_stops_nothing():
+    run("reproduce", "000-A", "--full", "-o", "pipes")
+    path = pathlib.Path("pipes/000-A/result.json")
+    path.unlink()
+    os.mkfifo(path)
+    assert "28 pass" not in run("reproduce", "--list", "-o", "pipes", timeout=20).stdout
+    path.unlink()
+    pathlib.Path("pipes/003-4.1").mkdir()
+    os.mkfifo("pipes/003-4.1/case-disc-default.csv")
+    done = run("reproduce", "003-4.1", "--full", "-o", "pipes", expect=None, timeout=60)
+    assert done.returncode != 0 and "a named pipe, expected a table" in done.stderr, done
+
+
 def test_what_is_not_whole_or_of_another_version_is_run_again():
     path = pathlib.Path("again/000-A/result.json")
     run("reproduce", "000-A", "--full", "-o", "again")
