@@ -25,11 +25,7 @@ static const char finished_line[] = "# finished", limit_line[] = "# ended at its
  */
 
 static double *add_step(case_history *h) {
-    if (h->steps == h->capacity) {
-        h->capacity = h->capacity ? 2 * h->capacity : 1024;
-        h->values = realloc(h->values, (size_t)h->capacity * (size_t)h->columns * sizeof *h->values);
-        if (!h->values) exit(report_error("out of memory"));
-    }
+    h->values = report_grow(h->values, (size_t)h->steps, (size_t)h->columns * sizeof *h->values);
     return h->values + (size_t)h->steps++ * (size_t)h->columns;
 }
 

@@ -49,9 +49,9 @@ typedef struct case_def {
 } case_def;
 
 typedef struct case_history {
-    bool finished;                /* up to the scene's end */
-    int steps, capacity, columns; /* steps: rows */
-    double *values;               /* row by row, all columns of a row side by side */
+    bool finished;      /* up to the scene's end */
+    int steps, columns; /* steps: rows */
+    double *values;     /* row by row, all columns of a row side by side */
 } case_history;
 
 /* Runs, or recalls. False after one line on stderr or an interrupt. */

@@ -55,11 +55,7 @@ claim_verdict verdict_overall(verdict_counts counts) {
 /* ---- stating ------------------------------------------------------------------------------------------- */
 
 static void append(claim_list *list, const claim *stated) {
-    if (list->count == list->capacity) {
-        list->capacity = list->capacity ? 2 * list->capacity : 32;
-        list->items = realloc(list->items, (size_t)list->capacity * sizeof *list->items);
-        if (!list->items) exit(report_error("out of memory"));
-    }
+    list->items = report_grow(list->items, (size_t)list->count, sizeof *list->items);
     list->items[list->count++] = *stated;
 }
 

@@ -20,8 +20,7 @@ output_list output_list_make(const char *output) {
     DIR *folder = output ? NULL : opendir(".");
     for (struct dirent *entry; folder && (entry = readdir(folder));) {
         if (!is_folder(entry->d_name)) continue;
-        list.names = realloc(list.names, (size_t)(list.count + 1) * sizeof *list.names);
-        if (!list.names) exit(report_error("out of memory"));
+        list.names = report_grow(list.names, (size_t)list.count, sizeof *list.names);
         snprintf(list.names[list.count++], sizeof *list.names, "%s", entry->d_name);
     }
     if (folder) closedir(folder);

@@ -62,7 +62,7 @@ const char *claim_source_name(claim_source source);
 
 typedef struct claim_list {
     claim *items;
-    int count, capacity;
+    int count;
 } claim_list;
 
 void claim_equal(claim_list *list, claim_source source, const char *unit, double paper, double ours,

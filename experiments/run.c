@@ -35,9 +35,7 @@ void run_path(const experiment_run *run, const char *name, char path[PATH_MAX]) 
 }
 
 void run_file_add(experiment_run *run, const char *name) {
-    size_t count = (size_t)run->file_count + 1;
-    run->files = realloc(run->files, count * sizeof *run->files);
-    if (!run->files) exit(report_error("out of memory"));
+    run->files = report_grow(run->files, (size_t)run->file_count, sizeof *run->files);
     snprintf(run->files[run->file_count++], sizeof *run->files, "%s", name);
 }
 

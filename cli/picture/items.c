@@ -33,26 +33,14 @@ static void rotate(const double *q, const double *v, double *r) {
 /* ---- growing lists ---- */
 
 static picture_item *add_item(picture_items *items, item_kind kind, int body) {
-    if (items->count == items->capacity) {
-        items->capacity = items->capacity ? 2 * items->capacity : 256;
-        picture_item *grown = report_allocate((size_t)items->capacity, sizeof *grown);
-        if (items->count) memcpy(grown, items->item, sizeof *grown * (size_t)items->count);
-        free(items->item);
-        items->item = grown;
-    }
+    items->item = report_grow(items->item, (size_t)items->count, sizeof *items->item);
     picture_item *item = &items->item[items->count++];
     *item = (picture_item){.kind = kind, .body = body, .first = items->point_count, .shade = 0.6};
     return item;
 }
 
 static void add_point(picture_items *items, picture_item *item, const double *page) {
-    if (2 * items->point_count + 2 > items->point_capacity) {
-        items->point_capacity = items->point_capacity ? 2 * items->point_capacity : 1024;
-        double *grown = report_allocate((size_t)items->point_capacity, sizeof *grown);
-        if (items->point_count) memcpy(grown, items->point, sizeof *grown * 2 * (size_t)items->point_count);
-        free(items->point);
-        items->point = grown;
-    }
+    items->point = report_grow(items->point, (size_t)items->point_count, 2 * sizeof *items->point);
     memcpy(items->point + 2 * items->point_count++, page, 2 * sizeof *page);
     item->count++;
 }

@@ -24,9 +24,9 @@ typedef struct picture_item {
 
 typedef struct picture_items {
     picture_item *item;
-    int count, capacity;
+    int count;
     double *point;
-    int point_count, point_capacity;
+    int point_count;
     bool moving;                          /* what is being added */
     double low[2], high[2];               /* of what is shown */
     double moving_low[2], moving_high[2]; /* of bodies that move freely */

@@ -1,4 +1,4 @@
-/* Points grow by doubling; the file is written after the clock has stopped. */
+/* The file is written after the clock has stopped. */
 #include "cli/solve/trace.h"
 
 #include "cli/support/report.h"
@@ -6,11 +6,7 @@
 #include <stdlib.h>
 
 void trace_add(trace *t, const dls_iterate *now) {
-    if (t->count == t->capacity) {
-        t->capacity = t->capacity ? 2 * t->capacity : 1024;
-        t->points = realloc(t->points, t->capacity * sizeof *t->points);
-        if (!t->points) exit(report_error("out of memory"));
-    }
+    t->points = report_grow(t->points, t->count, sizeof *t->points);
     t->points[t->count++] = (trace_point){now->iteration, now->exact, now->seconds, now->residual};
 }
 
@@ -23,5 +19,5 @@ void trace_write(const trace *t, FILE *file) {
 
 void trace_release(trace *t) {
     free(t->points);
-    *t = (trace){0, 0, NULL};
+    *t = (trace){0};
 }

@@ -13,7 +13,7 @@ typedef struct trace_point {
 } trace_point;
 
 typedef struct trace {
-    size_t count, capacity;
+    size_t count;
     trace_point *points;
 } trace;
 

@@ -16,10 +16,8 @@ static const option help_option = {"help", 'h', OPTION_FLAG, NULL, 0, 0, 0, "pri
 /* ---- lists -------------------------------------------------------------------------------------------- */
 
 static void list_append(text_list *list, const char *text) {
-    const char **items = realloc(list->items, ((size_t)list->count + 1) * sizeof *items);
-    if (!items) exit(report_error("out of memory"));
-    items[list->count++] = text;
-    list->items = items;
+    list->items = report_grow(list->items, (size_t)list->count, sizeof *list->items);
+    list->items[list->count++] = text;
 }
 
 bool list_split(const char *text, text_list *list) {

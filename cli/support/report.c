@@ -49,6 +49,14 @@ void *report_allocate(size_t count, size_t size) {
     return block;
 }
 
+/* The block doubles at powers of two, so that its size follows from the count. */
+void *report_grow(void *items, size_t count, size_t size) {
+    if (count & (count - 1)) return items;
+    void *block = realloc(items, (count ? 2 * count : 1) * size);
+    if (!block) exit(report_error("out of memory"));
+    return block;
+}
+
 static bool stdout_has_colour(void) {
     const char *refused = getenv("NO_COLOR"), *terminal = getenv("TERM");
     if (refused && *refused) return false;

@@ -26,6 +26,8 @@ int report_finish(int exit_code);
 
 /* Zeroed memory; when there is none, says so and exits as for bad input. */
 void *report_allocate(size_t count, size_t size);
+/* The items of a list that grows one by one, with room for another behind count of them. */
+void *report_grow(void *items, size_t count, size_t size);
 
 typedef enum report_colour {
     COLOUR_NONE,

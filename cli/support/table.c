@@ -15,7 +15,7 @@ typedef struct cell {
 struct table {
     int columns;
     unsigned left; /* bit k: column k is aligned to the left */
-    size_t count, capacity;
+    size_t count;
     cell *cells;
 };
 
@@ -29,11 +29,7 @@ table *table_create(int column_count) {
 void table_align_left(table *t, int column) { t->left |= 1u << column; }
 
 void table_cell(table *t, report_colour colour, const char *format, ...) {
-    if (t->count == t->capacity) {
-        t->capacity = t->capacity ? 2 * t->capacity : 256;
-        t->cells = realloc(t->cells, t->capacity * sizeof *t->cells);
-        if (!t->cells) exit(report_error("out of memory"));
-    }
+    t->cells = report_grow(t->cells, t->count, sizeof *t->cells);
     cell *c = &t->cells[t->count++];
     c->colour = colour;
     va_list arguments;

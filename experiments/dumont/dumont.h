@@ -71,7 +71,7 @@ typedef enum dumont_part { /* of (37), means over contacts */
 } dumont_part;
 
 typedef struct dumont_curve {
-    int sweeps, capacity;
+    int sweeps;
     double (*parts)[DUMONT_PARTS]; /* after each sweep */
     bool converged;
     double penetration; /* max −u_n at the end, m/s, of the velocities that the method holds */

@@ -198,11 +198,7 @@ static bool measure(sweeper *s, dumont_curve *curve) {
         report_error("%s: %s", s->method->name, error.message);
         return false;
     }
-    if (curve->sweeps == curve->capacity) {
-        curve->capacity = curve->capacity ? 2 * curve->capacity : 256;
-        curve->parts = realloc(curve->parts, (size_t)curve->capacity * sizeof *curve->parts);
-        if (!curve->parts) exit(report_error("out of memory"));
-    }
+    curve->parts = report_grow(curve->parts, (size_t)curve->sweeps, sizeof *curve->parts);
     double *parts = curve->parts[curve->sweeps++];
     parts[DUMONT_MOTION] = m.eps_motion;
     parts[DUMONT_CONE] = m.eps_cone;

@@ -222,35 +222,20 @@ int dls_analysis_add_table(dls_analysis *out, const char *name, int columns, con
 
 void dls_analysis_add_row(dls_analysis *out, int table, const double *values) {
     dls_analysis_rows *t = &out->tables[table];
-    size_t size = (size_t)t->column_count * sizeof *values;
-    if (t->count == t->room) {
-        int64_t room = 2 * t->room + 64;
-        double *grown = dls_alloc((size_t)room, size);
-        if (!grown) {
-            out->is_out_of_memory = true;
-            return;
-        }
-        if (t->count) memcpy(grown, t->values, (size_t)t->count * size);
-        dls_free(t->values);
-        t->values = grown;
-        t->room = room;
+    int64_t used = t->count * t->column_count;
+    if (!DLS_RESERVE(t->values, used, t->room, used + t->column_count)) {
+        out->is_out_of_memory = true;
+        return;
     }
-    memcpy(t->values + t->count++ * t->column_count, values, size);
+    memcpy(t->values + used, values, (size_t)t->column_count * sizeof *values);
+    t->count++;
 }
 
 void dls_analysis_add_fact(dls_analysis *out, const char *name, const char *unit, double value, double spread,
                            const char *meaning) {
-    if (out->fact_count == out->fact_room) {
-        int room = 2 * out->fact_room + 16;
-        dls_analysis_fact *grown = DLS_NEW(dls_analysis_fact, room);
-        if (!grown) {
-            out->is_out_of_memory = true;
-            return;
-        }
-        if (out->fact_count) memcpy(grown, out->facts, (size_t)out->fact_count * sizeof *grown);
-        dls_free(out->facts);
-        out->facts = grown;
-        out->fact_room = room;
+    if (!DLS_RESERVE(out->facts, out->fact_count, out->fact_room, out->fact_count + 1)) {
+        out->is_out_of_memory = true;
+        return;
     }
     dls_analysis_fact *fact = &out->facts[out->fact_count++];
     *fact = (dls_analysis_fact){.unit = unit, .meaning = meaning, .value = value, .spread = spread};

@@ -57,20 +57,21 @@ void dls_body_support(const dls_snapshot *snapshot, dls_body_id id, const double
 
 /* ---- regions: convex, in the plane an area ---- */
 
-typedef struct dls_region {
+typedef struct dls_analysis_region {
     int dimension, plane_count;
     double *normal, *offset; /* inside: normal · x ≤ offset */
     double volume;
     double period_low[3], period_size[3];
     bool holds_loaded; /* every loaded body by construction */
-} dls_region;
+} dls_analysis_region;
 
-dls_status dls_region_create(const dls_snapshot *snapshot, const dls_analysis_options *options,
-                             dls_region *region, dls_error *error);
-void dls_region_release(dls_region *region);
-bool dls_region_has(const dls_region *region, const double *point);
+dls_status dls_analysis_region_create(const dls_snapshot *snapshot, const dls_analysis_options *options,
+                                      dls_analysis_region *region, dls_error *error);
+void dls_analysis_region_release(dls_analysis_region *region);
+bool dls_analysis_region_has(const dls_analysis_region *region, const double *point);
 /* Share of the body's volume that lies inside. */
-double dls_region_share(const dls_region *region, const dls_snapshot *snapshot, dls_body_id id);
+double dls_analysis_region_share(const dls_analysis_region *region, const dls_snapshot *snapshot,
+                                 dls_body_id id);
 
 /* ---- measures of one frame ---- */
 
@@ -85,22 +86,22 @@ typedef struct dls_coordination {
 
 dls_status dls_coordination_measure(const dls_snapshot *snapshot, dls_coordination *result, dls_error *error);
 /* Column-major 3 × 3; returns the number of contacts. */
-int dls_fabric_measure(const dls_snapshot *snapshot, const dls_region *region, double *fabric);
-dls_status dls_stress_measure(const dls_snapshot *snapshot, const dls_region *region, double *stress,
+int dls_fabric_measure(const dls_snapshot *snapshot, const dls_analysis_region *region, double *fabric);
+dls_status dls_stress_measure(const dls_snapshot *snapshot, const dls_analysis_region *region, double *stress,
                               dls_error *error);
-double dls_fraction_measure(const dls_snapshot *snapshot, const dls_region *region);
+double dls_fraction_measure(const dls_snapshot *snapshot, const dls_analysis_region *region);
 /* Eigenvalues of the symmetric part of the leading block, falling, and the first one's direction. */
 void dls_tensor_principal(int dimension, const double *tensor, double *values, double *direction);
 
 /* ---- lines ---- */
 
-typedef struct dls_line {
+typedef struct dls_fitted_line {
     double slope, intercept;   /* y = intercept + slope x */
     double slope_error, scale; /* standard uncertainty of the slope; robust spread of y about the line */
-} dls_line;
+} dls_fitted_line;
 
 /* Tukey's biweight from a Theil–Sen start. Fails with fewer than 5 points or all at one x. */
-dls_status dls_line_fit(int count, const double *x, const double *y, dls_line *line, dls_error *error);
+dls_status dls_line_fit(int count, const double *x, const double *y, dls_fitted_line *line, dls_error *error);
 
 /* β of P(f) ∝ exp(−β f) for f above 1, its standard uncertainty, and the largest distance between the
  * distribution functions; NaN with fewer than 10 of them. Values are sorted. */
@@ -112,7 +113,7 @@ typedef struct dls_analysis_rows {
     const char *name;
     int column_count;
     const char *const *columns, *const *units;
-    int64_t count, room;
+    int64_t count, room; /* rows, and numbers that there is room for */
     double *values;
 } dls_analysis_rows;
 
@@ -120,7 +121,8 @@ enum { DLS_MOST_TABLES = 4 };
 
 struct dls_analysis {
     dls_analysis_fact *facts;
-    int fact_count, fact_room;
+    int fact_count;
+    int64_t fact_room;
     dls_analysis_rows tables[DLS_MOST_TABLES];
     int table_count;
     bool is_out_of_memory;

@@ -216,13 +216,13 @@ dls_status dls_measure_coordination(dls_analysis_work *work, dls_error *error) {
 /* ---- tensors ---- */
 
 /* F = Σ n nᵀ / N over loaded contacts between moving bodies whose points lie in the region */
-int dls_fabric_measure(const dls_snapshot *s, const dls_region *region, double *F) {
+int dls_fabric_measure(const dls_snapshot *s, const dls_analysis_region *region, double *F) {
     int count = 0;
     memset(F, 0, 9 * sizeof *F);
     for (int k = 0; k < s->contact_count; k++) {
         const dls_contact_force *c = &s->contacts[k];
         if (!c->loaded || !dls_snapshot_moves(s, c->a) || !dls_snapshot_moves(s, c->b)) continue;
-        if (!dls_region_has(region, c->point)) continue;
+        if (!dls_analysis_region_has(region, c->point)) continue;
         count++;
         for (int i = 0; i < 9; i++) F[i] += c->normal[i % 3] * c->normal[i / 3];
     }
@@ -240,13 +240,13 @@ static void add_moment(const dls_snapshot *s, const dls_contact_force *c, int si
 
 /* σ = −(1/V) Σ_p w_p Σ_c f_c (x_c − x_p)ᵀ, compression positive: with both bodies inside a contact gives
  * f (x_B − x_A)ᵀ/V, Love's and Weber's branch vector */
-dls_status dls_stress_measure(const dls_snapshot *s, const dls_region *region, double *stress,
+dls_status dls_stress_measure(const dls_snapshot *s, const dls_analysis_region *region, double *stress,
                               dls_error *error) {
     double *share = DLS_NEW_ZERO(double, s->body_count);
     if (!share) return dls_fail_memory(error);
     memset(stress, 0, 9 * sizeof *stress);
     for (int id = 0; id < s->body_count; id++)
-        if (dls_snapshot_moves(s, id)) share[id] = dls_region_share(region, s, id);
+        if (dls_snapshot_moves(s, id)) share[id] = dls_analysis_region_share(region, s, id);
     for (int k = 0; k < s->contact_count; k++) {
         const dls_contact_force *c = &s->contacts[k];
         for (int side = 0; side < 2; side++) add_moment(s, c, side, share[side ? c->b : c->a], stress);
@@ -352,8 +352,8 @@ static dls_status tensor_frame(dls_analysis_work *work, void *user, dls_error *e
     for (int id = 0; id < s->body_count; id++)
         loaded = loaded || (dls_snapshot_moves(s, id) && s->is_loaded[id]);
     if (!loaded && !work->options.has_region) return DLS_OK; /* nothing touches: no region, no row */
-    dls_region region;
-    dls_status status = dls_region_create(s, &work->options, &region, error);
+    dls_analysis_region region;
+    dls_status status = dls_analysis_region_create(s, &work->options, &region, error);
     if (status) return status;
     if (*is_stress) {
         status = dls_stress_measure(s, &region, T, error);
@@ -366,7 +366,7 @@ static dls_status tensor_frame(dls_analysis_work *work, void *user, dls_error *e
         row[1] = count;
         put_fabric(s, T, row + 2);
     }
-    dls_region_release(&region);
+    dls_analysis_region_release(&region);
     if (!status) dls_analysis_add_row(work->out, 0, row);
     return status;
 }

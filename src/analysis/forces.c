@@ -37,23 +37,11 @@ typedef struct force_list {
     double sum;
 } force_list;
 
-static dls_status make_room(force_list *list, int64_t more, dls_error *error) {
-    if (list->count + more <= list->room) return DLS_OK;
-    int64_t room = 2 * list->room + more;
-    double *f = DLS_NEW(double, room);
-    if (!f) return dls_fail_memory(error);
-    if (list->count) memcpy(f, list->f, (size_t)list->count * sizeof *f);
-    dls_free(list->f);
-    list->f = f;
-    list->room = room;
-    return DLS_OK;
-}
-
 static dls_status force_frame(dls_analysis_work *work, void *user, dls_error *error) {
     const dls_snapshot *s = &work->snapshot;
     force_list *list = user;
-    dls_status status = make_room(list, s->contact_count, error);
-    if (status) return status;
+    if (!DLS_RESERVE(list->f, list->count, list->room, list->count + s->contact_count))
+        return dls_fail_memory(error);
     int64_t first = list->count;
     double sum = 0;
     for (int k = 0; k < s->contact_count; k++) {

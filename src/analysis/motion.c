@@ -22,11 +22,11 @@ static dls_status fraction_frame(dls_analysis_work *work, void *user, dls_error 
     for (int id = 0; id < s->body_count && !loaded; id++)
         loaded = dls_snapshot_moves(s, id) && s->is_loaded[id];
     if (!loaded) return DLS_OK;
-    dls_region region;
-    dls_status status = dls_region_create(s, &work->options, &region, error);
+    dls_analysis_region region;
+    dls_status status = dls_analysis_region_create(s, &work->options, &region, error);
     if (status) return status;
     const double row[] = {s->time, dls_fraction_measure(s, &region), region.volume};
-    dls_region_release(&region);
+    dls_analysis_region_release(&region);
     dls_analysis_add_row(work->out, 0, row);
     return DLS_OK;
 }

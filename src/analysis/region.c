@@ -36,14 +36,15 @@ void dls_body_support(const dls_snapshot *s, dls_body_id id, const double *direc
 
 /* ---- making regions ---- */
 
-static bool take_planes(dls_region *region, int count) {
+static bool take_planes(dls_analysis_region *region, int count) {
     region->normal = DLS_NEW_ZERO(double, 3 * count);
     region->offset = DLS_NEW_ZERO(double, count);
     return region->normal && region->offset;
 }
 
 /* A box; axes along which it spans a whole period have no planes. */
-static dls_status make_box(dls_region *region, const double *low, const double *high, dls_error *error) {
+static dls_status make_box(dls_analysis_region *region, const double *low, const double *high,
+                           dls_error *error) {
     int d = region->dimension;
     if (!take_planes(region, 2 * d)) return dls_fail_memory(error);
     region->volume = 1;
@@ -67,7 +68,7 @@ static dls_status make_box(dls_region *region, const double *low, const double *
 }
 
 /* The period where there is one, else as far as loaded bodies reach. */
-static dls_status make_period_box(const dls_snapshot *s, dls_region *region, dls_error *error) {
+static dls_status make_period_box(const dls_snapshot *s, dls_analysis_region *region, dls_error *error) {
     double low[3] = {INFINITY, INFINITY, INFINITY}, high[3] = {-INFINITY, -INFINITY, -INFINITY};
     for (int k = 0; k < s->dimension; k++) {
         if (s->period_size[k] > 0) {
@@ -123,7 +124,7 @@ static int find_supports(const dls_snapshot *s, int count, const double *directi
 }
 
 /* Convex hull of the points in which loaded bodies are farthest. */
-static dls_status make_hull(const dls_snapshot *s, dls_region *region, dls_error *error) {
+static dls_status make_hull(const dls_snapshot *s, dls_analysis_region *region, dls_error *error) {
     int count = s->dimension == 2 ? DIRECTIONS_PLANE : DIRECTIONS_SPACE;
     double *directions = DLS_NEW(double, 6 * count), *points = directions + 3 * count;
     if (!directions) return dls_fail_memory(error);
@@ -147,10 +148,10 @@ static dls_status make_hull(const dls_snapshot *s, dls_region *region, dls_error
     return status;
 }
 
-dls_status dls_region_create(const dls_snapshot *s, const dls_analysis_options *options, dls_region *region,
-                             dls_error *error) {
+dls_status dls_analysis_region_create(const dls_snapshot *s, const dls_analysis_options *options,
+                                      dls_analysis_region *region, dls_error *error) {
     bool periodic = false;
-    *region = (dls_region){.dimension = s->dimension};
+    *region = (dls_analysis_region){.dimension = s->dimension};
     vec_copy(region->period_low, s->period_low);
     vec_copy(region->period_size, s->period_size);
     for (int k = 0; k < s->dimension; k++) periodic = periodic || s->period_size[k] > 0;
@@ -159,19 +160,19 @@ dls_status dls_region_create(const dls_snapshot *s, const dls_analysis_options *
         status = make_box(region, options->region_low, options->region_high, error);
     else
         status = periodic ? make_period_box(s, region, error) : make_hull(s, region, error);
-    if (status) dls_region_release(region);
+    if (status) dls_analysis_region_release(region);
     return status;
 }
 
-void dls_region_release(dls_region *region) {
+void dls_analysis_region_release(dls_analysis_region *region) {
     dls_free(region->normal);
     dls_free(region->offset);
-    *region = (dls_region){0};
+    *region = (dls_analysis_region){0};
 }
 
 /* ---- being inside ---- */
 
-static void wrap(const dls_region *region, const double *point, double *p) {
+static void wrap(const dls_analysis_region *region, const double *point, double *p) {
     vec_copy(p, point);
     for (int k = 0; k < region->dimension; k++)
         if (region->period_size[k] > 0)
@@ -179,14 +180,14 @@ static void wrap(const dls_region *region, const double *point, double *p) {
 }
 
 /* Largest normal · x − offset: how far outside, less than 0 inside. */
-static double depth(const dls_region *region, const double *p) {
+static double depth(const dls_analysis_region *region, const double *p) {
     double most = -INFINITY;
     for (int k = 0; k < region->plane_count; k++)
         most = fmax(most, vec_dot(region->normal + 3 * k, p) - region->offset[k]);
     return most;
 }
 
-bool dls_region_has(const dls_region *region, const double *point) {
+bool dls_analysis_region_has(const dls_analysis_region *region, const double *point) {
     double p[3];
     wrap(region, point, p);
     return depth(region, p) <= 0;
@@ -195,7 +196,7 @@ bool dls_region_has(const dls_region *region, const double *point) {
 enum { SAMPLES = 2048 };
 
 /* Evenly spread points of a box that holds the shape: those in the shape, and those of them in the region. */
-static double sampled_share(const dls_region *region, const dls_snapshot *s, dls_body_id id,
+static double sampled_share(const dls_analysis_region *region, const dls_snapshot *s, dls_body_id id,
                             const dls_shape *shape) {
     /* multiples of powers of the root of x^(d+1) = x + 1 fill a box evenly */
     const double step[2][3] = {{0.7548776662466927, 0.5698402909980532, 0},
@@ -214,12 +215,12 @@ static double sampled_share(const dls_region *region, const dls_snapshot *s, dls
         mat_apply_transposed(q, R, q);
         if (!dls_shape_table[shape->kind].has(shape, q)) continue;
         in_shape++;
-        in_both += dls_region_has(region, p);
+        in_both += dls_analysis_region_has(region, p);
     }
     return in_shape ? (double)in_both / in_shape : 0;
 }
 
-double dls_region_share(const dls_region *region, const dls_snapshot *s, dls_body_id id) {
+double dls_analysis_region_share(const dls_analysis_region *region, const dls_snapshot *s, dls_body_id id) {
     double sum = 0;
     if (region->holds_loaded && s->is_loaded[id]) return 1;
     for (int k = s->shape_start[id]; k < s->shape_start[id + 1]; k++) {
@@ -239,9 +240,9 @@ double dls_region_share(const dls_region *region, const dls_snapshot *s, dls_bod
 }
 
 /* φ = Σ_p w_p V_p / V */
-double dls_fraction_measure(const dls_snapshot *s, const dls_region *region) {
+double dls_fraction_measure(const dls_snapshot *s, const dls_analysis_region *region) {
     double sum = 0;
     for (int id = 0; id < s->body_count; id++)
-        if (dls_snapshot_moves(s, id)) sum += dls_region_share(region, s, id) * s->volume[id];
+        if (dls_snapshot_moves(s, id)) sum += dls_analysis_region_share(region, s, id) * s->volume[id];
     return sum / region->volume;
 }

@@ -28,7 +28,7 @@ enum { LEAST_POINTS = 5, MOST_PARTNERS = 200, MOST_SLOPES = 20000000, MOST_ROUND
 /* Theil's and Sen's start: the median of slopes between pairs, and of what remains. Each point meets at most
  * so many partners, evenly spread. */
 static bool start_line(int count, int partners, const double *x, const double *y, double *scratch,
-                       dls_line *line) {
+                       dls_fitted_line *line) {
     int pairs = 0, stride = (count + partners - 1) / partners;
     for (int i = 0; i < count; i++)
         for (int j = i + 1; j < count; j += stride)
@@ -40,7 +40,7 @@ static bool start_line(int count, int partners, const double *x, const double *y
     return true;
 }
 
-static double robust_scale(int count, const double *x, const double *y, const dls_line *line,
+static double robust_scale(int count, const double *x, const double *y, const dls_fitted_line *line,
                            double *scratch) {
     for (int i = 0; i < count; i++) scratch[i] = fabs(y[i] - line->intercept - line->slope * x[i]);
     return 1.4826 * median(count, scratch);
@@ -48,7 +48,7 @@ static double robust_scale(int count, const double *x, const double *y, const dl
 
 /* One weighted fit with w = (1 − (e/(4.685 s))²)²; returns how much the slope changed, negative without a
  * line. */
-static double reweigh(int count, const double *x, const double *y, double s, dls_line *line) {
+static double reweigh(int count, const double *x, const double *y, double s, dls_fitted_line *line) {
     double sw = 0, sx = 0, sy = 0, sxx = 0, sxy = 0;
     for (int pass = 0; pass < 2; pass++)
         for (int i = 0; i < count; i++) {
@@ -69,7 +69,7 @@ static double reweigh(int count, const double *x, const double *y, double s, dls
 }
 
 /* Asymptotic: σ² = s² (Σ ψ²/(n − 2)) / (Σ ψ'/n)² / Σ (x − x̄)² with ψ of the biweight */
-static double slope_error(int count, const double *x, const double *y, const dls_line *line) {
+static double slope_error(int count, const double *x, const double *y, const dls_fitted_line *line) {
     double mean = 0, sxx = 0, psi2 = 0, dpsi = 0, c = 4.685;
     for (int i = 0; i < count; i++) mean += x[i] / count;
     for (int i = 0; i < count; i++) {
@@ -82,8 +82,9 @@ static double slope_error(int count, const double *x, const double *y, const dls
     return dpsi > 0 ? line->scale * sqrt(psi2 / (count - 2) / sxx) / dpsi : (double)NAN;
 }
 
-dls_status dls_line_fit(int count, const double *x, const double *y, dls_line *line, dls_error *error) {
-    *line = (dls_line){0};
+dls_status dls_line_fit(int count, const double *x, const double *y, dls_fitted_line *line,
+                        dls_error *error) {
+    *line = (dls_fitted_line){0};
     if (count < LEAST_POINTS)
         return dls_fail(error, DLS_ERROR_INPUT, "a line through %d points, expected %d or more", count,
                         (int)LEAST_POINTS);
@@ -130,7 +131,8 @@ static bool is_of_bed(const dls_analysis_work *work, int id) {
 }
 
 typedef struct top_list {
-    int count, room;
+    int count;
+    int64_t room;
     top_cell *cells;
 } top_list;
 
@@ -139,15 +141,7 @@ enum { MOST_CELLS = 10000000 };
 static const double farthest_cell = 1e12;
 
 static dls_status add_top(top_list *list, const top_cell *cell, dls_error *error) {
-    if (list->count == list->room) {
-        int room = 2 * list->room + 256;
-        top_cell *grown = DLS_NEW(top_cell, room);
-        if (!grown) return dls_fail_memory(error);
-        if (list->count) memcpy(grown, list->cells, (size_t)list->count * sizeof *grown);
-        dls_free(list->cells);
-        list->cells = grown;
-        list->room = room;
-    }
+    if (!DLS_RESERVE(list->cells, list->count, list->room, list->count + 1)) return dls_fail_memory(error);
     list->cells[list->count++] = *cell;
     return DLS_OK;
 }
@@ -273,7 +267,7 @@ typedef struct slope_work {
 } slope_work;
 
 static void add_slope(dls_analysis_work *work, const slope_work *slope, int n, const double *x,
-                      const double *y, const dls_line *line) {
+                      const double *y, const dls_fitted_line *line) {
     const dls_snapshot *s = &work->snapshot;
     double angle = slope->sign * DEGREE * atan(line->slope);
     double error = DEGREE * line->slope_error / (1 + line->slope * line->slope);
@@ -288,7 +282,7 @@ static dls_status slope_frame(dls_analysis_work *work, void *user, dls_error *er
     slope_work *slope = user;
     top_list tops = {0};
     int n = 0;
-    dls_line line;
+    dls_fitted_line line;
     dls_status status = find_tops(work, &tops, error);
     double *x = DLS_NEW(double, 2 * (int64_t)tops.count), *y = x + tops.count;
     if (!status && !x) status = dls_fail_memory(error);

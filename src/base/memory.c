@@ -58,6 +58,17 @@ void *dls_alloc_copy(const void *source, size_t count, size_t size) {
     return block;
 }
 
+bool dls_grow(void *array, int64_t count, int64_t *capacity, int64_t wanted, size_t size) {
+    void *old, *larger = wanted < 0 ? NULL : dls_alloc((size_t)wanted, size);
+    if (!larger) return false;
+    memcpy(&old, array, sizeof old);
+    if (count) memcpy(larger, old, (size_t)count * size);
+    dls_free(old);
+    memcpy(array, &larger, sizeof larger);
+    *capacity = wanted;
+    return true;
+}
+
 void dls_free(void *block) {
     if (!block) return;
     void *raw;

@@ -15,6 +15,15 @@ void dls_free(void *block); /* NULL is fine */
 #define DLS_NEW(type, count)      ((type *)dls_alloc((size_t)(count), sizeof(type)))
 #define DLS_NEW_ZERO(type, count) ((type *)dls_alloc_zero((size_t)(count), sizeof(type)))
 
+/* Moves the first count items at *array, a pointer to items of size bytes, into a block for those wanted.
+ * False when memory is out: all stays as it was. */
+bool dls_grow(void *array, int64_t count, int64_t *capacity, int64_t wanted, size_t size);
+
+/* Room for needed items, and for half as many more; capacity is an int64_t. */
+#define DLS_RESERVE(array, count, capacity, needed)                                                          \
+    ((needed) <= (capacity) ||                                                                               \
+     dls_grow(&(array), count, &(capacity), (int64_t)(needed) + (needed) / 2 + 16, sizeof *(array)))
+
 /* ---- workspace: take in order, release back to a mark ---- */
 
 typedef struct dls_workspace_mark {

@@ -26,7 +26,8 @@ typedef struct dls_pair_memory {
 /* Where a pair function puts its contacts; grows on demand. */
 typedef struct dls_manifold {
     dls_contact_point *point;
-    int count, capacity;
+    int count;
+    int64_t capacity;
     bool out_of_memory;
 } dls_manifold;
 
@@ -40,21 +41,21 @@ typedef void (*dls_pair_function)(const dls_placed *a, const dls_placed *b, doub
                                   dls_pair_memory *memory, const dls_contact_point *last, int last_count,
                                   dls_manifold *manifold);
 
-typedef struct dls_pair_row {
+typedef struct dls_pair_kind {
     dls_shape_kind a, b;
     dls_pair_function collide;
     bool exact;         /* gap and normal are those of the true distance to rounding */
     bool remembers;     /* uses memory or last: they are kept from step to step */
     const char *method; /* one line */
-} dls_pair_row;
+} dls_pair_kind;
 
 /* The row for two kinds, swapped where it has them in the other order; NULL for two obstacles and for planar
  * with spatial. */
-const dls_pair_row *dls_pair_find(dls_shape_kind a, dls_shape_kind b, bool *swapped);
+const dls_pair_kind *dls_pair_find(dls_shape_kind a, dls_shape_kind b, bool *swapped);
 
 /* Rows of one family, defined in the file that is named after it. */
 typedef struct dls_pair_family {
-    const dls_pair_row *rows;
+    const dls_pair_kind *rows;
     int count;
 } dls_pair_family;
 

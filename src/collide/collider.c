@@ -24,19 +24,7 @@ typedef struct dls_collide_slot {
     bool out_of_memory;
 } slot;
 
-/* ---- lists ---- */
-
-void *dls_list_grow(void *item, int count, int *capacity, int64_t more, size_t size) {
-    int64_t needed = count + more, wanted = needed + needed / 16 + 16;
-    if (needed > INT32_MAX) return NULL;
-    if (wanted > INT32_MAX) wanted = INT32_MAX;
-    void *block = dls_alloc((size_t)wanted, size);
-    if (!block) return NULL;
-    if (count) memcpy(block, item, (size_t)count * size);
-    dls_free(item);
-    *capacity = (int)wanted;
-    return block;
-}
+/* ---- keys ---- */
 
 int dls_pair_key_compare(const dls_pair_key *p, const dls_pair_key *q) {
     if (p->uid_a != q->uid_a) return p->uid_a < q->uid_a ? -1 : 1;
@@ -383,7 +371,7 @@ static void collide_pair(const update *u, slot *s, const dls_shape_pair *pair, c
     const dls_collider *c = u->collider;
     const dls_placed *a = &c->placed[pair->a], *b = &c->placed[pair->b];
     int kind_a = c->movers[pair->a].kind, kind_b = c->movers[pair->b].kind;
-    const dls_pair_row *row = c->rows[kind_a][kind_b].row;
+    const dls_pair_kind *row = c->rows[kind_a][kind_b].row;
     bool swapped = c->rows[kind_a][kind_b].swapped;
     double shift[3];
     for (int k = 0; k < 3; k++) shift[k] = pair->image[k] * u->world->def.period_size[k];

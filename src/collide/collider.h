@@ -2,6 +2,7 @@
 #ifndef COLLIDE_COLLIDER_H
 #define COLLIDE_COLLIDER_H
 
+#include "base/memory.h"
 #include "collide/broad/broadphase.h"
 
 /* Who touches whom, in words that outlive rows. Ordered as rows are: uids ascend with them. */
@@ -32,22 +33,26 @@ typedef struct dls_kept_pair {
 
 typedef struct dls_past_list {
     dls_past_contact *item;
-    int count, capacity;
+    int count;
+    int64_t capacity;
 } dls_past_list;
 
 typedef struct dls_kept_list {
     dls_kept_pair *item;
-    int count, capacity;
+    int count;
+    int64_t capacity;
 } dls_kept_list;
 
 typedef struct dls_point_list {
     dls_contact_point *item;
-    int count, capacity;
+    int count;
+    int64_t capacity;
 } dls_point_list;
 
 typedef struct dls_contact_list {
     dls_contact *item;
-    int count, capacity;
+    int count;
+    int64_t capacity;
 } dls_contact_list;
 
 /* What every pair asks of a shape, in one cache line. */
@@ -62,7 +67,7 @@ typedef struct dls_mover {
 struct dls_collider {
     dls_broadphase *broadphase;
     struct {
-        const dls_pair_row *row;
+        const dls_pair_kind *row;
         bool swapped;
     } rows[DLS_SHAPE_KINDS][DLS_SHAPE_KINDS];
     dls_workspace *own; /* scratch for callers who have none */
@@ -85,16 +90,14 @@ struct dls_collider {
     int before_count;
 };
 
-/* A block with room for more items behind count, which are copied; NULL when memory is out: item stays. */
-void *dls_list_grow(void *item, int count, int *capacity, int64_t more, size_t size);
-
-/* reserve_*(list, more): room for more items; false when memory is out. */
+/* reserve_*(list, more): room for more items, and little beyond: these lists are what a contact costs. False
+ * when memory is out. */
 #define DLS_LIST_RESERVE(name, type)                                                                         \
     static inline bool name(type *list, int64_t more) {                                                      \
-        if (list->count + more <= list->capacity) return true;                                               \
-        void *item = dls_list_grow(list->item, list->count, &list->capacity, more, sizeof *list->item);      \
-        if (item) list->item = item;                                                                         \
-        return item != NULL;                                                                                 \
+        int64_t needed = list->count + more;                                                                 \
+        if (needed <= list->capacity) return true;                                                           \
+        return needed <= INT32_MAX && dls_grow(&list->item, list->count, &list->capacity,                    \
+                                               needed + needed / 16 + 16, sizeof *list->item);               \
     }
 DLS_LIST_RESERVE(reserve_contacts, dls_contact_list)
 DLS_LIST_RESERVE(reserve_past, dls_past_list)

@@ -9,12 +9,12 @@
 static const dls_pair_family *const families[] = {&dls_pairs_planar,   &dls_pairs_round, &dls_pairs_ellipsoid,
                                                   &dls_pairs_cylinder, &dls_pairs_hull,  &dls_pairs_mesh};
 
-enum { FAMILIES = sizeof families / sizeof *families, FIRST_CAPACITY = 16 };
+enum { FAMILIES = sizeof families / sizeof *families };
 
-const dls_pair_row *dls_pair_find(dls_shape_kind a, dls_shape_kind b, bool *swapped) {
+const dls_pair_kind *dls_pair_find(dls_shape_kind a, dls_shape_kind b, bool *swapped) {
     for (int f = 0; f < FAMILIES; f++)
         for (int k = 0; k < families[f]->count; k++) {
-            const dls_pair_row *row = &families[f]->rows[k];
+            const dls_pair_kind *row = &families[f]->rows[k];
             *swapped = row->a == b && row->b == a && a != b;
             if ((row->a == a && row->b == b) || *swapped) return row;
         }
@@ -23,33 +23,22 @@ const dls_pair_row *dls_pair_find(dls_shape_kind a, dls_shape_kind b, bool *swap
 
 const char *dls_pair_method(dls_shape_kind a, dls_shape_kind b) {
     bool swapped;
-    const dls_pair_row *row = dls_pair_find(a, b, &swapped);
+    const dls_pair_kind *row = dls_pair_find(a, b, &swapped);
     return row ? row->method : NULL;
 }
 
 bool dls_pair_is_exact(dls_shape_kind a, dls_shape_kind b) {
     bool swapped;
-    const dls_pair_row *row = dls_pair_find(a, b, &swapped);
+    const dls_pair_kind *row = dls_pair_find(a, b, &swapped);
     return row && row->exact;
-}
-
-static bool grow(dls_manifold *m) {
-    int capacity = m->capacity ? 2 * m->capacity : FIRST_CAPACITY;
-    dls_contact_point *point = DLS_NEW(dls_contact_point, capacity);
-    if (!point) {
-        m->out_of_memory = true;
-        return false;
-    }
-    if (m->count) memcpy(point, m->point, sizeof *point * (size_t)m->count);
-    dls_free(m->point);
-    m->point = point;
-    m->capacity = capacity;
-    return true;
 }
 
 void dls_manifold_add(dls_manifold *m, const double *point_a, const double *point_b, const double *normal,
                       double gap, uint64_t feature) {
-    if (m->count == m->capacity && !grow(m)) return;
+    if (!DLS_RESERVE(m->point, m->count, m->capacity, m->count + 1)) {
+        m->out_of_memory = true;
+        return;
+    }
     dls_contact_point *c = &m->point[m->count++];
     vec_copy(c->point_a, point_a);
     vec_copy(c->point_b, point_b);
@@ -75,7 +64,7 @@ static void flip(dls_contact_point *c) {
 static dls_status collide_alone(const dls_shape *a, const dls_shape *b, double margin, int capacity,
                                 dls_contact_point *contacts, int *count, dls_error *error) {
     bool swapped;
-    const dls_pair_row *row = dls_pair_find(a->kind, b->kind, &swapped);
+    const dls_pair_kind *row = dls_pair_find(a->kind, b->kind, &swapped);
     if (!row)
         return dls_fail(error, DLS_ERROR_INPUT, "a %s and a %s do not collide", dls_shape_kind_name(a->kind),
                         dls_shape_kind_name(b->kind));

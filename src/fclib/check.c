@@ -25,15 +25,9 @@ dls_status check_claim(check_state *check, uint64_t begin, uint64_t length, cons
     if (begin > check->size || length > check->size - begin) return check_damaged(check, begin, what);
     check->claimed += length;
     if (check->claimed > check->size) return check_damaged(check, begin, "overlapping structures");
-    if (check->extent_count == check->extent_room) {
-        size_t room = check->extent_room ? 2 * check->extent_room : 256;
-        check_extent *grown = DLS_NEW(check_extent, room);
-        if (!grown) return dls_fail_memory(check->error);
-        if (check->extent_count) memcpy(grown, check->extents, check->extent_count * sizeof(check_extent));
-        dls_free(check->extents);
-        check->extents = grown;
-        check->extent_room = room;
-    }
+    int64_t count = (int64_t)check->extent_count;
+    if (!DLS_RESERVE(check->extents, count, check->extent_room, count + 1))
+        return dls_fail_memory(check->error);
     check->extents[check->extent_count++] = (check_extent){begin, begin + length};
     return DLS_OK;
 }

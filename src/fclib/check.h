@@ -29,7 +29,8 @@ typedef struct check_state {
     const uint8_t *bytes;
     uint64_t size; /* where the file says that it ends */
     check_extent *extents;
-    size_t extent_count, extent_room;
+    size_t extent_count;
+    int64_t extent_room;
     uint64_t claimed;                /* sum of all extents: more than size means that some overlap */
     unsigned leaf_room, node_room;   /* entries in a symbol node and in a tree node */
     uint64_t heaps[CHECK_MAX_HEAPS]; /* collections of variable-length text that were checked */

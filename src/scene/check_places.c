@@ -58,7 +58,7 @@ static void place(const standing *s, int shape, dls_placed *placed) {
 /* How deep two shapes lie in each other, 0 where rounding may be all of it; −1 when memory is out. */
 static double shape_depth(const dls_placed *a, const dls_placed *b, dls_manifold *manifold) {
     bool swapped;
-    const dls_pair_row *row = dls_pair_find(a->shape->kind, b->shape->kind, &swapped);
+    const dls_pair_kind *row = dls_pair_find(a->shape->kind, b->shape->kind, &swapped);
     dls_pair_memory memory = {.used = 0};
     double size = fmin(a->shape->bound, b->shape->bound), depth = 0;
     if (!row || !shapes_meet(a->shape, b->shape)) return 0;

@@ -32,20 +32,20 @@ double dls_size_power_mean(const dls_size_law *law, int d);
 
 /* ---- regions ---- */
 
-typedef struct dls_region {
+typedef struct dls_crowd_region {
     int dimension;
     int across; /* how many of the first coordinates the radius bounds: 0 of a box, 2 of a disc or cylinder */
     double low[3], high[3]; /* box around it */
     double centre[3], radius;
     bool periodic[3]; /* the region spans the period there: no wall */
-} dls_region;
+} dls_crowd_region;
 
-dls_status dls_read_region(dls_reader *reader, const dls_node *map, dls_region *region);
-double dls_region_volume(const dls_region *region);
+dls_status dls_read_region(dls_reader *reader, const dls_node *map, dls_crowd_region *region);
+double dls_crowd_region_volume(const dls_crowd_region *region);
 /* From the axis or centre of a round region to x; zero in a box. */
-void dls_region_offset(const dls_region *region, const double *x, double *d);
+void dls_crowd_region_offset(const dls_crowd_region *region, const double *x, double *d);
 /* Whether a ball about x lies inside. */
-bool dls_region_holds(const dls_region *region, const double *x, double radius);
+bool dls_crowd_region_holds(const dls_crowd_region *region, const double *x, double radius);
 
 /* ---- what every generator has ---- */
 

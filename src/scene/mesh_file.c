@@ -22,7 +22,8 @@ typedef struct mesh_text {
     int line;
     double *points;
     int *triangles;
-    size_t point_count, point_room, triangle_count, triangle_room;
+    size_t point_count, triangle_count;
+    int64_t point_room, triangle_room; /* of numbers */
 } mesh_text;
 
 static dls_status refuse(const mesh_text *m, const char *what) {
@@ -30,37 +31,22 @@ static dls_status refuse(const mesh_text *m, const char *what) {
     return dls_fail(m->error, DLS_ERROR_FILE, "%.200s:%d: %s", m->name, m->line, what);
 }
 
-static bool grow(void **block, size_t count, size_t *room, size_t size) {
-    if (count < *room) return true;
-    size_t more = *room ? 2 * *room : 256;
-    void *larger = dls_alloc(more, size);
-    if (!larger) return false;
-    if (count) memcpy(larger, *block, count * size);
-    dls_free(*block);
-    *block = larger;
-    *room = more;
-    return true;
-}
-
 static dls_status add_point(mesh_text *m, const double *x) {
-    void *block = m->points;
+    int64_t used = 3 * (int64_t)m->point_count;
     if (m->point_count >= MOST_ELEMENTS) return refuse(m, "too many points, expected at most 5e7");
     for (int k = 0; k < 3; k++)
         if (!isfinite(x[k])) return refuse(m, "a coordinate is not finite, expected three numbers");
-    if (!grow(&block, m->point_count, &m->point_room, 3 * sizeof(double))) return dls_fail_memory(m->error);
-    m->points = block;
+    if (!DLS_RESERVE(m->points, used, m->point_room, used + 3)) return dls_fail_memory(m->error);
     memcpy(m->points + 3 * m->point_count++, x, 3 * sizeof(double));
     return DLS_OK;
 }
 
 /* Triangles that are lines or points have no side and are left out. */
 static dls_status add_triangle(mesh_text *m, int a, int b, int c) {
-    void *block = m->triangles;
+    int64_t used = 3 * (int64_t)m->triangle_count;
     if (a == b || b == c || c == a) return DLS_OK;
     if (m->triangle_count >= MOST_ELEMENTS) return refuse(m, "too many triangles, expected at most 5e7");
-    if (!grow(&block, m->triangle_count, &m->triangle_room, 3 * sizeof(int)))
-        return dls_fail_memory(m->error);
-    m->triangles = block;
+    if (!DLS_RESERVE(m->triangles, used, m->triangle_room, used + 3)) return dls_fail_memory(m->error);
     int *t = m->triangles + 3 * m->triangle_count++;
     t[0] = a, t[1] = b, t[2] = c;
     return DLS_OK;

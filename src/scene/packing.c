@@ -53,7 +53,7 @@ typedef struct ball {
 } ball;
 
 typedef struct packing {
-    dls_region region;
+    dls_crowd_region region;
     double gap, largest;
     int count, placed;
     ball *balls;
@@ -116,7 +116,7 @@ static bool search_level(packing *p, int index, const double *x, int level, meet
 /* At x, and at its images where the region is periodic and the border is near. */
 static bool search(packing *p, int index, meet_function meet) {
     const ball *b = &p->balls[index];
-    const dls_region *region = &p->region;
+    const dls_crowd_region *region = &p->region;
     double near = b->radius + p->largest + p->gap, x[3];
     int low[3] = {0}, high[3] = {0}, shift[3];
     for (int k = 0; k < region->dimension; k++) {
@@ -143,13 +143,13 @@ static bool is_free_of(packing *p, int index, const double *x, int other) {
 
 /* A place in the region where the ball fits; false when the draws run out. */
 static bool draw_place(packing *p, ball *b, dls_random *random) {
-    const dls_region *region = &p->region;
+    const dls_crowd_region *region = &p->region;
     for (int tries = 0; tries < 1000; tries++) {
         for (int k = 0; k < region->dimension; k++) {
             double inset = region->periodic[k] ? 0 : b->radius;
             b->x[k] = dls_random_between(random, region->low[k] + inset, region->high[k] - inset);
         }
-        if (dls_region_holds(region, b->x, b->radius * (1 - 1e-14))) return true;
+        if (dls_crowd_region_holds(region, b->x, b->radius * (1 - 1e-14))) return true;
     }
     return false;
 }
@@ -192,7 +192,7 @@ static bool push_apart(packing *p, int index, const double *x, int other) {
     return true;
 }
 
-static void keep_inside(const dls_region *region, ball *b) {
+static void keep_inside(const dls_crowd_region *region, ball *b) {
     double d[3], radius = b->radius * (1 + 1e-12);
     for (int k = 0; k < region->dimension; k++) {
         double low = region->low[k], high = region->high[k], length = high - low;
@@ -201,7 +201,7 @@ static void keep_inside(const dls_region *region, ball *b) {
         else
             b->x[k] = fmin(fmax(b->x[k], low + radius), high - radius);
     }
-    dls_region_offset(region, b->x, d);
+    dls_crowd_region_offset(region, b->x, d);
     double length = vec_norm(d), most = region->radius - radius;
     if (region->across && length > most) vec_along(b->x, b->x, most / length - 1, d);
 }
@@ -275,25 +275,19 @@ static bool rank_balls(packing *p) {
     return true;
 }
 
-static dls_status append_ball(packing *p, int *capacity, double size, double radius, dls_error *error) {
-    if (p->count == *capacity) {
-        int more = *capacity ? 2 * *capacity : 64;
-        ball *balls = DLS_NEW(ball, more);
-        if (!balls) return dls_fail_memory(error);
-        if (p->count) memcpy(balls, p->balls, (size_t)p->count * sizeof *balls);
-        dls_free(p->balls);
-        p->balls = balls;
-        *capacity = more;
-    }
+static dls_status append_ball(packing *p, int64_t *capacity, double size, double radius, dls_error *error) {
+    if (!DLS_RESERVE(p->balls, p->count, *capacity, p->count + 1)) return dls_fail_memory(error);
     p->balls[p->count++] = (ball){.size = size, .radius = radius * size};
     return DLS_OK;
 }
 
 /* Draws count sizes, or as many as come nearest to the solid fraction. */
 static dls_status draw_sizes(dls_crowd *crowd, const packing_text *text, packing *p) {
-    int d = crowd->reader->dimension, capacity = 0;
+    int d = crowd->reader->dimension;
+    int64_t capacity = 0;
     bool by_count = text->count > 0;
-    double volume = crowd->prototype->volume, wanted = text->solid_fraction * dls_region_volume(&p->region);
+    double volume = crowd->prototype->volume,
+           wanted = text->solid_fraction * dls_crowd_region_volume(&p->region);
     double mean = volume * dls_size_power_mean(&crowd->size, d), filled = 0;
     double count = by_count ? text->count : wanted / mean;
     dls_status status = dls_reader_reserve(crowd->reader, crowd->map, ceil(count), crowd->prototype);
@@ -313,7 +307,7 @@ static dls_status draw_sizes(dls_crowd *crowd, const packing_text *text, packing
 }
 
 static dls_status check_fit(const dls_crowd *crowd, const packing_text *text, const packing *p) {
-    const dls_region *region = &p->region;
+    const dls_crowd_region *region = &p->region;
     double room = INFINITY, filled = 0;
     for (int k = 0; k < region->dimension; k++)
         room = fmin(room, region->high[k] - region->low[k] - (region->periodic[k] ? p->gap : 0));
@@ -323,7 +317,8 @@ static dls_status check_fit(const dls_crowd *crowd, const packing_text *text, co
                              room);
     for (int i = 0; i < p->count; i++)
         filled += pow(p->balls[i].radius, region->dimension) * (region->dimension == 2 ? 3.1416 : 4.18879);
-    double fraction = filled / dls_region_volume(region), most = region->dimension == 2 ? 0.9069 : 0.7405;
+    double fraction = filled / dls_crowd_region_volume(region),
+           most = region->dimension == 2 ? 0.9069 : 0.7405;
     if (fraction < most) return DLS_OK;
     return dls_node_fail(crowd->map, crowd->reader->error,
                          "balls around the bodies fill %.3g of the region, expected less than %g", fraction,

@@ -236,20 +236,21 @@ static const region_kind *read_region_kind(dls_reader *reader, const dls_node *m
     return NULL;
 }
 
-static void mark_periodic(const dls_reader *reader, dls_region *region) {
+static void mark_periodic(const dls_reader *reader, dls_crowd_region *region) {
     for (int k = 0; k < region->dimension; k++) {
         double size = reader->period_size[k], length = region->high[k] - region->low[k];
         region->periodic[k] = region->across == 0 && size > 0 && fabs(length - size) <= 1e-9 * size;
     }
 }
 
-dls_status dls_read_region(dls_reader *reader, const dls_node *map, dls_region *region) {
+dls_status dls_read_region(dls_reader *reader, const dls_node *map, dls_crowd_region *region) {
     region_text text;
     const region_kind *kind = read_region_kind(reader, map);
     if (!kind) return DLS_ERROR_INPUT;
     dls_status status = dls_read_group(reader, map, &dls_group_region, kind->keys, NULL, &text);
     if (status) return status;
-    *region = (dls_region){.dimension = reader->dimension, .across = kind->across, .radius = text.radius};
+    *region =
+        (dls_crowd_region){.dimension = reader->dimension, .across = kind->across, .radius = text.radius};
     vec_copy(region->centre, text.centre);
     vec_copy(region->low, text.low);
     vec_copy(region->high, text.high);
@@ -268,23 +269,23 @@ dls_status dls_read_region(dls_reader *reader, const dls_node *map, dls_region *
     return DLS_OK;
 }
 
-double dls_region_volume(const dls_region *region) {
+double dls_crowd_region_volume(const dls_crowd_region *region) {
     const double pi = 3.14159265358979323846, r = region->radius;
     double volume = region->across == 0 ? 1 : region->across == 2 ? pi * r * r : 4 * pi / 3 * r * r * r;
     for (int k = region->across; k < region->dimension; k++) volume *= region->high[k] - region->low[k];
     return volume;
 }
 
-void dls_region_offset(const dls_region *region, const double *x, double *d) {
+void dls_crowd_region_offset(const dls_crowd_region *region, const double *x, double *d) {
     for (int k = 0; k < 3; k++) d[k] = k < region->across ? x[k] - region->centre[k] : 0;
 }
 
-bool dls_region_holds(const dls_region *region, const double *x, double radius) {
+bool dls_crowd_region_holds(const dls_crowd_region *region, const double *x, double radius) {
     double d[3];
     for (int k = 0; k < region->dimension; k++) {
         double inset = region->periodic[k] ? 0 : radius;
         if (!(x[k] >= region->low[k] + inset && x[k] <= region->high[k] - inset)) return false;
     }
-    dls_region_offset(region, x, d);
+    dls_crowd_region_offset(region, x, d);
     return region->across == 0 || vec_norm(d) + radius <= region->radius;
 }

@@ -87,50 +87,28 @@ void dls_world_period(const dls_world *world, double *low, double *size) {
 
 /* ---- room ---- */
 
-static int grown(int capacity, int wanted) {
-    int next = capacity < 16 ? 16 : capacity + capacity / 4;
-    return next > wanted ? next : wanted;
+/* A quarter more than there was: a world is filled once and stays. */
+static int64_t grown(int64_t capacity, int64_t needed) {
+    int64_t next = capacity < 16 ? 16 : capacity + capacity / 4;
+    return next > needed ? next : needed;
 }
 
-/* A larger block with the first count items; *array is untouched when it fails. */
-static bool grow(void **array, int count, int capacity, size_t size) {
-    void *larger = dls_alloc((size_t)capacity, size);
-    if (!larger) return false;
-    if (count) memcpy(larger, *array, (size_t)count * size);
-    dls_free(*array);
-    *array = larger;
-    return true;
-}
-
-#define GROW(array, count, capacity) grow((void **)&(array), count, capacity, sizeof *(array))
+#define GROW(array, count, capacity, needed)                                                                 \
+    ((needed) <= (capacity) ||                                                                               \
+     dls_grow(&(array), count, &(capacity), grown(capacity, needed), sizeof *(array)))
 
 dls_status dls_world_reserve(dls_world *w, int bodies, int shapes, dls_error *error) {
-    if (bodies > w->body_capacity) {
-        int used = w->body_count + w->staged_count, capacity = grown(w->body_capacity, bodies);
-        if (!GROW(w->bodies, used, capacity) || !GROW(w->states, used, capacity))
-            return dls_fail_memory(error);
-        w->body_capacity = capacity;
-    }
-    if (shapes > w->shape_capacity) {
-        int used = w->shape_count + w->staged_shapes, capacity = grown(w->shape_capacity, shapes);
-        if (!GROW(w->shapes, used, capacity)) return dls_fail_memory(error);
-        w->shape_capacity = capacity;
-    }
-    return DLS_OK;
+    int64_t states = w->body_capacity;
+    int used = w->body_count + w->staged_count, used_shapes = w->shape_count + w->staged_shapes;
+    bool done = GROW(w->states, used, states, bodies) && GROW(w->bodies, used, w->body_capacity, bodies) &&
+                GROW(w->shapes, used_shapes, w->shape_capacity, shapes);
+    return done ? DLS_OK : dls_fail_memory(error);
 }
 
 dls_status dls_world_reserve_entries(dls_world *w, dls_error *error) {
-    if (w->entry_count == w->entry_capacity) {
-        int capacity = grown(w->entry_capacity, w->entry_count + 1);
-        if (!GROW(w->entries, w->entry_count, capacity)) return dls_fail_memory(error);
-        w->entry_capacity = capacity;
-    }
-    if (w->told_count == w->told_capacity) {
-        int capacity = grown(w->told_capacity, w->told_count + 1);
-        if (!GROW(w->told_ids, w->told_count, capacity)) return dls_fail_memory(error);
-        w->told_capacity = capacity;
-    }
-    return DLS_OK;
+    bool done = GROW(w->entries, w->entry_count, w->entry_capacity, w->entry_count + 1) &&
+                GROW(w->told_ids, w->told_count, w->told_capacity, w->told_count + 1);
+    return done ? DLS_OK : dls_fail_memory(error);
 }
 
 /* ---- names: ids by hash, open addressing, at most half full ---- */

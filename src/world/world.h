@@ -70,13 +70,16 @@ typedef struct dls_material {
 
 struct dls_world {
     dls_world_def def;
-    int entry_count, entry_capacity;
+    int entry_count;
+    int64_t entry_capacity;
     dls_body_entry *entries;
-    int body_count, body_capacity; /* rows */
-    int staged_count;              /* bodies behind them */
+    int body_count; /* rows */
+    int64_t body_capacity;
+    int staged_count; /* bodies behind them */
     dls_body *bodies;
     dls_body_state *states;
-    int shape_count, shape_capacity;
+    int shape_count;
+    int64_t shape_capacity;
     int staged_shapes;
     dls_shape *shapes; /* rows, those of one body together, in the order of bodies */
     int next_uid;
@@ -84,7 +87,8 @@ struct dls_world {
     dls_material *materials;
     dls_pair_def *pairs; /* material_count², symmetric, mixed where not stated */
     uint8_t *pair_stated;
-    int told_count, told_capacity;
+    int told_count;
+    int64_t told_capacity;
     dls_body_id *told_ids; /* of entries that have forces or drives */
     int *names;            /* ids by hash of name, open addressing, −1 free */
     int name_count, name_capacity;

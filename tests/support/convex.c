@@ -197,7 +197,7 @@ void rigid_motion(const double *x, const double *R, dls_placed *placed) {
 
 void standing_collide(standing_pair *pair) {
     bool swapped;
-    const dls_pair_row *row = dls_pair_find(pair->a.shape->kind, pair->b.shape->kind, &swapped);
+    const dls_pair_kind *row = dls_pair_find(pair->a.shape->kind, pair->b.shape->kind, &swapped);
     assert_non_null(row);
     assert_false(swapped);
     free(pair->last);

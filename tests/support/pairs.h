@@ -52,7 +52,7 @@ typedef struct pair_run {
 
 static inline void pair_step(pair_run *run, const dls_placed *a, const dls_placed *b, double margin) {
     bool swapped;
-    const dls_pair_row *row = dls_pair_find(a->shape->kind, b->shape->kind, &swapped);
+    const dls_pair_kind *row = dls_pair_find(a->shape->kind, b->shape->kind, &swapped);
     assert_non_null(row);
     assert_false(swapped);
     dls_manifold old = run->last;

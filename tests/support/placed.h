@@ -45,7 +45,7 @@ typedef struct placed_contacts {
 static inline void placed_collide(const placed_body *a, const placed_body *b, double margin,
                                   placed_contacts *out) {
     bool swapped;
-    const dls_pair_row *row = dls_pair_find(a->shape.kind, b->shape.kind, &swapped);
+    const dls_pair_kind *row = dls_pair_find(a->shape.kind, b->shape.kind, &swapped);
     assert_non_null(row);
     assert_false(swapped);
     out->m.count = 0;

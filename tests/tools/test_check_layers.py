@@ -58,6 +58,17 @@ def test_lawful_tree_passes():
     assert check() == ""
 
 
+def test_one_name_for_two_types():
+    for kind in ("typedef struct {name} {{ int a; }} {name};", "typedef enum {name} {{ A }} {name};",
+                 "typedef void (*{name})(int a);", "typedef double {name}[3];"):
+        text = kind.format(name="dls_thing") + "\n"
+        complaints = check(**{"src/base/error.h": text, "src/solve/solve.h": text}).splitlines()
+        assert complaints == ["src/solve/solve.h:1: dls_thing is a type of src/base/error.h too: "
+                              "name it by its meaning"], complaints
+    opaque = "typedef struct dls_thing dls_thing;\n/* struct dls_thing { */\n"
+    assert check(**{"src/base/error.h": "struct dls_thing {\n    int a;\n};\n", "include/delassus/base.h": opaque}) == ""
+
+
 def test_private_include_against_the_arrows():
     expect("src/problem/measure.c", '#include "solve/nlgs.h"\n', "problem must not know solve")
 

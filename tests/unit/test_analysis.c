@@ -292,11 +292,11 @@ static void test_cubic_lattice(void **state) {
     lattice_join(&s, 0, 7, 1e-6 * f); /* bears nothing */
     dls_snapshot_mark(&s, 1e-4);
     dls_analysis_options o = dls_default_analysis_options();
-    dls_region region;
+    dls_analysis_region region;
     double T[9];
     o.has_region = true;
     for (int k = 0; k < 3; k++) o.region_high[k] = N * d;
-    OK(dls_region_create(&s, &o, &region, error));
+    OK(dls_analysis_region_create(&s, &o, &region, error));
     assert_int_equal(dls_fabric_measure(&s, &region, T), 3 * N * N * (N - 1));
     for (int k = 0; k < 9; k++) near(T[k], k % 4 ? 0 : 1.0 / 3, 1e-12);
     OK(dls_stress_measure(&s, &region, T, error));
@@ -308,21 +308,21 @@ static void test_cubic_lattice(void **state) {
     near(c.mechanical, c.mean, 1e-12);
     assert_int_equal(c.histogram[6], (N - 2) * (N - 2) * (N - 2));
     assert_int_equal(c.pairs, 3 * N * N * (N - 1));
-    dls_region_release(&region);
+    dls_analysis_region_release(&region);
     /* a region that cuts spheres in half */
     for (int k = 0; k < 3; k++) o.region_low[k] = d, o.region_high[k] = (N - 1.5) * d;
-    OK(dls_region_create(&s, &o, &region, error));
+    OK(dls_analysis_region_create(&s, &o, &region, error));
     double edge = N - 2.5; /* as many spheres along each edge, the last one a half */
     near(dls_fraction_measure(&s, &region), PI / 6 * pow((N - 3 + 0.5) / edge, 3), 1e-3);
-    dls_region_release(&region);
+    dls_analysis_region_release(&region);
     /* the hull of the lattice: a cube with rounded edges */
     o.has_region = false;
-    OK(dls_region_create(&s, &o, &region, error));
+    OK(dls_analysis_region_create(&s, &o, &region, error));
     double a = (N - 1) * d, r = d / 2;
     double rounded = a * a * a + 6 * a * a * r + 3 * PI * r * r * a + 4 * PI / 3 * r * r * r;
     near(region.volume / rounded, 1, 5e-3);
     near(dls_fraction_measure(&s, &region), N * N * N * PI / 6 * d * d * d / region.volume, 1e-12);
-    dls_region_release(&region);
+    dls_analysis_region_release(&region);
     lattice_end(&s);
 }
 
@@ -345,24 +345,24 @@ static void check_shapes(int dimension, const char *path) {
     for (int id = 0; id < s.body_count; id++) {
         if (!dls_snapshot_moves(&s, id)) continue;
         dls_analysis_options o = dls_default_analysis_options();
-        dls_region region;
+        dls_analysis_region region;
         memset(s.is_loaded, 0, (size_t)s.body_count * sizeof *s.is_loaded);
         s.is_loaded[id] = true;
         near(s.volume[id] * 1000 / s.mass[id], 1, 1e-9);
         if (s.shape_start[id + 1] - s.shape_start[id] != 1) continue; /* a pair is not convex */
         checked++;
-        OK(dls_region_create(&s, &o, &region, error));
+        OK(dls_analysis_region_create(&s, &o, &region, error));
         near(region.volume / s.volume[id], 1, 0.012);
         assert_true(region.volume < s.volume[id] * (1 + 1e-9));
-        dls_region_release(&region);
+        dls_analysis_region_release(&region);
         dls_shape_kind kind = s.shapes[s.shape_start[id]].kind;
         if (kind == DLS_POLYHEDRON || kind == DLS_POLYGON) continue;
         o.has_region = true;
         for (int k = 0; k < 3; k++) o.region_low[k] = -100, o.region_high[k] = 100;
         o.region_low[0] = s.states[id].x[0];
-        OK(dls_region_create(&s, &o, &region, error));
-        near(dls_region_share(&region, &s, id), 0.5, 5e-3);
-        dls_region_release(&region);
+        OK(dls_analysis_region_create(&s, &o, &region, error));
+        near(dls_analysis_region_share(&region, &s, id), 0.5, 5e-3);
+        dls_analysis_region_release(&region);
     }
     assert_true(checked >= (dimension == 2 ? 2 : 6));
     dls_snapshot_release(&s);
@@ -395,10 +395,10 @@ static void test_triangular_lattice(void **state) {
     }
     dls_snapshot_mark(&s, 1e-4);
     dls_analysis_options o = dls_default_analysis_options();
-    dls_region region;
+    dls_analysis_region region;
     dls_coordination c;
     double F[9], values[3], direction[3];
-    OK(dls_region_create(&s, &o, &region, error));
+    OK(dls_analysis_region_create(&s, &o, &region, error));
     dls_fabric_measure(&s, &region, F);
     /* N (N − 1) bonds along x and along 60°, (N − 1)² along 120° */
     double n1 = N * (N - 1), n2 = (N - 1) * (N - 1), all = 2 * n1 + n2;
@@ -412,7 +412,7 @@ static void test_triangular_lattice(void **state) {
     assert_int_equal(c.floating, LONE);
     near(c.mean, 2.0 * bonds / (N * N + LONE), 1e-12);
     near(c.mechanical, 2.0 * bonds / (N * N), 1e-12);
-    dls_region_release(&region);
+    dls_analysis_region_release(&region);
     lattice_end(&s);
 }
 
@@ -426,16 +426,16 @@ static void test_periodic_region(void **state) {
     s.period_size[0] = 1;
     dls_snapshot_mark(&s, 1e-4);
     dls_analysis_options o = dls_default_analysis_options();
-    dls_region region;
-    OK(dls_region_create(&s, &o, &region, error));
+    dls_analysis_region region;
+    OK(dls_analysis_region_create(&s, &o, &region, error));
     near(region.volume, 1, 1e-12);
     near(dls_fraction_measure(&s, &region), 2 * PI / 16, 1e-12);
-    dls_region_release(&region);
+    dls_analysis_region_release(&region);
     o.has_region = true;
     o.region_high[0] = 0.5, o.region_high[1] = 1; /* half of the first, half of the second */
-    OK(dls_region_create(&s, &o, &region, error));
+    OK(dls_analysis_region_create(&s, &o, &region, error));
     near(dls_fraction_measure(&s, &region), 2 * PI / 16, 2e-3);
-    dls_region_release(&region);
+    dls_analysis_region_release(&region);
     lattice_end(&s);
 }
 
@@ -450,7 +450,7 @@ static void test_robust_line(void **state) {
     int trials = scaled(200, 20), within = 0;
     dls_random random = {7};
     for (int trial = 0; trial < trials; trial++) {
-        dls_line line;
+        dls_fitted_line line;
         for (int k = 0; k < POINTS; k++) {
             x[k] = dls_random_unit(&random);
             y[k] = 0.3 - 0.7 * x[k] + 0.02 * dls_random_normal(&random);
@@ -462,7 +462,7 @@ static void test_robust_line(void **state) {
         within += fabs(line.slope + 0.7) < 2 * line.slope_error;
     }
     near((double)within / trials, 0.95, 0.1);
-    dls_line line;
+    dls_fitted_line line;
     dls_error why;
     for (int k = 0; k < POINTS; k++) y[k] = 1 + 2 * x[k];
     OK(dls_line_fit(POINTS, x, y, &line, error));

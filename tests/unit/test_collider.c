@@ -130,7 +130,7 @@ static int count_alone(const dls_placed *placed, const dls_world *w, const dls_s
     for (int k = 0; k < 3; k++) shift[k] = p->image[k] * w->def.period_size[k];
     vec_add(b.x, b.x, shift);
     bool swapped;
-    const dls_pair_row *row = dls_pair_find(a->shape->kind, b.shape->kind, &swapped);
+    const dls_pair_kind *row = dls_pair_find(a->shape->kind, b.shape->kind, &swapped);
     dls_pair_memory memory = {.used = 0};
     dls_manifold m = {.count = 0};
     double reach = dls_pair_reach(w, placed, &options, p, shift);
@@ -295,7 +295,7 @@ static void counting_row(const dls_placed *a, const dls_placed *b, double margin
     dls_manifold_add(manifold, a->x, b->x, (double[]){1, 0, 0}, d[0] + 2, (uint64_t)memory->feature[0] + 100);
 }
 
-static const dls_pair_row counting = {DLS_SPHERE, DLS_SPHERE, counting_row, false, true, "a stand-in"};
+static const dls_pair_kind counting = {DLS_SPHERE, DLS_SPHERE, counting_row, false, true, "a stand-in"};
 
 static void use_stand_in(dls_collider *c, bool swapped) {
     c->rows[DLS_SPHERE][DLS_SPHERE].row = &counting;

@@ -23,7 +23,7 @@ typedef struct answer {
 /* Always with the ellipsoid as A, as its rows have it. */
 static const dls_contact_point *ask(answer *a, solid *e, solid *c, double margin) {
     bool swapped;
-    const dls_pair_row *row = dls_pair_find(DLS_ELLIPSOID, c->shape.kind, &swapped);
+    const dls_pair_kind *row = dls_pair_find(DLS_ELLIPSOID, c->shape.kind, &swapped);
     assert_non_null(row);
     assert_false(swapped);
     a->manifold.count = 0;

@@ -214,17 +214,9 @@ static dls_status take_shapes(dls_broadphase *b, int count, dls_error *error) {
 /* ---- pairs as they are found ---- */
 
 static bool grow_list(dls_pair_list *list) {
-    int capacity = list->capacity ? list->capacity + list->capacity / 2 : FIRST_PAIRS;
-    dls_shape_pair *pair = DLS_NEW(dls_shape_pair, capacity);
-    if (!pair) {
-        list->out_of_memory = true;
-        return false;
-    }
-    if (list->count) memcpy(pair, list->pair, sizeof *pair * (size_t)list->count);
-    dls_free(list->pair);
-    list->pair = pair;
-    list->capacity = capacity;
-    return true;
+    int64_t wanted = list->count ? list->count + list->count / 2 : FIRST_PAIRS;
+    list->out_of_memory = !dls_grow(&list->pair, list->count, &list->capacity, wanted, sizeof *list->pair);
+    return !list->out_of_memory;
 }
 
 static inline bool may_collide(const filter *f, const filter *g) {

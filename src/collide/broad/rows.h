@@ -21,7 +21,8 @@ typedef struct dls_proxy_image {
 /* Pairs as they are found; grows and is kept. */
 typedef struct dls_pair_list {
     dls_shape_pair *pair;
-    int count, capacity;
+    int count;
+    int64_t capacity;
     bool out_of_memory;
     bool out_of_range; /* an image that has no number */
 } dls_pair_list;

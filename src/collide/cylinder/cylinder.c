@@ -12,13 +12,13 @@ static bool is_beyond(const dls_placed *a, const dls_placed *b, double margin) {
     return vec_distance(a->x, b->x) > a->shape->bound + b->shape->bound + margin;
 }
 
-static dls_region region_begin(const dls_placed *b, double margin, dls_manifold *manifold) {
-    return (dls_region){.manifold = manifold,
-                        .x = b->x,
-                        .R = b->R,
-                        .margin = margin,
-                        .least = HUGE_VAL,
-                        .first = manifold->count};
+static dls_contact_region region_begin(const dls_placed *b, double margin, dls_manifold *manifold) {
+    return (dls_contact_region){.manifold = manifold,
+                                .x = b->x,
+                                .R = b->R,
+                                .margin = margin,
+                                .least = HUGE_VAL,
+                                .first = manifold->count};
 }
 
 /* The direction of the last call, which may still separate. */
@@ -42,7 +42,8 @@ static void edge_point(const dls_cylinder *A, const dls_direction *best, double 
 
 /* The nearest points themselves. radius: of B about its features. For a cap best->point is what stands on it.
  */
-static void add_nearest(dls_region *region, const dls_cylinder *A, const dls_direction *best, double radius) {
+static void add_nearest(dls_contact_region *region, const dls_cylinder *A, const dls_direction *best,
+                        double radius) {
     double a[3], b[3];
     int cap = vec_dot(best->n, A->a) > 0;
     uint64_t feature;
@@ -62,7 +63,7 @@ static void add_nearest(dls_region *region, const dls_cylinder *A, const dls_dir
         vec_along(b, b, -radius, best->n);
         vec_along(a, b, -best->f, best->n);
     }
-    dls_region_add(region, a, b, best->n, best->f, feature);
+    dls_contact_region_add(region, a, b, best->n, best->f, feature);
 }
 
 /* ---- sphere: box distance in (ρ, |z|) ---- */
@@ -108,14 +109,14 @@ static void cylinder_capsule(const dls_placed *a, const dls_placed *b, double ma
     dls_cylinder A;
     dls_cylinder_place(a, b->x, b->R, &A);
     double h = b->shape->length / 2;
-    dls_line line = {{{0, 0, -h}, {0, 0, h}}, b->shape->radius, true, {0, 1}, 0};
+    dls_thick_segment line = {{{0, 0, -h}, {0, 0, h}}, b->shape->radius, true, {0, 1}, 0};
     dls_direction best;
     if (!dls_cylinder_segment_direction(&A, &line, margin, &best)) return;
-    dls_region region = region_begin(b, margin, manifold);
+    dls_contact_region region = region_begin(b, margin, manifold);
     if (fabs(best.n[2]) < CYLINDER_PARALLEL) {
         if (cylinder_cap_faces(&A, best.n))
-            dls_region_cap_line(&region, &A, vec_dot(best.n, A.a) > 0, &line, best.n);
-        if (cylinder_side_faces(&A, best.n)) dls_region_side_line(&region, &A, &line, best.n);
+            dls_contact_region_cap_line(&region, &A, vec_dot(best.n, A.a) > 0, &line, best.n);
+        if (cylinder_side_faces(&A, best.n)) dls_contact_region_side_line(&region, &A, &line, best.n);
     }
     if (region_attains(&region, &A, best.f)) return;
     if (best.kind == SUPPORT_CAP) {
@@ -138,7 +139,7 @@ static int facing_face(const dls_hull *hull, const double *n) {
 }
 
 /* The edge whose higher end is lowest along n, where it is flat enough; −1 for none. */
-static int facing_edge(const dls_hull *hull, const double *n, dls_line *line) {
+static int facing_edge(const dls_hull *hull, const double *n, dls_thick_segment *line) {
     double least = HUGE_VAL;
     int edge = -1;
     for (int k = 0; k < hull->edge_count; k++) {
@@ -159,8 +160,8 @@ static int facing_edge(const dls_hull *hull, const double *n, dls_line *line) {
     return fabs(vec_dot(e, n)) < CYLINDER_PARALLEL * vec_norm(e) ? edge : -1;
 }
 
-static void hull_region(dls_region *region, const dls_cylinder *A, const dls_hull *hull, const double *n,
-                        int32_t *angle) {
+static void hull_region(dls_contact_region *region, const dls_cylinder *A, const dls_hull *hull,
+                        const double *n, int32_t *angle) {
     bool cap = cylinder_cap_faces(A, n), side = cylinder_side_faces(A, n);
     if (!cap && !side) return;
     int face = facing_face(hull, n), end = vec_dot(n, A->a) > 0;
@@ -176,14 +177,14 @@ static void hull_region(dls_region *region, const dls_cylinder *A, const dls_hul
                                .slack = 1e-6 * hull->size,
                                .rim_points = 3};
         vec_copy(polygon.normal, hull->face_normal + 3 * face);
-        if (cap) dls_region_cap_polygon(region, A, end, &polygon, n, angle);
-        if (side) dls_region_side_polygon(region, A, &polygon, n);
+        if (cap) dls_contact_region_cap_polygon(region, A, end, &polygon, n, angle);
+        if (side) dls_contact_region_side_polygon(region, A, &polygon, n);
         return;
     }
-    dls_line line;
+    dls_thick_segment line;
     if (facing_edge(hull, n, &line) < 0) return;
-    if (cap) dls_region_cap_line(region, A, end, &line, n);
-    if (side) dls_region_side_line(region, A, &line, n);
+    if (cap) dls_contact_region_cap_line(region, A, end, &line, n);
+    if (side) dls_contact_region_side_line(region, A, &line, n);
 }
 
 static void cylinder_hull(const dls_placed *a, const dls_placed *b, double margin, dls_pair_memory *memory,
@@ -203,7 +204,7 @@ static void cylinder_hull(const dls_placed *a, const dls_placed *b, double margi
     bool near = dls_cylinder_hull_direction(&A, hull, margin, &best);
     memory_keep(memory, best.n);
     if (!near) return;
-    dls_region region = region_begin(b, margin, manifold);
+    dls_contact_region region = region_begin(b, margin, manifold);
     hull_region(&region, &A, hull, best.n, &memory->feature[0]);
     if (region_attains(&region, &A, best.f)) return;
     if (best.kind == SUPPORT_CAP) {
@@ -218,39 +219,39 @@ static void cylinder_hull(const dls_placed *a, const dls_placed *b, double margi
 
 /* ---- cylinder ---- */
 
-static dls_line core(const dls_cylinder *C) {
-    dls_line line = {.radius = C->r, .end = {0, 1}, .id = 0};
+static dls_thick_segment core(const dls_cylinder *C) {
+    dls_thick_segment line = {.radius = C->r, .end = {0, 1}, .id = 0};
     vec_along(line.p[0], C->c, -C->h, C->a);
     vec_along(line.p[1], C->c, C->h, C->a);
     return line;
 }
 
-static void pair_region(dls_region *region, const dls_cylinder *A, const dls_cylinder *B, const double *n,
-                        int32_t *angles) {
+static void pair_region(dls_contact_region *region, const dls_cylinder *A, const dls_cylinder *B,
+                        const double *n, int32_t *angles) {
     bool cap_a = cylinder_cap_faces(A, n), side_a = cylinder_side_faces(A, n);
     bool cap_b = cylinder_cap_faces(B, n), side_b = cylinder_side_faces(B, n);
     int end_a = vec_dot(n, A->a) > 0, end_b = vec_dot(n, B->a) < 0;
     double back[3];
     vec_scale(back, -1, n);
-    if (cap_a && cap_b) dls_region_cap_cap(region, A, end_a, B, end_b, n, angles);
+    if (cap_a && cap_b) dls_contact_region_cap_cap(region, A, end_a, B, end_b, n, angles);
     if (cap_a && side_b) {
-        dls_line line = core(B);
-        dls_region_cap_line(region, A, end_a, &line, n);
+        dls_thick_segment line = core(B);
+        dls_contact_region_cap_line(region, A, end_a, &line, n);
     }
     if (side_a && cap_b) {
-        dls_line line = core(A);
+        dls_thick_segment line = core(A);
         region->exchange = true;
-        dls_region_cap_line(region, B, end_b, &line, back);
+        dls_contact_region_cap_line(region, B, end_b, &line, back);
         region->exchange = false;
     }
     if (side_a && side_b) {
-        dls_line line = core(B);
-        dls_region_side_line(region, A, &line, n);
+        dls_thick_segment line = core(B);
+        dls_contact_region_side_line(region, A, &line, n);
     }
 }
 
 /* The nearest points: the rim that is a point there gives one, two sides that cross give both. */
-static void add_nearest_pair(dls_region *region, const dls_cylinder *A, const dls_cylinder *B,
+static void add_nearest_pair(dls_contact_region *region, const dls_cylinder *A, const dls_cylinder *B,
                              const dls_direction *best) {
     const double *n = best->n;
     double a[3], b[3], back[3];
@@ -274,7 +275,7 @@ static void add_nearest_pair(dls_region *region, const dls_cylinder *A, const dl
         dls_cylinder_reach_point(A, n, a);
         vec_along(b, a, best->f, n);
     }
-    dls_region_add(region, a, b, n, best->f, feature);
+    dls_contact_region_add(region, a, b, n, best->f, feature);
 }
 
 static void cylinder_cylinder(const dls_placed *a, const dls_placed *b, double margin,
@@ -295,7 +296,7 @@ static void cylinder_cylinder(const dls_placed *a, const dls_placed *b, double m
     bool near = dls_cylinder_pair_direction(&A, &B, margin, &best);
     memory_keep(memory, best.n);
     if (!near) return;
-    dls_region region = region_begin(b, margin, manifold);
+    dls_contact_region region = region_begin(b, margin, manifold);
     pair_region(&region, &A, &B, best.n, memory->feature);
     if (!region_attains(&region, &A, best.f)) add_nearest_pair(&region, &A, &B, &best);
 }
@@ -307,10 +308,10 @@ static void cylinder_half_space(const dls_placed *a, const dls_placed *b, double
                                 dls_manifold *manifold) {
     (void)last, (void)last_count;
     dls_cylinder A;
-    dls_region region = region_begin(b, margin, manifold);
+    dls_contact_region region = region_begin(b, margin, manifold);
     region.x = origin, region.R = identity;
     dls_cylinder_place(a, origin, identity, &A);
-    dls_region_plane(&region, &A, b->R + 6, vec_dot(b->R + 6, b->x), 0, &memory->feature[0]);
+    dls_contact_region_plane(&region, &A, b->R + 6, vec_dot(b->R + 6, b->x), 0, &memory->feature[0]);
     memory->used = 1;
 }
 
@@ -318,21 +319,21 @@ static void cylinder_in_box(const dls_placed *a, const dls_placed *b, double mar
                             const dls_contact_point *last, int last_count, dls_manifold *manifold) {
     (void)last, (void)last_count;
     dls_cylinder A;
-    dls_region region = region_begin(b, margin, manifold);
+    dls_contact_region region = region_begin(b, margin, manifold);
     dls_cylinder_place(a, b->x, b->R, &A);
     for (int wall = 0; wall < 6; wall++) { /* one angle will do: only two opposite walls face the caps */
         double m[3] = {0, 0, 0};
         m[wall / 2] = wall % 2 ? -1 : 1;
-        dls_region_plane(&region, &A, m, -b->shape->size[wall / 2], wall, &memory->feature[0]);
+        dls_contact_region_plane(&region, &A, m, -b->shape->size[wall / 2], wall, &memory->feature[0]);
     }
     memory->used = 1;
 }
 
-static void add_on_wall(dls_region *region, const double *p, double radius, uint64_t feature) {
+static void add_on_wall(dls_contact_region *region, const double *p, double radius, uint64_t feature) {
     double rho = hypot(p[0], p[1]);
     if (!(rho > 0)) return;
     double n[3] = {p[0] / rho, p[1] / rho, 0}, wall[3] = {radius * n[0], radius * n[1], p[2]};
-    dls_region_add(region, p, wall, n, radius - rho, feature);
+    dls_contact_region_add(region, p, wall, n, radius - rho, feature);
 }
 
 /* Directions u on the unit circle that make |q + s∘u| a local maximum, s₁ ≥ s₂: with a = s₁q₁, b = s₂q₂,
@@ -358,7 +359,8 @@ static int farthest(const double *q, const double *s, double (*u)[2]) {
 
 /* A rim in a hollow cylinder about z: its projection along z is an ellipse, whose points farthest from the
  * axis touch. A rim that is nearly level gets two more, for it may fit snugly. */
-static void rim_in_wall(dls_region *region, const dls_cylinder *A, int cap, double radius, int32_t *angle) {
+static void rim_in_wall(dls_contact_region *region, const dls_cylinder *A, int cap, double radius,
+                        int32_t *angle) {
     double level = hypot(A->a[0], A->a[1]), centre[3], across[3], along[3], u[2][2];
     vec_along(centre, A->c, cap ? A->h : -A->h, A->a);
     if (level > 1e-9)
@@ -393,19 +395,19 @@ static void cylinder_in_cylinder(const dls_placed *a, const dls_placed *b, doubl
                                  dls_manifold *manifold) {
     (void)last, (void)last_count;
     dls_cylinder A;
-    dls_region region = region_begin(b, margin, manifold);
+    dls_contact_region region = region_begin(b, margin, manifold);
     dls_cylinder_place(a, b->x, b->R, &A);
     double radius = b->shape->radius, h = b->shape->length / 2;
     if (radius - hypot(A.c[0], A.c[1]) - a->shape->bound <= margin)
         for (int cap = 0; cap < 2; cap++) rim_in_wall(&region, &A, cap, radius, &memory->feature[1]);
     for (int end = 0; end < 2 && h > 0; end++) {
         double m[3] = {0, 0, end ? -1 : 1};
-        dls_region_plane(&region, &A, m, -h, 1 + end, &memory->feature[0]);
+        dls_contact_region_plane(&region, &A, m, -h, 1 + end, &memory->feature[0]);
     }
     memory->used = 1;
 }
 
-static const dls_pair_row rows[] = {
+static const dls_pair_kind rows[] = {
     {DLS_CYLINDER, DLS_SPHERE, cylinder_sphere, true, false, "distance to a rectangle in (ρ, |z|)"},
     {DLS_CYLINDER, DLS_CAPSULE, cylinder_capsule, true, false,
      "caps, stationary directions across the axis, ends; the common part of parallel lines and caps"},

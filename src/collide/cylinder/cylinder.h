@@ -16,12 +16,12 @@ typedef struct dls_cylinder {
 } dls_cylinder;
 
 /* A segment of B with a radius around it: an edge (0), a capsule, the core of a cylinder. */
-typedef struct dls_line {
+typedef struct dls_thick_segment {
     double p[2][3];
     double radius;
     bool round;     /* its ends are half-balls */
     int end[2], id; /* names of the ends and of the whole */
-} dls_line;
+} dls_thick_segment;
 
 /* A convex face, counter-clockwise about its normal. An id of −1: points there are not wanted. */
 typedef struct dls_polygon {
@@ -35,7 +35,7 @@ typedef struct dls_polygon {
 } dls_polygon;
 
 /* Where contacts of one pair go: from the frame of B to the world, none beyond the margin. */
-typedef struct dls_region {
+typedef struct dls_contact_region {
     dls_manifold *manifold;
     const double *x, *R;
     double margin;
@@ -44,7 +44,7 @@ typedef struct dls_region {
     bool exchange; /* the roles of A and B are exchanged */
     bool level;    /* a cap lies flat within 1e-6 and its points are not the lowest */
     int first;     /* contacts of the manifold that are not of this pair's call */
-} dls_region;
+} dls_contact_region;
 
 typedef enum dls_cylinder_feature {
     FEATURE_RIM = 1, /* a point of a rim: 0 the lowest, others around */
@@ -108,17 +108,17 @@ int dls_cylinder_point_directions(const dls_cylinder *A, const double *q, double
 /* Best directions; false as soon as one has f > margin, which is then in best. */
 bool dls_cylinder_hull_direction(const dls_cylinder *A, const dls_hull *hull, double margin,
                                  dls_direction *best);
-bool dls_cylinder_segment_direction(const dls_cylinder *A, const dls_line *line, double margin,
+bool dls_cylinder_segment_direction(const dls_cylinder *A, const dls_thick_segment *line, double margin,
                                     dls_direction *best);
 bool dls_cylinder_pair_direction(const dls_cylinder *A, const dls_cylinder *B, double margin,
                                  dls_direction *best);
 
 /* Adds a contact unless its gap is beyond the margin; feature 0: only takes notice of its gap. */
-void dls_region_add(dls_region *region, const double *point_a, const double *point_b, const double *n,
-                    double gap, uint64_t feature);
+void dls_contact_region_add(dls_contact_region *region, const double *point_a, const double *point_b,
+                            const double *n, double gap, uint64_t feature);
 
 /* Whether the region's points stand for the nearest ones, so that these need no contact of their own. */
-static inline bool region_attains(const dls_region *region, const dls_cylinder *A, double f) {
+static inline bool region_attains(const dls_contact_region *region, const dls_cylinder *A, double f) {
     return region->least <= f + (region->level ? 2e-6 : 1e-10) * (A->r + A->h);
 }
 
@@ -128,20 +128,21 @@ bool dls_cylinder_lowest(const dls_cylinder *A, const double *m, int32_t *angle,
 
 /* Corners of what a cap (0: at −h, 1: at +h) or the side's line along n shares with a flat or straight
  * feature of B, seen along n. */
-void dls_region_cap_polygon(dls_region *region, const dls_cylinder *A, int cap, const dls_polygon *polygon,
-                            const double *n, int32_t *angle);
-void dls_region_side_polygon(dls_region *region, const dls_cylinder *A, const dls_polygon *polygon,
-                             const double *n);
-void dls_region_cap_line(dls_region *region, const dls_cylinder *A, int cap, const dls_line *line,
-                         const double *n);
-void dls_region_side_line(dls_region *region, const dls_cylinder *A, const dls_line *line, const double *n);
-void dls_region_cap_cap(dls_region *region, const dls_cylinder *A, int cap, const dls_cylinder *B,
-                        int other_cap, const double *n, int32_t *angles);
+void dls_contact_region_cap_polygon(dls_contact_region *region, const dls_cylinder *A, int cap,
+                                    const dls_polygon *polygon, const double *n, int32_t *angle);
+void dls_contact_region_side_polygon(dls_contact_region *region, const dls_cylinder *A,
+                                     const dls_polygon *polygon, const double *n);
+void dls_contact_region_cap_line(dls_contact_region *region, const dls_cylinder *A, int cap,
+                                 const dls_thick_segment *line, const double *n);
+void dls_contact_region_side_line(dls_contact_region *region, const dls_cylinder *A,
+                                  const dls_thick_segment *line, const double *n);
+void dls_contact_region_cap_cap(dls_contact_region *region, const dls_cylinder *A, int cap,
+                                const dls_cylinder *B, int other_cap, const double *n, int32_t *angles);
 
 /* A cylinder above the plane m·x = offset that is solid below: lowest points of both rims and two more of the
  * lower one. wall names the plane. */
-void dls_region_plane(dls_region *region, const dls_cylinder *A, const double *m, double offset, int wall,
-                      int32_t *angle);
+void dls_contact_region_plane(dls_contact_region *region, const dls_cylinder *A, const double *m,
+                              double offset, int wall, int32_t *angle);
 
 /* How nearly parallel features must be to share a region: sine of the angle. */
 #define CYLINDER_PARALLEL 0.2

@@ -238,11 +238,11 @@ bool dls_cylinder_hull_direction(const dls_cylinder *A, const dls_hull *hull, do
 
 /* ---- segment ---- */
 
-static double segment_f(const dls_cylinder *A, const dls_line *line, const double *n) {
+static double segment_f(const dls_cylinder *A, const dls_thick_segment *line, const double *n) {
     return fmin(vec_dot(n, line->p[0]), vec_dot(n, line->p[1])) - line->radius - cylinder_reach(A, n);
 }
 
-bool dls_cylinder_segment_direction(const dls_cylinder *A, const dls_line *line, double margin,
+bool dls_cylinder_segment_direction(const dls_cylinder *A, const dls_thick_segment *line, double margin,
                                     dls_direction *best) {
     best->f = -HUGE_VAL;
     best->kind = SUPPORT_NONE;

@@ -154,8 +154,8 @@ static bool triangle_direction(const dls_cylinder *A, const triangle *t, dls_dir
 
 /* ---- regions ---- */
 
-static void polygon_region(dls_region *region, const dls_cylinder *A, const triangle *t, const double *n,
-                           int32_t *angle) {
+static void polygon_region(dls_contact_region *region, const dls_cylinder *A, const triangle *t,
+                           const double *n, int32_t *angle) {
     static const int corner[3] = {0, 1, 2};
     int vertex_id[3], edge_id[3];
     for (int k = 0; k < 3; k++) {
@@ -175,27 +175,30 @@ static void polygon_region(dls_region *region, const dls_cylinder *A, const tria
                            .slack = 1e-6 * (A->r + A->h),
                            .rim_points = 6};
     vec_copy(polygon.normal, t->normal);
-    if (cylinder_cap_faces(A, n)) dls_region_cap_polygon(region, A, vec_dot(n, A->a) > 0, &polygon, n, angle);
-    if (cylinder_side_faces(A, n)) dls_region_side_polygon(region, A, &polygon, n);
+    if (cylinder_cap_faces(A, n))
+        dls_contact_region_cap_polygon(region, A, vec_dot(n, A->a) > 0, &polygon, n, angle);
+    if (cylinder_side_faces(A, n)) dls_contact_region_side_polygon(region, A, &polygon, n);
 }
 
 /* The lowest edge of the triangle along n where it is level enough. */
-static void edge_region(dls_region *region, const dls_cylinder *A, const triangle *t, const double *n) {
+static void edge_region(dls_contact_region *region, const dls_cylinder *A, const triangle *t,
+                        const double *n) {
     double least = HUGE_VAL, e[3];
     int edge = 0;
     for (int k = 0; k < 3; k++) {
         double high = fmax(vec_dot(n, t->corner + 3 * k), vec_dot(n, t->corner + 3 * ((k + 1) % 3)));
         if (high < least) least = high, edge = k;
     }
-    dls_line line = {.radius = 0, .id = dls_mesh_feature(t->mesh, t->element, DLS_TRIANGLE_EDGE + edge)};
+    dls_thick_segment line = {.radius = 0,
+                              .id = dls_mesh_feature(t->mesh, t->element, DLS_TRIANGLE_EDGE + edge)};
     for (int i = 0; i < 2; i++) {
         vec_copy(line.p[i], t->corner + 3 * ((edge + i) % 3));
         line.end[i] = t->mesh->element[3 * t->element + (edge + i) % 3];
     }
     vec_sub(e, line.p[1], line.p[0]);
     if (fabs(vec_dot(e, n)) > CYLINDER_PARALLEL * vec_norm(e)) return;
-    if (cylinder_cap_faces(A, n)) dls_region_cap_line(region, A, vec_dot(n, A->a) > 0, &line, n);
-    if (cylinder_side_faces(A, n)) dls_region_side_line(region, A, &line, n);
+    if (cylinder_cap_faces(A, n)) dls_contact_region_cap_line(region, A, vec_dot(n, A->a) > 0, &line, n);
+    if (cylinder_side_faces(A, n)) dls_contact_region_side_line(region, A, &line, n);
 }
 
 /* ---- nearest points ---- */
@@ -220,7 +223,7 @@ static double edge_place(const dls_cylinder *A, const dls_direction *best) {
 
 /* The nearest points, unless they lie beyond the feature that they should lie on: another triangle has them.
  */
-static void add_nearest(dls_region *region, const dls_cylinder *A, const triangle *t,
+static void add_nearest(dls_contact_region *region, const dls_cylinder *A, const triangle *t,
                         const dls_direction *best) {
     double a[3], b[3], to[3], slack = 1e-6 * (A->r + A->h);
     int cap = vec_dot(best->n, A->a) > 0;
@@ -229,7 +232,8 @@ static void add_nearest(dls_region *region, const dls_cylinder *A, const triangl
     vec_along(b, a, best->f, best->n);
     if (best->kind == SUPPORT_FACE) {
         if (best->index != t->element || !in_triangle(t, b, slack)) return;
-        dls_region_add(region, a, b, best->n, best->f, cylinder_feature(FEATURE_RIM, cap, 0, t->element));
+        dls_contact_region_add(region, a, b, best->n, best->f,
+                               cylinder_feature(FEATURE_RIM, cap, 0, t->element));
         return;
     }
     if (best->kind == SUPPORT_EDGE_SIDE || best->kind == SUPPORT_EDGE_RIM) {
@@ -252,14 +256,14 @@ static void add_nearest(dls_region *region, const dls_cylinder *A, const triangl
         feature = best->index;
     }
     vec_along(a, b, -best->f, best->n);
-    dls_region_add(region, a, b, best->n, best->f,
-                   cylinder_feature(best->kind == SUPPORT_EDGE_SIDE ? FEATURE_SIDE : FEATURE_VERTEX, cap, 0,
-                                    dls_mesh_feature(t->mesh, t->element, feature)));
+    dls_contact_region_add(region, a, b, best->n, best->f,
+                           cylinder_feature(best->kind == SUPPORT_EDGE_SIDE ? FEATURE_SIDE : FEATURE_VERTEX,
+                                            cap, 0, dls_mesh_feature(t->mesh, t->element, feature)));
 }
 
 /* The lowest points of both rims where the triangle holds them: a turn within the step may drop either, and
  * beside a valley both faces hold what would slip through the edge between. */
-static void add_rims(dls_region *region, const dls_cylinder *A, const triangle *t, double best) {
+static void add_rims(dls_contact_region *region, const dls_cylinder *A, const triangle *t, double best) {
     double along = vec_dot(A->a, t->normal), down[3], to[3], n[3];
     vec_sub(to, A->c, t->corner);
     if (fabs(along) > 0.999 || !(vec_dot(to, t->normal) > 0)) return; /* flat caps are regions */
@@ -274,7 +278,7 @@ static void add_rims(dls_region *region, const dls_cylinder *A, const triangle *
         double gap = vec_dot(to, t->normal);
         if (gap < best - 1e-3 * (A->r + A->h) || !dls_mesh_holds(t->mesh, t->element, a)) continue;
         vec_along(b, a, gap, n);
-        dls_region_add(region, a, b, n, gap, cylinder_feature(FEATURE_RIM, cap, 15, t->element));
+        dls_contact_region_add(region, a, b, n, gap, cylinder_feature(FEATURE_RIM, cap, 15, t->element));
     }
 }
 
@@ -289,12 +293,12 @@ void dls_cylinder_mesh(const dls_placed *a, const dls_placed *b, double margin, 
         double reach = A.h * fabs(A.a[i]) + A.r * hypot(A.x[i], A.y[i]) + margin;
         low[i] = A.c[i] - reach, high[i] = A.c[i] + reach;
     }
-    dls_region region = {.manifold = manifold,
-                         .x = b->x,
-                         .R = b->R,
-                         .margin = margin,
-                         .merge = 1e-5 * (A.r + A.h),
-                         .first = manifold->count};
+    dls_contact_region region = {.manifold = manifold,
+                                 .x = b->x,
+                                 .R = b->R,
+                                 .margin = margin,
+                                 .merge = 1e-5 * (A.r + A.h),
+                                 .first = manifold->count};
     dls_mesh_walk walk;
     dls_mesh_walk_begin(&walk, mesh, low, high);
     for (int element; (element = dls_mesh_walk_next(&walk)) >= 0;) {

@@ -12,8 +12,8 @@ enum { CROSSINGS = 64 };
 static const double widened = 1e-6;
 
 /* Whether the contact is there already, from another face. Of two with one feature the nearer one stays. */
-static bool is_merged(const dls_region *region, const double *point_a, const double *point_b, const double *n,
-                      double gap, uint64_t feature) {
+static bool is_merged(const dls_contact_region *region, const double *point_a, const double *point_b,
+                      const double *n, double gap, uint64_t feature) {
     for (int k = region->first; k < region->manifold->count; k++) {
         dls_contact_point *c = &region->manifold->point[k];
         if (vec_dot(c->normal, n) > 1 - 1e-6 && vec_distance(c->point_b, point_b) < region->merge)
@@ -30,8 +30,8 @@ static bool is_merged(const dls_region *region, const double *point_a, const dou
     return false;
 }
 
-void dls_region_add(dls_region *region, const double *point_a, const double *point_b, const double *n,
-                    double gap, uint64_t feature) {
+void dls_contact_region_add(dls_contact_region *region, const double *point_a, const double *point_b,
+                            const double *n, double gap, uint64_t feature) {
     if (!(gap <= region->margin)) return;
     region->least = fmin(region->least, gap);
     if (feature == 0) return;
@@ -132,13 +132,13 @@ static bool in_polygon(const plane *p, const dls_polygon *polygon, const double 
 }
 
 /* A contact of the cap's plane with the polygon's at a point of the former. */
-static void add_on_polygon(dls_region *region, const plane *p, const dls_polygon *polygon, const double *flat,
-                           uint64_t feature) {
+static void add_on_polygon(dls_contact_region *region, const plane *p, const dls_polygon *polygon,
+                           const double *flat, uint64_t feature) {
     double a[3], b[3];
     plane_point(p, flat, a);
     double gap = (vec_dot(a, polygon->normal) - polygon->offset) / -vec_dot(p->n, polygon->normal);
     vec_along(b, a, gap, p->n);
-    dls_region_add(region, a, b, p->n, gap, feature);
+    dls_contact_region_add(region, a, b, p->n, gap, feature);
 }
 
 /* 0 for what has no name: such points are not wanted. */
@@ -147,7 +147,8 @@ static uint64_t named(dls_cylinder_feature kind, int cap, int k, int id) {
 }
 
 /* Corners of the polygon on the cap and places where its edges leave the cap; returns how many of these. */
-static int polygon_corners(dls_region *region, const plane *p, const dls_polygon *polygon, crossing *found) {
+static int polygon_corners(dls_contact_region *region, const plane *p, const dls_polygon *polygon,
+                           crossing *found) {
     double wide = p->A->r * (1 + widened), last[2], next[2], t[2], place[2];
     int count = 0;
     plane_project(p, polygon->vertex + 3 * polygon->corner[0], last);
@@ -181,8 +182,8 @@ static int arc_points(double from, double span, double (*direction)[2]) {
     return count;
 }
 
-static void polygon_arcs(dls_region *region, const plane *p, const dls_polygon *polygon, crossing *found,
-                         int count) {
+static void polygon_arcs(dls_contact_region *region, const plane *p, const dls_polygon *polygon,
+                         crossing *found, int count) {
     double r = p->A->r;
     for (int i = 1; i < count; i++)
         for (int j = i; j > 0 && found[j].angle < found[j - 1].angle; j--) {
@@ -202,8 +203,8 @@ static void polygon_arcs(dls_region *region, const plane *p, const dls_polygon *
     }
 }
 
-void dls_region_cap_polygon(dls_region *region, const dls_cylinder *A, int cap, const dls_polygon *polygon,
-                            const double *n, int32_t *angle) {
+void dls_contact_region_cap_polygon(dls_contact_region *region, const dls_cylinder *A, int cap,
+                                    const dls_polygon *polygon, const double *n, int32_t *angle) {
     plane p = cap_plane(A, cap, n);
     crossing found[CROSSINGS];
     double u[3];
@@ -235,8 +236,8 @@ static void side_line(const dls_cylinder *A, const double *n, double (*end)[3]) 
     }
 }
 
-void dls_region_side_polygon(dls_region *region, const dls_cylinder *A, const dls_polygon *polygon,
-                             const double *n) {
+void dls_contact_region_side_polygon(dls_contact_region *region, const dls_cylinder *A,
+                                     const dls_polygon *polygon, const double *n) {
     double end[2][3], t[2] = {0, 1}, place[2] = {0, 1}, along[3];
     uint64_t feature[2] = {cylinder_feature(FEATURE_END, 0, 0, polygon->index),
                            cylinder_feature(FEATURE_END, 1, 0, polygon->index)};
@@ -265,14 +266,14 @@ void dls_region_side_polygon(dls_region *region, const dls_cylinder *A, const dl
         vec_along(a, end[0], place[k], along);
         double gap = (vec_dot(a, polygon->normal) - polygon->offset) / -vec_dot(n, polygon->normal);
         vec_along(b, a, gap, n);
-        dls_region_add(region, a, b, n, gap, feature[k]);
+        dls_contact_region_add(region, a, b, n, gap, feature[k]);
     }
 }
 
 /* ---- lines ---- */
 
-void dls_region_cap_line(dls_region *region, const dls_cylinder *A, int cap, const dls_line *line,
-                         const double *n) {
+void dls_contact_region_cap_line(dls_contact_region *region, const dls_cylinder *A, int cap,
+                                 const dls_thick_segment *line, const double *n) {
     plane p = cap_plane(A, cap, n);
     double e[3], down[3], point[2][3], flat[2][2], t[2], place[2];
     vec_sub(e, line->p[1], line->p[0]);
@@ -295,15 +296,15 @@ void dls_region_cap_line(dls_region *region, const dls_cylinder *A, int cap, con
                           flat[0][1] + at * (flat[1][1] - flat[0][1])};
         plane_point(&p, foot, a);
         vec_sub(d, b, a);
-        dls_region_add(region, a, b, n, vec_dot(n, d),
-                       cut ? cylinder_feature(FEATURE_CROSS, cap, k, line->id)
-                           : cylinder_feature(FEATURE_CORNER, cap, 0, line->end[k]));
+        dls_contact_region_add(region, a, b, n, vec_dot(n, d),
+                               cut ? cylinder_feature(FEATURE_CROSS, cap, k, line->id)
+                                   : cylinder_feature(FEATURE_CORNER, cap, 0, line->end[k]));
     }
 }
 
 /* The cross-section at height s over the centre of A: away from the axis of A to the line. */
-static void add_across(dls_region *region, const dls_cylinder *A, const dls_line *line, double s, double t,
-                       const double *n, uint64_t feature) {
+static void add_across(dls_contact_region *region, const dls_cylinder *A, const dls_thick_segment *line,
+                       double s, double t, const double *n, uint64_t feature) {
     double a[3], b[3], d[3], m[3], e[3];
     vec_along(a, A->c, s, A->a);
     vec_sub(e, line->p[1], line->p[0]);
@@ -318,10 +319,11 @@ static void add_across(dls_region *region, const dls_cylinder *A, const dls_line
     vec_along(a, a, A->r, m);
     vec_along(b, b, -line->radius, m);
     vec_sub(d, b, a);
-    dls_region_add(region, a, b, m, vec_dot(m, d), feature);
+    dls_contact_region_add(region, a, b, m, vec_dot(m, d), feature);
 }
 
-void dls_region_side_line(dls_region *region, const dls_cylinder *A, const dls_line *line, const double *n) {
+void dls_contact_region_side_line(dls_contact_region *region, const dls_cylinder *A,
+                                  const dls_thick_segment *line, const double *n) {
     double e[3], across[3], height[2], d[3];
     vec_sub(e, line->p[1], line->p[0]);
     double length = vec_norm(e);
@@ -353,7 +355,7 @@ typedef struct cap_pair {
 } cap_pair;
 
 /* Both points are kept on their discs, so that no gap is below the best one however the caps lean. */
-static void add_on_cap(dls_region *region, const cap_pair *c, const double *flat, uint64_t feature) {
+static void add_on_cap(dls_contact_region *region, const cap_pair *c, const double *flat, uint64_t feature) {
     double a[3], b[3], d[3];
     plane_point(&c->p, flat, a);
     vec_sub(d, a, c->middle);
@@ -367,7 +369,7 @@ static void add_on_cap(dls_region *region, const cap_pair *c, const double *flat
         plane_point(&c->p, inside, a);
     }
     vec_sub(d, b, a);
-    dls_region_add(region, a, b, c->p.n, vec_dot(d, c->p.n), feature);
+    dls_contact_region_add(region, a, b, c->p.n, vec_dot(d, c->p.n), feature);
 }
 
 static cap_pair pair_of_caps(const dls_cylinder *A, int cap, const dls_cylinder *B, int other,
@@ -379,8 +381,8 @@ static cap_pair pair_of_caps(const dls_cylinder *A, int cap, const dls_cylinder 
 }
 
 /* Points of A's rim around its lowest, as far as they lie on the other cap: three, or that one alone. */
-static void rim_on_cap(dls_region *region, const dls_cylinder *A, int cap, const dls_cylinder *B, int other,
-                       const double *n, const double *u, int points) {
+static void rim_on_cap(dls_contact_region *region, const dls_cylinder *A, int cap, const dls_cylinder *B,
+                       int other, const double *n, const double *u, int points) {
     cap_pair c = pair_of_caps(A, cap, B, other, n);
     double flat[2], x = A->r * vec_dot(u, A->x), y = A->r * vec_dot(u, A->y);
     plane_project(&c.p, c.middle, flat);
@@ -392,7 +394,7 @@ static void rim_on_cap(dls_region *region, const dls_cylinder *A, int cap, const
 }
 
 /* The lens that two rims enclose: its two corners and points on both arcs. */
-static void add_lens(dls_region *region, const cap_pair *c, double r1, double r2, const double *flat,
+static void add_lens(dls_contact_region *region, const cap_pair *c, double r1, double r2, const double *flat,
                      double distance) {
     double towards = atan2(flat[1], flat[0]), direction[5][2];
     double half[2] = {
@@ -413,8 +415,8 @@ static void add_lens(dls_region *region, const cap_pair *c, double r1, double r2
     }
 }
 
-void dls_region_cap_cap(dls_region *region, const dls_cylinder *A, int cap, const dls_cylinder *B,
-                        int other_cap, const double *n, int32_t *angles) {
+void dls_contact_region_cap_cap(dls_contact_region *region, const dls_cylinder *A, int cap,
+                                const dls_cylinder *B, int other_cap, const double *n, int32_t *angles) {
     cap_pair c = pair_of_caps(A, cap, B, other_cap, n);
     double flat[2], u[3], v[3], towards_b[3], back[3];
     plane_project(&c.p, c.middle, flat);
@@ -436,8 +438,8 @@ void dls_region_cap_cap(dls_region *region, const dls_cylinder *A, int cap, cons
 
 /* ---- plane ---- */
 
-static void add_rim_on_plane(dls_region *region, const dls_cylinder *A, int cap, const double *u, int k,
-                             const double *m, double offset, int wall) {
+static void add_rim_on_plane(dls_contact_region *region, const dls_cylinder *A, int cap, const double *u,
+                             int k, const double *m, double offset, int wall) {
     double a[3], b[3], n[3], v[3], side[3];
     vec_cross(side, A->a, u);
     vec_scale(v, cos(2 * PI * k / 3), u);
@@ -447,11 +449,11 @@ static void add_rim_on_plane(dls_region *region, const dls_cylinder *A, int cap,
     double gap = vec_dot(m, a) - offset;
     vec_along(b, a, -gap, m);
     vec_scale(n, -1, m);
-    dls_region_add(region, a, b, n, gap, cylinder_feature(FEATURE_RIM, cap, k, wall));
+    dls_contact_region_add(region, a, b, n, gap, cylinder_feature(FEATURE_RIM, cap, k, wall));
 }
 
-void dls_region_plane(dls_region *region, const dls_cylinder *A, const double *m, double offset, int wall,
-                      int32_t *angle) {
+void dls_contact_region_plane(dls_contact_region *region, const dls_cylinder *A, const double *m,
+                              double offset, int wall, int32_t *angle) {
     double slope = vec_dot(m, A->a), u[3], back[3];
     vec_scale(back, -1, m);
     if (-cylinder_reach(A, back) - offset > region->margin) return;

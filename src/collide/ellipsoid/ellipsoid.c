@@ -111,7 +111,7 @@ static void ellipsoid_box_inside(const dls_placed *a, const dls_placed *b, doubl
     }
 }
 
-static const dls_pair_row rows[] = {
+static const dls_pair_kind rows[] = {
     {DLS_ELLIPSOID, DLS_SPHERE, ellipsoid_sphere, true, true,
      "nearest point of the ellipsoid to the centre, Newton on its secular equation"},
     {DLS_ELLIPSOID, DLS_CAPSULE, ellipsoid_capsule, true, true,

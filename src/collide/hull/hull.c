@@ -379,7 +379,7 @@ static void collide_cylinder_inside(const dls_placed *a, const dls_placed *b, do
 
 /* Two hulls are not exact: near ties the face that is kept has its own normal, and its gap may be 1e-7 of the
  * size wide of the distance. */
-static const dls_pair_row rows[] = {
+static const dls_pair_kind rows[] = {
     {DLS_BOX, DLS_BOX, collide_hulls, false, true, HULL_METHOD},
     {DLS_BOX, DLS_POLYHEDRON, collide_hulls, false, true, HULL_METHOD},
     {DLS_POLYHEDRON, DLS_POLYHEDRON, collide_hulls, false, true, HULL_METHOD},

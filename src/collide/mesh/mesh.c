@@ -5,7 +5,7 @@
     "separating axes per triangle that its neighbours allow; whole clipped faces; edge on edge or closest "  \
     "points, and the face behind them"
 
-static const dls_pair_row rows[] = {
+static const dls_pair_kind rows[] = {
     {DLS_SPHERE, DLS_MESH, dls_collide_mesh_sphere, true, true,
      "closest points that are local minima over neighbouring triangles"},
     {DLS_CAPSULE, DLS_MESH, dls_collide_mesh_capsule, true, true,

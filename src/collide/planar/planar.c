@@ -41,7 +41,7 @@ static void disc_drum(const dls_placed *a, const dls_placed *b, double margin, d
     dls_manifold_add(manifold, point_a, point_b, n, room - distance, 0);
 }
 
-static const dls_pair_row rows[] = {
+static const dls_pair_kind rows[] = {
     {DLS_DISC, DLS_DISC, disc_disc, true, false, "distance of the centres"},
     {DLS_DISC, DLS_HALF_PLANE, disc_half_plane, true, false, "height of the centre"},
     {DLS_DISC, DLS_DRUM, disc_drum, true, false, "R - r - |p|"},

@@ -100,7 +100,7 @@ static void sphere_box(const dls_placed *a, const dls_placed *b, double margin, 
     dls_manifold_add(manifold, point_a, point_b, n, height - radius, 0);
 }
 
-static const dls_pair_row rows[] = {
+static const dls_pair_kind rows[] = {
     {DLS_SPHERE, DLS_SPHERE, sphere_sphere, true, false, "distance of the centres"},
     {DLS_SPHERE, DLS_HALF_SPACE, sphere_half_space, true, false, "height of the centre"},
     {DLS_SPHERE, DLS_BOX_INSIDE, sphere_box_inside, true, false, "height of the centre above each wall"},

@@ -7,33 +7,23 @@
 
 /* ---- growing arrays ---- */
 
-static bool reserve(dls_surface *s, void **array, int *room, int needed, size_t size) {
-    if (needed <= *room) return true;
-    int wanted = *room ? *room : 256;
-    while (wanted < needed) wanted *= 2;
-    void *grown = dls_alloc((size_t)wanted, size);
-    if (!grown) {
-        s->is_out_of_memory = true;
-        return false;
-    }
-    if (*room) memcpy(grown, *array, (size_t)*room * size);
-    dls_free(*array);
-    *array = grown;
-    *room = wanted;
-    return true;
-}
-
 static int add_point(dls_surface *s, double x, double y, double z) {
-    if (!reserve(s, (void **)&s->points, &s->point_room, s->point_count + 1, 3 * sizeof(double))) return 0;
-    vec_set(s->points + 3 * (size_t)s->point_count, x, y, z);
+    int used = 3 * s->point_count;
+    if (!DLS_RESERVE(s->points, used, s->point_room, used + 3)) {
+        s->is_out_of_memory = true;
+        return 0;
+    }
+    vec_set(s->points + used, x, y, z);
     return s->point_count++;
 }
 
 /* A polygon, or a line where is_line. */
 static void add_cell(dls_surface *s, bool is_line, int count, const int *corners) {
-    if (!reserve(s, (void **)&s->cell_size, &s->cell_room, s->cell_count + 1, sizeof(int)) ||
-        !reserve(s, (void **)&s->corners, &s->corner_room, s->corner_count + count, sizeof(int)))
+    if (!DLS_RESERVE(s->cell_size, s->cell_count, s->cell_room, s->cell_count + 1) ||
+        !DLS_RESERVE(s->corners, s->corner_count, s->corner_room, s->corner_count + count)) {
+        s->is_out_of_memory = true;
         return;
+    }
     s->cell_size[s->cell_count++] = is_line ? -count : count;
     memcpy(s->corners + s->corner_count, corners, (size_t)count * sizeof(int));
     s->corner_count += count;

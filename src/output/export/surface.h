@@ -6,11 +6,14 @@
 
 /* Points of three numbers; cells as counts of corners and the corners one after the other. */
 typedef struct dls_surface {
-    int point_count, point_room;
+    int point_count;
+    int64_t point_room; /* of coordinates */
     double *points;
-    int cell_count, cell_room;
+    int cell_count;
+    int64_t cell_room;
     int *cell_size; /* 2 or more corners of a line where negative, of a polygon where positive */
-    int corner_count, corner_room;
+    int corner_count;
+    int64_t corner_room;
     int *corners;
     bool is_out_of_memory;
 } dls_surface;

@@ -13,23 +13,16 @@
 
 typedef struct bytes {
     char *data;
-    size_t size, room;
+    size_t size;
+    int64_t room;
     bool is_out_of_memory;
 } bytes;
 
 static void put(bytes *b, const void *data, size_t size) {
-    if (b->size + size > b->room) {
-        size_t room = b->room ? b->room : 4096;
-        while (room < b->size + size) room *= 2;
-        char *grown = DLS_NEW(char, room);
-        if (!grown) {
-            b->is_out_of_memory = true;
-            return;
-        }
-        if (b->size) memcpy(grown, b->data, b->size);
-        dls_free(b->data);
-        b->data = grown;
-        b->room = room;
+    int64_t used = (int64_t)b->size;
+    if (!DLS_RESERVE(b->data, used, b->room, used + (int64_t)size)) {
+        b->is_out_of_memory = true;
+        return;
     }
     memcpy(b->data + b->size, data, size);
     b->size += size;

@@ -29,7 +29,8 @@ struct dls_results_writer {
     int pending_count; /* steps that are not in the file yet */
     dls_step_report pending[DLS_PENDING];
     dls_frame_row *frames; /* all of them, for the XDMF */
-    int frame_count, frame_capacity;
+    int frame_count;
+    int64_t frame_capacity;
     int xdmf_frames; /* in the XDMF that is on the disk */
     dls_error failure;
 };

@@ -259,15 +259,7 @@ static bool append_pending(dls_results_writer *w) {
 }
 
 bool dls_writer_note_frame(dls_results_writer *w, const dls_frame_row *frame) {
-    if (w->frame_count == w->frame_capacity) {
-        int room = w->frame_capacity ? 2 * w->frame_capacity : 64;
-        dls_frame_row *grown = DLS_NEW(dls_frame_row, room);
-        if (!grown) return false;
-        if (w->frame_count) memcpy(grown, w->frames, sizeof *grown * (size_t)w->frame_count);
-        dls_free(w->frames);
-        w->frames = grown;
-        w->frame_capacity = room;
-    }
+    if (!DLS_RESERVE(w->frames, w->frame_count, w->frame_capacity, w->frame_count + 1)) return false;
     w->frames[w->frame_count++] = *frame;
     return true;
 }
