@@ -3,10 +3,8 @@
 
 #include "cli/support/report.h"
 
-#include <errno.h>
 #include <float.h>
 #include <limits.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -55,25 +53,17 @@ static void describe_range(const option *o, char *text, size_t size) {
 }
 
 static bool set_number(const command *c, const option *o, void *member, const char *text) {
-    char *end;
-    errno = 0;
-    double number = strtod(text, &end);
-    bool good = end != text && !*end && isfinite(number) && errno != ERANGE;
-    good =
-        good && number >= o->low && number <= o->high && (o->type == OPTION_REAL || number == floor(number));
-    if (!good) {
-        char range[96];
-        describe_range(o, range, sizeof range);
-        bool named = o->value[1] != '\0'; /* INCHES says more than N */
-        report_error("%s: --%s '%s', expected %s%s%s%s", c->name, o->name, text, range, named ? " (" : "",
-                     named ? o->value : "", named ? ")" : "");
-        return false;
-    }
-    if (o->type == OPTION_INT)
-        *(int *)member = (int)number;
-    else
-        *(double *)member = number;
-    return true;
+    const dls_field field = {.key = o->name,
+                             .type = o->type == OPTION_INT ? DLS_FIELD_INT : DLS_FIELD_REAL,
+                             .low = o->low,
+                             .high = o->high};
+    if (!dls_field_set(&field, 1, member, o->name, text, NULL)) return true;
+    char range[96];
+    describe_range(o, range, sizeof range);
+    bool named = o->value[1] != '\0'; /* INCHES says more than N */
+    report_error("%s: --%s '%s', expected %s%s%s%s", c->name, o->name, text, range, named ? " (" : "",
+                 named ? o->value : "", named ? ")" : "");
+    return false;
 }
 
 static bool set_value(const command *c, const option *o, char *values, const char *text) {

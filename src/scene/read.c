@@ -315,35 +315,26 @@ static bool number_fits(dls_row_type type, double value) {
     }
 }
 
-static int choice_place(const char *choices, const char *text) {
-    size_t length = strlen(text);
-    for (int k = 0;; k++) {
-        size_t size = strcspn(choices, "|");
-        if (size == length && !memcmp(choices, text, size)) return k;
-        if (!choices[size]) return -1;
-        choices += size + 1;
-    }
+dls_field dls_row_field(const dls_row *row) {
+    dls_field_type type = row->type == DLS_ROW_FLAG     ? DLS_FIELD_BOOL
+                          : row->type == DLS_ROW_CHOICE ? DLS_FIELD_CHOICE
+                                                        : DLS_FIELD_REAL;
+    return (dls_field){row->key, type, row->offset, -INFINITY, INFINITY, row->choices, row->unit, row->help};
 }
 
-static dls_status read_word(dls_reader *reader, const dls_node *node, const dls_row *row, char *member) {
+static dls_status read_word(dls_reader *reader, const dls_node *node, const dls_row *row, void *target) {
     const char *expected = dls_row_expected(row, reader->dimension);
     if (node->kind != DLS_NODE_SCALAR)
         return dls_node_fail(node, reader->error, "%s is %s, expected %s%s", row->key, dls_node_noun(node),
                              row->type == DLS_ROW_CHOICE ? "one of " : "", expected);
     if (row->type == DLS_ROW_TEXT) {
-        *(const char **)(void *)member = node->text;
+        *(const char **)(void *)((char *)target + row->offset) = node->text;
         return DLS_OK;
     }
-    int place = choice_place(row->type == DLS_ROW_FLAG ? "no|yes" : row->choices, node->text);
-    if (place < 0 && row->type == DLS_ROW_FLAG) place = choice_place("false|true", node->text);
-    if (place < 0)
-        return dls_node_fail(node, reader->error, "%s is '%.60s', expected %s%s", row->key, node->text,
-                             row->type == DLS_ROW_CHOICE ? "one of " : "", expected);
-    if (row->type == DLS_ROW_FLAG)
-        *(bool *)member = place == 1;
-    else
-        *(int *)(void *)member = place;
-    return DLS_OK;
+    dls_field field = dls_row_field(row);
+    if (!dls_field_set(&field, 1, target, row->key, node->text, NULL)) return DLS_OK;
+    return dls_node_fail(node, reader->error, "%s is '%.60s', expected %s%s", row->key, node->text,
+                         row->type == DLS_ROW_CHOICE ? "one of " : "", expected);
 }
 
 static dls_status read_row(dls_reader *reader, const dls_node *node, const dls_row *row, void *target) {
@@ -353,7 +344,7 @@ static dls_status read_row(dls_reader *reader, const dls_node *node, const dls_r
         return DLS_OK;
     }
     if (row->type == DLS_ROW_VECTOR) return dls_read_vector(reader, node, row->key, (double *)(void *)member);
-    if (row->type >= DLS_ROW_FLAG) return read_word(reader, node, row, member);
+    if (row->type >= DLS_ROW_FLAG) return read_word(reader, node, row, target);
     double value;
     const char *expected = dls_row_expected(row, reader->dimension);
     dls_status status = dls_read_number(reader, node, row->key, expected, &value);

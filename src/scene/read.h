@@ -88,6 +88,8 @@ typedef struct dls_reader {
     dls_doubt *doubts, *last_doubt;
 } dls_reader;
 
+/* The field that sets and prints a row of numbers, flags or choices. */
+dls_field dls_row_field(const dls_row *row);
 const char *dls_row_expected(const dls_row *row, int dimension); /* "a number above 0", "[x, y]" */
 
 /* Presets, then every key of the map into target. kind: the bits of the group's kind, 0 where it has none. */

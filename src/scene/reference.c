@@ -53,11 +53,6 @@ static const char *row_type(const dls_row *row) {
     return row->choices ? row->choices : types[row->type];
 }
 
-static void print_choice(const char *choices, int place, char *text, size_t size) {
-    for (; place > 0; place--) choices = strchr(choices, '|') + 1;
-    snprintf(text, size, "%.*s", (int)strcspn(choices, "|"), choices);
-}
-
 /* The value that the group's defaults hold. */
 static void print_preset(const dls_group *group, const dls_row *row, char *text, size_t size) {
     union {
@@ -66,20 +61,16 @@ static void print_preset(const dls_group *group, const dls_row *row, char *text,
     } target;
     memset(&target, 0, sizeof target);
     if (group->defaults) group->defaults(target.bytes);
-    const void *member = target.bytes + row->offset;
     *text = '\0';
     if (row->needed) {
         snprintf(text, size, "needed");
     } else if (row->preset) {
         snprintf(text, size, "%s", row->preset);
-    } else if (row->type <= DLS_ROW_WHOLE) {
-        snprintf(text, size, "%g", *(const double *)member);
-    } else if (row->type == DLS_ROW_FLAG) {
-        snprintf(text, size, "%s", *(const bool *)member ? "yes" : "no");
-    } else if (row->type == DLS_ROW_CHOICE) {
-        print_choice(row->choices, *(const int *)member, text, size);
+    } else if (row->type <= DLS_ROW_CHOICE) {
+        dls_field field = dls_row_field(row);
+        dls_field_print(&field, target.bytes, text, size);
     } else if (row->type == DLS_ROW_VECTOR) {
-        const double *x = member;
+        const double *x = (const void *)(target.bytes + row->offset);
         if (x[0] == 0 && x[1] == 0 && x[2] == 0)
             snprintf(text, size, "zero");
         else
