@@ -1,4 +1,5 @@
 /* Results files with numbers that cannot be: refused where they are read, in one line that says where. */
+#include "fclib/check.h"
 #include "support/allocator.h"
 #include "support/results_edit.h"
 #include "support/scale.h"
@@ -312,6 +313,48 @@ static void test_huge_extents(void **state) {
     }
 }
 
+/* ---- structure ---- */
+
+/* The header of a dataset of texts (class 3, version 1, padded by zeros, UTF-8, 32 bytes) after at, made to
+ * hold texts of another size under a checksum that is right; 0 where there is none. */
+static size_t forge_text_size(uint8_t *bytes, size_t size, size_t at, uint32_t length) {
+    static const uint8_t type[] = {0x13, 0x11, 0, 0, 32, 0, 0, 0};
+    size_t header = 0;
+    for (; at + 64 < size && memcmp(bytes + at, type, sizeof type); at++)
+        if (!memcmp(bytes + at, "OHDR", 4)) header = at;
+    if (header == 0 || at + 64 >= size) return 0;
+    unsigned flags = bytes[header + 5];
+    int width = 1 << (flags & 3);
+    size_t place = header + 6 + (flags & 0x20 ? 16 : 0) + (flags & 0x10 ? 4 : 0);
+    size_t end = place + (size_t)width + check_number(bytes + place, width);
+    memcpy(bytes + at + 4, &length, sizeof length);
+    memcpy(bytes + end, &(uint32_t){check_sum(bytes + header, end - header)}, 4);
+    return at + sizeof type;
+}
+
+/* Names of bodies and of materials without a letter of room: no such type can be made by HDF5, but read. */
+static void test_texts_of_no_size(void **state) {
+    (void)state;
+    static uint8_t whole[1 << 20], bytes[1 << 20];
+    size_t size, at = 0;
+    int forged = 0;
+    write_run("texts.h5", 2);
+    FILE *file = fopen("texts.h5", "rb");
+    size = fread(whole, 1, sizeof whole, file);
+    fclose(file);
+    for (;; forged++) {
+        dls_error error = {0};
+        memcpy(bytes, whole, size);
+        if (!(at = forge_text_size(bytes, size, at, 0))) break;
+        file = fopen("forged.h5", "wb");
+        assert_int_equal(fwrite(bytes, 1, size, file), size);
+        fclose(file);
+        assert_int_equal(read_all("forged.h5", &error), DLS_ERROR_FILE);
+        if (!strstr(error.message, "rows of no size")) fail_msg("%s", error.message);
+    }
+    assert_int_equal(forged, 2);
+}
+
 /* ---- memory ---- */
 
 static void write_memory_run(void) {
@@ -385,8 +428,12 @@ static void test_memory(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_rows),         cmocka_unit_test(test_attributes),
-                                       cmocka_unit_test(test_last_rows),    cmocka_unit_test(test_going_on),
-                                       cmocka_unit_test(test_huge_extents), cmocka_unit_test(test_memory)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_rows),
+                                       cmocka_unit_test(test_attributes),
+                                       cmocka_unit_test(test_last_rows),
+                                       cmocka_unit_test(test_going_on),
+                                       cmocka_unit_test(test_huge_extents),
+                                       cmocka_unit_test(test_memory),
+                                       cmocka_unit_test(test_texts_of_no_size)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

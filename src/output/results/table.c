@@ -225,6 +225,7 @@ bool dls_table_open(dls_table *table, const dls_table_layout *layout, hid_t file
         *what = compare_layout(table, type, space);
     if (type >= 0) {
         table->file_row_size = H5Tget_size(type) * (layout->is_compound ? 1 : (size_t)layout->cells[0].width);
+        if (!*what && table->file_row_size == 0) *what = "rows of no size"; /* HDF5 lets such texts pass */
         H5Tclose(type);
     }
     if (space >= 0) H5Sclose(space);
