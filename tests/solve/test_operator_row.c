@@ -195,8 +195,38 @@ static void test_in_a_scene(void **state) {
         for (int k = 0; k < 3; k++) assert_true(fabs(states[0][id].x[k] - states[1][id].x[k]) < 1e-6);
 }
 
+/* ---- no policy follows from how W is kept ---- */
+
+static void test_the_same_stages(void **state) {
+    (void)state;
+    static const int sizes[] = {30, 150, 600};
+    int stages = 0;
+    for (int k = 0; k < 12; k++) {
+        dls_solve_info info[2];
+        for (int form = 0; form < 2; form++) {
+            dls_problem *p =
+                generated(k % 2 ? DLS_GENERATE_STACK : DLS_GENERATE_PACKING, sizes[k / 2 % 3], 0.6, form);
+            double *r = DLS_NEW_ZERO(double, dls_problem_row_count(p));
+            dls_auto_options o = dls_default_auto_options();
+            dls_error error;
+            o.stop.tolerance = 1e-7;
+            o.stop.purpose = k < 6 ? DLS_PURPOSE_STEP : DLS_PURPOSE_PROBLEM;
+            assert_int_equal(dls_solve(p, &dls_solver_auto, &o, r, NULL, NULL, &info[form], &error), DLS_OK);
+            dls_free(r);
+            dls_problem_destroy(p);
+        }
+        assert_int_equal(info[0].stage_count, info[1].stage_count);
+        for (int i = 0; i < info[0].stage_count; i++)
+            assert_string_equal(info[0].stages[i].name, info[1].stages[i].name);
+        double ratio = (double)info[0].iterations / info[1].iterations; /* rounding is accelerated, too */
+        assert_true(ratio > 0.75 && ratio < 1.33);
+        stages += info[0].stage_count;
+    }
+    assert_true(stages > 12);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_every_solver),
-                                       cmocka_unit_test(test_in_a_scene)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_every_solver), cmocka_unit_test(test_in_a_scene),
+                                       cmocka_unit_test(test_the_same_stages)};
     return cmocka_run_group_tests_name("operator_row", tests, NULL, NULL);
 }
