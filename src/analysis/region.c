@@ -5,6 +5,7 @@
 #include "base/vector.h"
 #include "world/shape/kinds.h"
 
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -25,6 +26,7 @@ void dls_body_support(const dls_snapshot *s, dls_body_id id, const double *direc
         double x[3], R[9], d[3], p[3];
         place(s, id, shape, x, R);
         mat_apply_transposed(d, R, direction);
+        assert(!dls_shape_table[shape->kind].obstacle);
         dls_shape_table[shape->kind].support(shape, d, p);
         mat_apply(p, R, p);
         vec_add(p, p, x);

@@ -5,6 +5,7 @@
 #include "base/vector.h"
 #include "output/results/results.h"
 
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -97,6 +98,7 @@ static double cohesion_of(const dls_results *r, const dls_contact_record *c) {
     int a = r->shapes[r->bodies[c->body_a].shape_start + c->shape_a].material,
         b = r->shapes[r->bodies[c->body_b].shape_start + c->shape_b].material;
     int64_t low = a < b ? a : b, high = a < b ? b : a;
+    assert(low >= 0 && high < r->material_count);
     return r->pairs[high * (high + 1) / 2 + low].pair.cohesion;
 }
 
@@ -104,6 +106,8 @@ static double cohesion_of(const dls_results *r, const dls_contact_record *c) {
  * the contact is closed or pushes. */
 static void make_force(const dls_snapshot *s, const dls_contact_record *c, double cohesion,
                        dls_contact_force *f) {
+    assert(s->h > 0 && c->body_a >= 0 && c->body_a < s->body_count && c->body_b >= 0 &&
+           c->body_b < s->body_count);
     *f = (dls_contact_force){.a = c->body_a, .b = c->body_b, .gap = c->gap};
     vec_copy(f->point, c->point);
     vec_copy(f->normal, c->frame);

@@ -6,6 +6,7 @@
 #include "base/vector.h"
 #include "world/shape/kinds.h"
 
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -31,6 +32,7 @@ static void root_of_free_axes(const dls_body *body, const double *Q, const int *
         return;
     }
     double b = inertia_entry(body, Q, i, j), c = inertia_entry(body, Q, j, j), det = a * c - b * b;
+    assert(a > 0 && c > 0 && det > 0); /* moments of a body that can turn are positive */
     S[i + 3 * i] = sqrt(c / det);
     S[j + 3 * i] = -b / (det * S[i + 3 * i]);
     S[j + 3 * j] = 1 / sqrt(c);
@@ -56,6 +58,7 @@ static void row_mass(const dls_world *world, const dls_body *body, const double 
     if (body->motion != DLS_DYNAMIC) return;
     mass->is_ball = is_ball(world, body);
     mass->rolls = is_round(world, body);
+    assert(body->inverse_mass > 0 && isfinite(body->inverse_mass));
     if (mass->is_ball) {
         for (int k = 0; k < 3; k++) {
             mass->root[k] = sqrt(body->inverse_mass);
@@ -71,6 +74,7 @@ static void row_mass(const dls_world *world, const dls_body *body, const double 
     if (free_axes == 0) return;
     double Q[9];
     world_axes(body, q, Q);
+    assert(mat_is_rotation(Q));
     if (free_axes < 3) {
         root_of_free_axes(body, Q, axis, free_axes, mass->S);
         return;

@@ -11,12 +11,14 @@
 #include "base/vector.h"
 #include "problem/operator/bodies.h"
 
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
 void dls_contact_frame(const double *normal, double *frame) {
     vec_copy(frame, normal);
     vec_tangents(normal, frame + 3, frame + 6);
+    assert(mat_is_rotation(frame));
 }
 
 /* ---- places ---- */
@@ -28,6 +30,7 @@ static inline void set_arms(const dls_world *world, dls_block_place *place) {
 }
 
 static inline void place_of(const dls_world *world, const dls_contact *c, dls_block_place *place) {
+    assert(c->body_a >= 0 && c->body_a <= c->body_b && c->body_b < world->body_count);
     place->row_a = c->body_a;
     place->row_b = c->body_b;
     for (int k = 0; k < 3; k++) {
@@ -148,6 +151,7 @@ static inline void fill_ball(const dls_assembly *a, const dls_block_place *p, dl
         along[side] = a->mass[of].root[0];
         beta[side] = a->mass[of].S[0] * vec_dot(p->arm[side], p->frame);
     }
+    assert(along[0] > 0 || along[1] > 0); /* one that nothing moves is inert and no block */
     vec_copy(row->n, p->frame);
     vec_copy(row->t1, p->frame + 3);
     vec_copy(row->t2, p->frame + 6);
@@ -222,6 +226,7 @@ static verdict judge(const contact_work *work, const dls_contact *c) {
         is_placed = true;
         if (is_inert(work->assembly, &place)) return INERT;
     }
+    assert(c->pair >= 0 && c->pair < work->world->material_count * work->world->material_count);
     const dls_pair_def *pair = &work->world->pairs[c->pair];
     bool closed = c->at.gap <= 0;
     if (o->closed_only && !closed) return STAYS_OUT;
@@ -281,6 +286,7 @@ static double fill_range(void *self, int first, int end) {
         dls_block_place place;
         place_of(work->world, c, &place);
         fill_block(a, &place, a->rows, i);
+        assert(pair->mu >= 0);
         a->rows->mu[i] = pair->mu;
         velocity_before(a, work->world, &place, o->h, before);
         velocity_free(a, &place, o->h, free);
@@ -370,6 +376,7 @@ static bool find_balls(contact_work *work) {
 
 dls_status dls_assemble_contacts(dls_assembly *a, const dls_world *world, const dls_contact *contacts,
                                  int count, const dls_assemble_options *o, dls_error *error) {
+    assert(a->row_count == world->body_count && a->block_count == 0); /* masses are those of these rows */
     contact_work work = {a, world, contacts, o, DLS_TAKE(a->space, uint8_t, count), NULL};
     if (!work.verdict) return dls_fail_memory(error);
     dls_parallel_for(count, o->threads, judge_range, &work);
@@ -418,6 +425,7 @@ static void apply_range(void *self, int first, int end) {
 }
 
 dls_status dls_assemble_apply(const dls_assembly *a, dls_world *world, int threads, dls_error *error) {
+    assert(a->row_count == world->body_count);
     double *y = DLS_TAKE(a->space, double, a->rows->op->state_size(a->rows));
     if (!y) return dls_fail_memory(error);
     a->rows->op->start(a->rows, a->r, y, threads);
@@ -438,6 +446,8 @@ dls_status dls_assemble_given(const dls_assembly *a, const dls_world *world, int
     if (status) return status;
     for (int c = 0; c < count; c++) {
         dls_block_place place = places[c];
+        assert(place.row_a >= 0 && place.row_a < a->row_count && place.row_b >= 0 &&
+               place.row_b < a->row_count);
         set_arms(world, &place);
         fill_block(a, &place, p, c);
     }

@@ -11,6 +11,7 @@
 #include "base/vector.h"
 #include "world/shape/kinds.h"
 
+#include <assert.h>
 #include <math.h>
 
 static void axis_of(const dls_world *world, const dls_shape *shape, int row, double *axis) {
@@ -48,6 +49,7 @@ bool dls_wall_bend(const dls_assembly *a, const dls_world *world, const dls_cont
     if (!keeps_its_place(wall, of_wall, axis) || fabs(vec_dot(axis, p->frame)) > 0.5 ||
         !(rho > 1e-3 * wall->radius))
         return false;
+    assert(vec_is_unit(axis));
     vec_cross(turn, of_rider->w, p->arm[1 - side]);
     vec_sub(v, of_rider->v, of_wall->v);
     *bend = 0;

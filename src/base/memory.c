@@ -1,5 +1,6 @@
 #include "base/memory.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -128,6 +129,7 @@ void *dls_workspace_take(dls_workspace *w, size_t count, size_t size) {
         if (w->chunk + 1 < w->chunk_count) w->chunks[w->chunk++].used = w->used;
         w->used = 0;
     }
+    assert(w->used % ALIGNMENT == 0);
     void *block = w->chunks[w->chunk].bytes + w->used;
     w->used += bytes;
     return block;
@@ -157,6 +159,7 @@ static void merge_chunks(dls_workspace *w) {
 }
 
 void dls_workspace_release(dls_workspace *w, dls_workspace_mark mark) {
+    assert(mark.chunk < w->chunk || (mark.chunk == w->chunk && mark.used <= w->used)); /* in order */
     note_most(w);
     w->chunk = mark.chunk;
     w->used = mark.used;

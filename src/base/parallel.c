@@ -1,5 +1,7 @@
 #include "base/parallel.h"
 
+#include <assert.h>
+
 enum { LEAST_PART = 512 };
 
 void dls_parallel_for(int count, int threads, dls_range_work work, void *self) {
@@ -29,6 +31,7 @@ int dls_parallel_parts(int count, int threads, dls_part_work work, void *self) {
     int size = (count + DLS_MOST_PARTS - 1) / DLS_MOST_PARTS;
     if (size < LEAST_PART) size = LEAST_PART;
     int parts = (count + size - 1) / size;
+    assert(parts <= DLS_MOST_PARTS);
     if (threads > 1 && parts > 1) {
 #pragma omp parallel for num_threads(threads) schedule(static)
         for (int k = 0; k < parts; k++) work(self, k, k * size, end_of(k, size, count));

@@ -2,6 +2,7 @@
 #ifndef BASE_SMALL_H
 #define BASE_SMALL_H
 
+#include <assert.h>
 #include <math.h>
 #include <stdbool.h>
 #include <string.h>
@@ -36,6 +37,7 @@ static inline double small_trace(int d, const double *A) {
 
 /* A ← LU with partial pivoting; false when a pivot is zero or not finite. */
 static inline bool small_factor(int d, double *A, int *pivot) {
+    assert(d <= SMALL_MAX);
     for (int k = 0; k < d; k++) {
         int best = k;
         for (int i = k + 1; i < d; i++)
@@ -96,6 +98,7 @@ static inline bool small_invert(int d, const double *A, double *inverse) {
 /* Largest eigenvalue of the symmetric part of A (leading dimension lead), by cyclic Jacobi: exact enough for
  * d ≤ 12 and never fails. */
 static inline double small_max_eigenvalue(int d, const double *A, int lead) {
+    assert(d >= 1 && d <= SMALL_MAX && lead >= d);
     double S[SMALL_MAX][SMALL_MAX];
     for (int i = 0; i < d; i++)
         for (int j = 0; j < d; j++) S[i][j] = 0.5 * (A[i + lead * j] + A[j + lead * i]);

@@ -3,6 +3,8 @@
 #include "base/error.h"
 #include "base/memory.h"
 
+#include <assert.h>
+
 void dls_triplets_free(dls_triplets *entries) {
     dls_free(entries->row);
     dls_free(entries->column);
@@ -44,7 +46,28 @@ static void restore(int64_t *start, int columns) {
     start[0] = 0;
 }
 
+#ifndef NDEBUG
+static bool are_in_range(const dls_triplets *e) {
+    for (int64_t k = 0; k < e->count; k++)
+        if (e->row[k] < 0 || e->row[k] >= e->rows || e->column[k] < 0 || e->column[k] >= e->columns)
+            return false;
+    return true;
+}
+
+/* Starts ascend, and every row is one of the matrix. */
+static bool is_compressed(const dls_sparse *m) {
+    if (m->start[0] != 0) return false;
+    for (int j = 0; j < m->columns; j++) {
+        if (m->start[j + 1] < m->start[j]) return false;
+        for (int64_t k = m->start[j]; k < m->start[j + 1]; k++)
+            if (m->row[k] < 0 || m->row[k] >= m->rows) return false;
+    }
+    return true;
+}
+#endif
+
 dls_status dls_sparse_compress(const dls_triplets *e, dls_sparse *matrix, dls_error *error) {
+    assert(are_in_range(e));
     dls_status status = allocate(matrix, e->rows, e->columns, e->count, error);
     if (status) return status;
     for (int64_t k = 0; k < e->count; k++) matrix->start[e->column[k]]++;
@@ -55,10 +78,12 @@ dls_status dls_sparse_compress(const dls_triplets *e, dls_sparse *matrix, dls_er
         matrix->value[place] = e->value[k];
     }
     restore(matrix->start, e->columns);
+    assert(is_compressed(matrix) && matrix->start[e->columns] == e->count);
     return DLS_OK;
 }
 
 dls_status dls_sparse_transpose(const dls_sparse *m, dls_sparse *transpose, dls_error *error) {
+    assert(is_compressed(m));
     int64_t count = m->start[m->columns];
     dls_status status = allocate(transpose, m->columns, m->rows, count, error);
     if (status) return status;
@@ -95,6 +120,7 @@ static int find_root(int *parent, int i) {
 /* Union–find; the smaller index stays the root, so that parts are numbered in the order of their first row.
  */
 int dls_sparse_components(const dls_sparse *M, int *component) {
+    assert(M->rows == M->columns && is_compressed(M));
     int count = 0;
     for (int i = 0; i < M->columns; i++) component[i] = i;
     for (int j = 0; j < M->columns; j++)

@@ -3,7 +3,9 @@
 #ifndef BASE_VECTOR_H
 #define BASE_VECTOR_H
 
+#include <assert.h>
 #include <math.h>
+#include <stdbool.h>
 
 static inline void vec_set(double *r, double x, double y, double z) { r[0] = x, r[1] = y, r[2] = z; }
 static inline void vec_copy(double *r, const double *a) { r[0] = a[0], r[1] = a[1], r[2] = a[2]; }
@@ -34,6 +36,9 @@ static inline double vec_distance(const double *a, const double *b) {
     return vec_norm(d);
 }
 
+/* To rounding; what is told by others is checked or made so where it comes in. */
+static inline bool vec_is_unit(const double *n) { return fabs(vec_dot(n, n) - 1) < 1e-9; }
+
 /* r = R a, in place too */
 static inline void mat_apply(double *r, const double *R, const double *a) {
     double x = R[0] * a[0] + R[3] * a[1] + R[6] * a[2], y = R[1] * a[0] + R[4] * a[1] + R[7] * a[2],
@@ -53,6 +58,7 @@ static inline void mat_multiply(double *C, const double *A, const double *B) {
 /* t₁, t₂ complete the unit n to a right-handed frame; depends on n alone. In the plane (n_z = 0) t₁ is n
  * turned by +90° and t₂ is z. */
 static inline void vec_tangents(const double *n, double *t1, double *t2) {
+    assert(vec_is_unit(n));
     double h = n[0] * n[0] + n[1] * n[1];
     if (h < 0.5) { /* n is nearer to z: start from x */
         double s = 1 / sqrt(n[1] * n[1] + n[2] * n[2]);
@@ -70,6 +76,9 @@ static inline void vec_tangents(const double *n, double *t1, double *t2) {
 static inline void quat_normalize(double *q) {
     double s = 1 / sqrt(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3]);
     for (int i = 0; i < 4; i++) q[i] *= s;
+}
+static inline bool quat_is_unit(const double *q) {
+    return fabs(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3] - 1) < 1e-9;
 }
 /* r = a b, in place too */
 static inline void quat_multiply(double *r, const double *a, const double *b) {
@@ -91,8 +100,15 @@ static inline void quat_exponential(double *q, const double *a) {
     q[0] = cos(angle / 2);
     vec_scale(q + 1, s, a);
 }
+/* Columns are units, and right-handed: the third is the cross product of the others. */
+static inline bool mat_is_rotation(const double *R) {
+    double third[3];
+    vec_cross(third, R, R + 3);
+    return vec_is_unit(R) && vec_is_unit(R + 3) && vec_distance(third, R + 6) < 1e-9;
+}
 /* Of a rotation matrix, w ≥ 0. */
 static inline void quat_from_matrix(double *q, const double *R) {
+    assert(mat_is_rotation(R));
     double trace = R[0] + R[4] + R[8];
     if (trace > 0) {
         double s = 2 * sqrt(1 + trace);

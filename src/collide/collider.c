@@ -7,6 +7,7 @@
 #include "base/parallel.h"
 #include "base/vector.h"
 
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -116,6 +117,42 @@ size_t dls_collider_bytes(const dls_collider *c) {
            sizeof(dls_contact_point) * (size_t)c->past_points.capacity;
 }
 
+/* ---- what the lists promise ---- */
+
+#ifndef NDEBUG
+/* By who touches whom, then by feature; each contact once. */
+static bool contacts_ascend(const dls_contact_list *list) {
+    for (int i = 1; i < list->count; i++) {
+        dls_pair_key p = dls_contact_key(&list->item[i - 1]), q = dls_contact_key(&list->item[i]);
+        int order = dls_pair_key_compare(&p, &q);
+        if (order > 0 || (order == 0 && list->item[i - 1].at.feature >= list->item[i].at.feature))
+            return false;
+    }
+    return true;
+}
+
+static bool past_ascends(const dls_past_contact *past, int count) {
+    for (int i = 1; i < count; i++) {
+        int order = dls_pair_key_compare(&past[i - 1].key, &past[i].key);
+        if (order > 0 || (order == 0 && past[i - 1].feature >= past[i].feature)) return false;
+    }
+    return true;
+}
+
+/* By key, with contacts that are there and no one else's. */
+static bool kept_ascends(const dls_kept_list *list, int contacts) {
+    int64_t end = 0;
+    for (int i = 0; i < list->count; i++) {
+        const dls_kept_pair *kept = &list->item[i];
+        if (i > 0 && dls_pair_key_compare(&list->item[i - 1].key, &kept->key) >= 0) return false;
+        if (kept->count < 0 || kept->first < end || kept->first + (int64_t)kept->count > contacts)
+            return false;
+        end = kept->first + (int64_t)kept->count;
+    }
+    return true;
+}
+#endif
+
 /* ---- what the step before leaves ---- */
 
 static void retire_points(dls_collider *c) {
@@ -140,7 +177,9 @@ void dls_collider_scale_impulses(dls_collider *c, double factor) {
 /* Contacts become those of the step before. */
 static dls_status retire(dls_collider *c, dls_workspace *scratch, dls_error *error) {
     c->before = c->past.item, c->before_count = c->past.count;
+    assert(past_ascends(c->past.item, c->past.count));
     if (c->retired) return DLS_OK;
+    assert(kept_ascends(&c->kept, c->contacts.count));
     int64_t points = 0;
     for (int k = 0; k < c->kept.count; k++) points += c->kept.item[k].count;
     dls_past_contact *past = DLS_TAKE(scratch, dls_past_contact, c->contacts.count);
@@ -148,6 +187,7 @@ static dls_status retire(dls_collider *c, dls_workspace *scratch, dls_error *err
     c->before = past, c->before_count = 0;
     for (int k = 0; k < c->contacts.count; k++)
         c->before_count += dls_contact_past(&c->contacts.item[k], &past[c->before_count]);
+    assert(past_ascends(past, c->before_count));
     retire_points(c);
     dls_kept_list kept = c->past_kept;
     c->past_kept = c->kept;
@@ -189,6 +229,7 @@ static void place_bodies(void *self, int first, int end) {
         const dls_body *body = &u->world->bodies[row];
         const dls_body_state *state = &u->world->states[row];
         double R[9];
+        assert(quat_is_unit(state->q));
         quat_matrix(state->q, R);
         for (int i = body->shape_first; i < body->shape_first + body->shape_count; i++) {
             dls_placed *placed = &u->collider->placed[i];
@@ -338,6 +379,7 @@ static void emit(const update *u, slot *s, const dls_shape_pair *pair, const dls
         return;
     }
     for (int k = 0; k < m->count; k++) {
+        assert(s->to->count < s->to->capacity);
         dls_contact *contact = &s->to->item[s->to->count++];
         make_contact(u, pair, key, &m->point[k], swapped, contact);
         inherit(u->collider, key, contact, at);
@@ -359,6 +401,7 @@ static void keep(slot *s, const dls_pair_key *key, const dls_pair_memory *memory
         s->out_of_memory = true;
         return;
     }
+    assert(s->kept_to->count < s->kept_to->capacity);
     dls_kept_pair *kept = &s->kept_to->item[s->kept_to->count++];
     memset(kept, 0, sizeof *kept);
     kept->key = *key;
@@ -370,6 +413,7 @@ static void keep(slot *s, const dls_pair_key *key, const dls_pair_memory *memory
 static void collide_pair(const update *u, slot *s, const dls_shape_pair *pair, cursor *at) {
     const dls_collider *c = u->collider;
     const dls_placed *a = &c->placed[pair->a], *b = &c->placed[pair->b];
+    assert(pair->a <= pair->b && c->movers[pair->a].body <= c->movers[pair->b].body);
     int kind_a = c->movers[pair->a].kind, kind_b = c->movers[pair->b].kind;
     const dls_pair_kind *row = c->rows[kind_a][kind_b].row;
     bool swapped = c->rows[kind_a][kind_b].swapped;
@@ -494,6 +538,7 @@ dls_status dls_collider_update(dls_collider *c, const dls_world *world, const dl
     if (!status)
         status = dls_broadphase_find(c->broadphase, world, c->placed, &own, &u.pairs, &u.pair_count, error);
     if (!status) status = collide_pairs(&u, error);
+    assert(status || (contacts_ascend(&c->contacts) && kept_ascends(&c->kept, c->contacts.count)));
     if (!status)
         drop_past(c);
     else if (c->retired)

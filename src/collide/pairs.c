@@ -4,6 +4,7 @@
 #include "base/vector.h"
 #include "collide/collide.h"
 
+#include <assert.h>
 #include <string.h>
 
 static const dls_pair_family *const families[] = {&dls_pairs_planar,   &dls_pairs_round, &dls_pairs_ellipsoid,
@@ -35,6 +36,7 @@ bool dls_pair_is_exact(dls_shape_kind a, dls_shape_kind b) {
 
 void dls_manifold_add(dls_manifold *m, const double *point_a, const double *point_b, const double *normal,
                       double gap, uint64_t feature) {
+    assert(vec_is_unit(normal) && isfinite(gap));
     if (!DLS_RESERVE(m->point, m->count, m->capacity, m->count + 1)) {
         m->out_of_memory = true;
         return;

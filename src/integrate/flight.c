@@ -9,8 +9,11 @@
 #include "base/vector.h"
 #include "integrate/simulation.h"
 
+#include <assert.h>
+
 /* q ← q · turn about axis k by angle, Π ← Π seen from there. */
 static void turn_about(int k, double angle, double *q, double *momentum) {
+    assert(k >= 0 && k < 3);
     int i = (k + 1) % 3, j = (k + 2) % 3;
     double half[4] = {cos(angle / 2), 0, 0, 0}, c = cos(angle), s = sin(angle);
     half[1 + k] = sin(angle / 2);
@@ -87,6 +90,7 @@ static void fly_range(void *self, int first, int end) {
         const dls_body *body = &work->world->bodies[row];
         dls_body_state *state = &work->world->states[row];
         if (body->motion == DLS_STATIC) continue;
+        assert(quat_is_unit(state->q));
         vec_along(state->x, state->x, work->dt, state->v);
         if (vec_dot(state->w, state->w) == 0) continue;
         if (turns_steadily(work->world, body))

@@ -6,6 +6,7 @@
 #include "integrate/simulation.h"
 #include "solve/solve.h"
 
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -204,6 +205,7 @@ static double remember_range(void *self, int first, int end) {
         c->closed = c->at.gap <= 0;
         if (-c->at.gap > penetration) penetration = -c->at.gap;
         if (block == a->block_count || a->contact_of[block] != i) continue;
+        assert(block < a->block_count && (block == 0 || a->contact_of[block - 1] < i));
         const double *r = a->r + (int64_t)block++ * d;
         double frame[9];
         dls_contact_frame(c->at.normal, frame);
@@ -325,6 +327,7 @@ dls_status dls_simulation_step(dls_simulation *s, dls_step_report *report, dls_e
     double began = dls_clock_wall();
     dls_status status = dls_simulation_settle(s, error);
     if (status) return status;
+    assert(s->world->body_count <= s->row_capacity);
     size_t bytes = sizeof *s->kept * (size_t)s->world->body_count;
     if (bytes) memcpy(s->kept, s->world->states, bytes);
     status = advance(s, report, error);
@@ -334,6 +337,7 @@ dls_status dls_simulation_step(dls_simulation *s, dls_step_report *report, dls_e
         s->found_count = 0;
         return status;
     }
+    assert(end_of_step(s) > s->t);
     s->t = end_of_step(s);
     s->step++;
     dls_energy_step(s);

@@ -6,6 +6,7 @@
 #include "problem/cone.h"
 #include "problem/problem.h"
 
+#include <assert.h>
 #include <math.h>
 
 /* Rounding of u, relative to the velocities that it is the difference of. */
@@ -66,6 +67,7 @@ static void tally_rows(const dls_problem *p, int c, const double *r, const doubl
     const double *W = dls_diagonal(p, c);
     double error2 = 0, b2 = 0;
     for (int i = 0; i < d; i++) {
+        assert(W[i + d * i] > 0 && p->inverse_mass[c] > 0);
         double W_ii = W[i + d * i], w2 = p->inverse_mass[c] / W_ii, load = W_ii * r[i];
         judged x = judge_one(p, c, w2 * u[i] * u[i], w2 * b[i] * b[i], w2 * load * load);
         t->rows += x.counted2;

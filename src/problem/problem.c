@@ -8,6 +8,7 @@
 #include "problem/cone.h"
 #include "problem/operator/bodies.h"
 
+#include <assert.h>
 #include <limits.h>
 #include <math.h>
 
@@ -226,12 +227,36 @@ static dls_status find_inverse_masses(dls_problem *p, dls_error *error) {
             if (p->kind[column[k]] == DLS_CONTACT) sum += p->scale[column[k]], count++;
         double mean = count ? sum / (double)count : 0;
         p->inverse_mass[c] = mean > 0 ? mean : p->mean_scale;
+        assert(p->inverse_mass[c] > 0);
     }
     dls_free(column);
     return DLS_OK;
 }
 
+#ifndef NDEBUG
+/* Rows of blocks follow each other, none is larger than solvers have room for, and runs hold all blocks. */
+static bool is_laid_out(const dls_problem *p) {
+    int contacts = 0, end = 0;
+    for (int k = 0; k < p->run_count; k++) {
+        const dls_run *run = &p->runs[k];
+        int most = run->kind == DLS_CONTACT ? DLS_MAX_CONTACT_BLOCK : DLS_MAX_BLOCK;
+        if (run->first != end || run->end <= end || run->size < 1 || run->size > most) return false;
+        for (int c = run->first; c < run->end; c++) {
+            int64_t d = run->size;
+            if (p->kind[c] != run->kind || p->row[c + 1] - p->row[c] != d) return false;
+            if (p->uniform ? d != p->uniform : p->diagonal_start[c + 1] - p->diagonal_start[c] != d * d)
+                return false;
+        }
+        contacts += run->kind == DLS_CONTACT ? run->end - run->first : 0;
+        end = run->end;
+    }
+    return end == p->block_count && p->row[0] == 0 && p->row[end] == p->row_count &&
+           contacts == p->contact_count;
+}
+#endif
+
 dls_status dls_problem_finish(dls_problem *p, dls_error *error) {
+    assert(p->op && is_laid_out(p));
     double contacts = 0, others = 0;
     for (int c = 0; c < p->block_count; c++) {
         dls_status status = check_diagonal(p, c, error);

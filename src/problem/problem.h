@@ -5,6 +5,8 @@
 #include <delassus/law.h>
 #include <delassus/problem.h>
 
+#include <assert.h>
+
 typedef struct dls_operator dls_operator;
 
 /* Consecutive blocks that are alike, and are visited by one kernel. */
@@ -81,11 +83,13 @@ struct dls_operator {
 };
 
 static inline int dls_size(const dls_problem *p, int c) {
+    assert(c >= 0 && c < p->block_count);
     return p->uniform ? p->uniform : p->row[c + 1] - p->row[c];
 }
 
 /* W_cc as it is stored. */
 static inline const double *dls_diagonal(const dls_problem *p, int c) {
+    assert(p->diagonal && c >= 0 && c < p->block_count);
     return p->diagonal + (p->uniform ? (int64_t)c * p->uniform * p->uniform : p->diagonal_start[c]);
 }
 

@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 
+#include <assert.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -190,6 +191,7 @@ static dls_status take_container(parse *p, const yaml_event_t *event, dls_node_k
     if (p->depth == DLS_NODE_DEPTH) return refuse(p, line, "nested too deep, expected at most 32 levels");
     dls_node *node;
     dls_status status = take_value(p, event, kind, &node);
+    assert(p->depth < DLS_NODE_DEPTH);
     if (!status) p->stack[p->depth++] = node;
     return status;
 }
@@ -204,6 +206,7 @@ static dls_status take_event(parse *p, const yaml_event_t *event) {
         return take_container(p, event, DLS_NODE_MAP);
     case YAML_SEQUENCE_END_EVENT:
     case YAML_MAPPING_END_EVENT:
+        assert(p->depth > 0 && !p->key);
         p->depth--;
         return DLS_OK;
     case YAML_ALIAS_EVENT:

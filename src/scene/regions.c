@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "base/vector.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -143,6 +144,7 @@ dls_status dls_read_size(dls_reader *reader, const dls_node *node, dls_size_law 
 }
 
 double dls_size_draw(const dls_size_law *law, dls_random *random) {
+    assert(law->low > 0 && law->low <= law->high);
     if (law->kind == DLS_SIZE_UNIFORM) return dls_random_between(random, law->low, law->high);
     if (law->kind == DLS_SIZE_NORMAL) {
         for (int tries = 0; tries < 10000; tries++) {
@@ -277,6 +279,7 @@ double dls_crowd_region_volume(const dls_crowd_region *region) {
 }
 
 void dls_crowd_region_offset(const dls_crowd_region *region, const double *x, double *d) {
+    assert(region->across <= region->dimension);
     for (int k = 0; k < 3; k++) d[k] = k < region->across ? x[k] - region->centre[k] : 0;
 }
 

@@ -8,6 +8,7 @@
 #include "solve/fields.h"
 #include "solve/registry.h"
 
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -183,6 +184,7 @@ static const size_t stop_measures[] = {
 };
 
 static double pick(const dls_measures *m, dls_stop_measure which) {
+    assert((size_t)which < sizeof stop_measures / sizeof *stop_measures);
     return *(const double *)((const char *)m + stop_measures[which]);
 }
 
@@ -204,6 +206,7 @@ double dls_monitor_enter(dls_monitor *m, const double *r, int iteration, double 
         m->best_iteration = m->earlier + iteration;
         dls_parallel_for(m->problem->row_count, m->stop->threads, copy_range, &(copy_work){r, m->best});
     }
+    assert(!(m->best_value > value)); /* nothing worse than what was seen is kept */
     return value;
 }
 

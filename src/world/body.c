@@ -4,6 +4,7 @@
 #include "base/vector.h"
 #include "world/parts.h"
 
+#include <assert.h>
 #include <limits.h>
 #include <math.h>
 #include <stdio.h>
@@ -119,6 +120,7 @@ static void make_body(const dls_world *world, const dls_body_def *def, const dls
         vec_sub(shapes[k].x, shapes[k].x, mass->centre);
         body->radius = fmax(body->radius, vec_norm(shapes[k].x) + shapes[k].bound);
     }
+    assert(mat_is_rotation(body->axes) && (!dynamic || (mass->mass > 0 && body->inverse_mass > 0)));
 }
 
 static dls_body_state make_state(const dls_body_def *def, const double *centre) {
@@ -145,6 +147,8 @@ static dls_status place(dls_world *w, dls_body_entry *entry, dls_body *body, con
         return DLS_OK;
     }
     body->shape_first = w->shape_count + w->staged_shapes; /* where they were made */
+    assert(shapes == w->shapes + body->shape_first || body->shape_count == 0);
+    assert(w->body_count + w->staged_count < w->body_capacity);
     entry->slot = w->body_count + w->staged_count++;
     w->staged_shapes += body->shape_count;
     w->bodies[entry->slot] = *body;
@@ -177,6 +181,7 @@ static dls_status add_entry(dls_world *w, const dls_body_def *def, dls_shape *sh
         dls_free(entry.name);
         return status;
     }
+    assert(w->entry_count < w->entry_capacity && (!entry.told || w->told_count < w->told_capacity));
     if (entry.told) w->told_ids[w->told_count++] = body.id;
     w->entries[w->entry_count++] = entry;
     if (named) dls_world_add_name(w, body.id);

@@ -3,6 +3,7 @@
 #include "base/memory.h"
 #include "world/parts.h"
 
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -53,6 +54,7 @@ static void mix_row(dls_world *world, dls_material_id a) {
     int n = world->material_count;
     for (int b = 0; b < n; b++) {
         if (world->pair_stated[a + n * b]) continue;
+        assert(a < n);
         world->pairs[a + n * b] = mix(&world->materials[a].def, &world->materials[b].def);
         world->pairs[b + n * a] = world->pairs[a + n * b];
     }

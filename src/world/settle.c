@@ -4,6 +4,7 @@
 #include "base/vector.h"
 #include "world/parts.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -174,6 +175,8 @@ static void append(dls_world *w, plan *p) {
     dls_shape *shapes = p->scratch;
     dls_body *bodies = p->scratch;
     dls_body_state *states = p->scratch;
+    assert(w->body_count + p->arrivals <= w->body_capacity);
+    assert(w->shape_count + p->arriving_shapes <= w->shape_capacity);
     int first = w->body_count, place = 0;
     size_t count = p->arrivals > 0 ? (size_t)p->arrivals : 0;
     for (int k = 0; k < p->arrivals; k++) {
@@ -182,6 +185,7 @@ static void append(dls_world *w, plan *p) {
             memcpy(shapes + place, p->order[k].shapes, (size_t)body->shape_count * sizeof *shapes);
         place += body->shape_count;
     }
+    assert(place == p->arriving_shapes);
     if (place > 0) memcpy(w->shapes + w->shape_count, shapes, (size_t)place * sizeof *shapes);
     for (int k = 0; k < p->arrivals; k++) states[k] = *p->order[k].state;
     if (count) memcpy(w->states + first, states, count * sizeof *states);
@@ -224,6 +228,24 @@ static void close_up(dls_world *w) {
     w->shape_count = shapes;
 }
 
+#ifndef NDEBUG
+/* Uids ascend, shapes of a row follow those of the row before and know it, entries know where they stand. */
+static bool rows_are_canonical(const dls_world *w) {
+    int shapes = 0;
+    for (int row = 0; row < w->body_count; row++) {
+        const dls_body *body = &w->bodies[row];
+        const dls_body_entry *e = &w->entries[body->id];
+        if (row > 0 && body->uid <= w->bodies[row - 1].uid) return false;
+        if (body->uid >= w->next_uid || body->shape_first != shapes) return false;
+        if (e->presence != DLS_PRESENT || e->kept || e->row != row || e->slot != row) return false;
+        for (int k = 0; k < body->shape_count; k++)
+            if (w->shapes[shapes + k].body != row) return false;
+        shapes += body->shape_count;
+    }
+    return shapes == w->shape_count && w->staged_count == 0 && w->staged_shapes == 0;
+}
+#endif
+
 static void update_entries(dls_world *w, double t) {
     w->next_change = INFINITY;
     for (int id = 0; id < w->entry_count; id++) {
@@ -239,6 +261,7 @@ static void update_entries(dls_world *w, double t) {
 
 dls_status dls_world_settle(dls_world *w, double t, bool *changed, dls_error *error) {
     *changed = false;
+    assert(t >= w->settled);
     if (!w->unsettled && t < w->next_change) {
         w->settled = t;
         return DLS_OK;
@@ -249,6 +272,7 @@ dls_status dls_world_settle(dls_world *w, double t, bool *changed, dls_error *er
         append(w, &p);
         close_up(w);
         update_entries(w, t);
+        assert(rows_are_canonical(w) && w->next_change > t);
         w->settled = t;
         *changed = p.arrivals + p.departures > 0;
     }

@@ -10,6 +10,7 @@
 #include "collide/broad/rows.h"
 #include "world/shape/kinds.h"
 
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -250,6 +251,7 @@ static void meet_alike(void *self, const dls_proxy *p, const dls_proxy *q, dls_p
 
 /* q moved by image meets p. */
 static void add_image_pair(const dls_broadphase *b, int p, int q, const int *image, dls_pair_list *list) {
+    assert(b->periodic || (image[0] == 0 && image[1] == 0 && image[2] == 0));
     const filter *f = &b->filters[p], *g = &b->filters[q];
     int sign = image[0] ? image[0] : image[1] ? image[1] : image[2];
     if ((f->body == g->body && sign == 0) || !may_collide(f, g)) return;
@@ -516,6 +518,18 @@ static void sort_range(void *self, int first, int end) {
             sort_pairs(b->pairs + b->start[a], b->start[a + 1] - b->start[a]);
 }
 
+#ifndef NDEBUG
+/* Ascending by (a, b, image), each pair once, a before b. */
+static bool pairs_are_canonical(const dls_broadphase *b) {
+    for (int i = 0; i < b->pair_count; i++) {
+        const dls_shape_pair *p = &b->pairs[i];
+        if (p->a < 0 || p->a > p->b || p->b >= b->world->shape_count) return false;
+        if (i > 0 && (p->a < p[-1].a || (p->a == p[-1].a && !after(p, p - 1)))) return false;
+    }
+    return true;
+}
+#endif
+
 static dls_status check_lists(dls_broadphase *b, dls_error *error) {
     int64_t count = 0;
     for (int k = 0; k < b->list_count; k++) {
@@ -550,6 +564,7 @@ static dls_status order_pairs(dls_broadphase *b, dls_error *error) {
             b->pairs[--b->start[pair->a]] = *pair;
         }
     dls_parallel_for(shapes, b->options.threads, sort_range, b);
+    assert(pairs_are_canonical(b));
     return DLS_OK;
 }
 

@@ -2,6 +2,7 @@
 
 #include "base/memory.h"
 
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -77,6 +78,7 @@ void dls_rows_choose_levels(dls_rows *r, int count, const double *size) {
 }
 
 int dls_rows_level(const dls_rows *r, double size) {
+    assert(size >= 0 && r->histogram[size_bin(size)] > 0); /* one of those that levels were chosen for */
     int l = r->level_of_bin[size_bin(size)];
     return l < r->few ? -1 : l;
 }
@@ -221,6 +223,14 @@ static void sort_row(dls_proxy *p, int n) {
     }
 }
 
+#ifndef NDEBUG
+static bool is_ascending(const dls_proxy *p, int n) {
+    for (int i = 1; i < n; i++)
+        if (p[i - 1].c[0] > p[i].c[0]) return false;
+    return true;
+}
+#endif
+
 static inline int row_start(const dls_rows *r, const level *l, int row) {
     return r->start[l->first_bin + row * l->n[0]];
 }
@@ -269,6 +279,7 @@ bool dls_rows_build(dls_rows *r, int count, const dls_proxy *proxy, const uint8_
         for (int k = 0; k < 3; k++) p->c[k] = proxy[i].c[r->axis[k]], p->h[k] = proxy[i].h[r->axis[k]];
     }
     make_tasks(r);
+    assert(r->task_count <= count / TASK_SIZE + r->level_count);
     return true;
 }
 
@@ -282,6 +293,7 @@ void dls_rows_sort(dls_rows *r, int number) {
     for (int row = t->row_first; row < t->row_end; row++) {
         int begin = row_start(r, l, row), end = row_start(r, l, row + 1);
         if (end - begin > 1) sort_row(r->sorted + begin, end - begin);
+        assert(is_ascending(r->sorted + begin, end - begin));
     }
 }
 
@@ -363,6 +375,7 @@ static void sweep_row(const sweep *s, int at, int row) {
     const dls_rows *r = s->rows;
     const level *l = &r->levels[at];
     int begin = row_start(r, l, row), end = row_start(r, l, row + 1), j = row / l->n[2], k = row % l->n[2];
+    assert(begin <= end && j < l->n[1]);
     if (begin == end) return;
     sweep_alone(s, l, begin, end);
     if (k + 1 < l->n[2]) sweep_against(s, l, begin, end, row + 1);

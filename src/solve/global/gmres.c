@@ -4,6 +4,7 @@
 #include "base/parallel.h"
 #include "base/simd.h"
 
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -98,8 +99,14 @@ static void over_rows(const dls_gmres *g, dls_range_work work, pass p) {
     dls_parallel_for(g->n, g->threads, work, &p);
 }
 
-static double *vector(const dls_gmres *g, int k) { return g->basis + (size_t)k * (size_t)g->n; }
-static double *entry(const dls_gmres *g, int i, int j) { return &g->hessenberg[i + j * (g->restart + 1)]; }
+static double *vector(const dls_gmres *g, int k) {
+    assert(k >= 0 && k <= g->restart);
+    return g->basis + (size_t)k * (size_t)g->n;
+}
+static double *entry(const dls_gmres *g, int i, int j) {
+    assert(i >= 0 && i <= g->restart && j >= 0 && j < g->restart);
+    return &g->hessenberg[i + j * (g->restart + 1)];
+}
 
 /* y = the combination of count basis vectors with the factors in right; y stays in cache while they pass. */
 static void combine_range(void *self, int first, int end) {

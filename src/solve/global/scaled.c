@@ -4,6 +4,7 @@
 #include "base/memory.h"
 #include "problem/matrix.h"
 
+#include <assert.h>
 #include <math.h>
 
 static void fill_scale(const dls_problem *p, double *S) {
@@ -13,6 +14,7 @@ static void fill_scale(const dls_problem *p, double *S) {
         const double *W = dls_diagonal_in(p, c, room);
         for (int i = 0; i < d; i++)
             S[p->row[c] + i] = 1 / sqrt(p->kind[c] == DLS_CONTACT ? p->scale[c] : W[i + d * i]);
+        assert(isfinite(S[p->row[c]]));
     }
 }
 

@@ -7,6 +7,7 @@
 #include "base/small.h"
 #include "problem/matrix.h"
 
+#include <assert.h>
 #include <klu.h>
 #include <math.h>
 
@@ -89,6 +90,7 @@ static void diagonal_block(const dls_system *s, int c, double *J) {
 /* The off-diagonal block k of row c. */
 static void coupling_block(const dls_system *s, int c, int64_t k, double *J) {
     const dls_problem *p = s->problem;
+    assert(k >= s->W->start[c] && k < s->W->start[c + 1]);
     int d = dls_size(p, c), e = dls_size(p, s->W->column[k]);
     multiply_block(d, e, s->B + block_place(p, c), dls_block_value(p, s->W, k, d), J);
 }
@@ -158,6 +160,20 @@ static void fill_sparse(dls_system *s) {
 
 /* ---- factorisation ---- */
 
+#ifndef NDEBUG
+/* What KLU relies on: starts ascend, columns of a row ascend and lie in the system. */
+static bool is_pattern(const dls_system *s) {
+    for (int i = 0; i < s->size; i++) {
+        if (s->start[i + 1] < s->start[i]) return false;
+        for (int k = s->start[i]; k < s->start[i + 1]; k++)
+            if (s->index[k] < 0 || s->index[k] >= s->size ||
+                (k > s->start[i] && s->index[k - 1] >= s->index[k]))
+                return false;
+    }
+    return true;
+}
+#endif
+
 static uint64_t add_to_hash(uint64_t hash, int count, const int *numbers) {
     for (int i = 0; i < count; i++) hash = dls_hash_word(hash, (unsigned)numbers[i]);
     return hash;
@@ -208,6 +224,7 @@ bool dls_system_factor(dls_system *s, const double *A, const double *B, double a
         return dls_lu_factor(s->size, s->matrix, s->pivot, s->room) == 0;
     }
     fill_sparse(s);
+    assert(is_pattern(s));
     return factor_sparse(s);
 }
 

@@ -6,6 +6,7 @@
 #include "base/small.h"
 #include "problem/cone.h"
 
+#include <assert.h>
 #include <math.h>
 
 enum { CHUNK = 2048, PART = DLS_MAX_WINDOW + 1 }; /* PART: room for an odd last column */
@@ -23,6 +24,7 @@ typedef struct combine_work {
 } combine_work;
 
 bool dls_anderson_prepare(dls_anderson *a, const dls_problem *p, int window, int threads, dls_workspace *w) {
+    assert(window >= 1 && window <= DLS_MAX_WINDOW);
     size_t n = (size_t)p->row_count, chunks = n / CHUNK + 1;
     *a = (dls_anderson){.problem = p, .threads = threads, .window = window};
     a->weight = DLS_TAKE(w, double, n);
@@ -105,6 +107,7 @@ static void enter(dls_anderson *a, const double *g, const double *r, double *rhs
         rhs[j] = f;
         a->gram[j][a->next] = a->gram[a->next][j] = same;
     }
+    assert(a->next < a->window && a->used <= a->window);
     a->next = (a->next + 1) % a->window;
 }
 

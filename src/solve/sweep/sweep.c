@@ -7,6 +7,7 @@
 #include "base/random.h"
 #include "solve/law/law.h"
 
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -116,6 +117,23 @@ static void cut_pieces(dls_sweep *s, const uint8_t *colour, int chunk) {
     s->piece[s->piece_count] = n;
 }
 
+#ifndef NDEBUG
+/* Coupled blocks of two chunks never have one colour: threads visit those of a colour at once. */
+static bool colours_are_apart(const dls_problem *p, int chunk, const uint8_t *colour, dls_workspace *w) {
+    dls_workspace_mark mark = dls_workspace_get_mark(w);
+    int *column = DLS_TAKE(w, int, p->block_count);
+    bool apart = true;
+    for (int c = 0; column && apart && c < p->block_count; c++) {
+        if (colour[c] == DLS_NO_COLOUR) continue;
+        int64_t count = p->op->coupled(p, c, column);
+        for (int64_t k = 0; k < count; k++)
+            apart = apart && (colour[column[k]] != colour[c] || column[k] / chunk == c / chunk);
+    }
+    dls_workspace_release(w, mark);
+    return apart;
+}
+#endif
+
 static bool order_by_colour(dls_sweep *s, int chunk, dls_workspace *w) {
     const dls_problem *p = s->visits.problem;
     uint8_t *colour = DLS_TAKE(w, uint8_t, p->block_count);
@@ -125,8 +143,10 @@ static bool order_by_colour(dls_sweep *s, int chunk, dls_workspace *w) {
         p->op->colour(p, chunk, colour, scratch);
     else
         memset(colour, DLS_NO_COLOUR, (size_t)p->block_count);
+    assert(colours_are_apart(p, chunk, colour, w));
     sort_by_colour(s, colour);
     cut_pieces(s, colour, chunk);
+    assert(s->range_count <= DLS_MAX_COLOURS + 2 && s->piece_count <= p->block_count / chunk + 2);
     return true;
 }
 

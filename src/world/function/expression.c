@@ -13,6 +13,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -161,6 +162,7 @@ static dls_status descend(parser *p) {
 
 /* No text makes more instructions than it has characters, which is the room there is. */
 static void put_number(parser *p, double number) {
+    assert(p->expression->count <= DLS_EXPRESSION_LENGTH); /* an instruction takes a character or more */
     p->expression->program[p->expression->count++] = (dls_instruction){DLS_OP_NUMBER, number};
 }
 
@@ -168,6 +170,7 @@ static void put_number(parser *p, double number) {
 static void put(parser *p, dls_operation operation) {
     dls_expression *e = p->expression;
     int arity = dls_operation_arity(operation);
+    assert(arity <= 3 && e->count >= arity);
     double values[3];
     bool constant = arity > 0;
     for (int k = 0; k < arity; k++) {
@@ -372,9 +375,11 @@ double dls_expression_value(const dls_expression *expression, double t) {
         const dls_instruction *i = &expression->program[k];
         int arity = dls_operation_arity(i->operation);
         end -= arity;
+        assert(end >= stack && end < stack + STACK);
         *end = arity ? dls_operation_value(i->operation, end) : i->operation == DLS_OP_NUMBER ? i->number : t;
         end++;
     }
+    assert(end == stack + 1);
     return stack[0];
 }
 
@@ -384,6 +389,7 @@ dls_jet dls_expression_jet(const dls_expression *expression, double t) {
         const dls_instruction *i = &expression->program[k];
         int arity = dls_operation_arity(i->operation);
         end -= arity;
+        assert(end >= stack && end < stack + STACK);
         *end = arity                           ? dls_operation_jet(i->operation, end)
                : i->operation == DLS_OP_NUMBER ? (dls_jet){.v = i->number, .still = true}
                                                : (dls_jet){.v = t, .d = 1};

@@ -5,6 +5,7 @@
 #include "world/parts.h"
 #include "world/shape/kinds.h"
 
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -149,8 +150,10 @@ dls_status dls_shape_create(const dls_shape_def *def, int dimension, dls_shape *
     vec_copy(s->size, def->size);
     if (dls_shape_table[def->kind].needs & DLS_SHAPE_EDGES) vec_scale(s->size, 0.5, s->size);
     status = create_geometry(def, dimension, s, error);
-    if (!status) s->bound = dls_shape_table[def->kind].bound(s);
-    return status;
+    if (status) return status;
+    s->bound = dls_shape_table[def->kind].bound(s);
+    assert(mat_is_rotation(s->R) && !!s->hull == dls_shape_table[def->kind].corners && s->bound >= 0);
+    return DLS_OK;
 }
 
 void dls_shape_release(dls_shape *s) {
@@ -191,5 +194,6 @@ void dls_shape_mass(const dls_shape *s, double *mass, double *centre, double *in
 }
 
 void dls_shape_box(const dls_shape *s, const double *x, const double *R, double *low, double *high) {
+    assert((unsigned)s->kind < DLS_SHAPE_KINDS);
     dls_shape_table[s->kind].box(s, x, R, low, high);
 }

@@ -2,6 +2,7 @@
 #include "base/memory.h"
 #include "world/parts.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -62,6 +63,7 @@ static void sort_items(tree_item *items, int first, int end) {
 /* Returns the number of the node over items first … end − 1; halving keeps the depth at log₂ of their count.
  */
 static int build(dls_tree *tree, tree_item *items, int first, int end) {
+    assert(first < end);
     int number = tree->node_count++;
     enclose(&tree->node[number], items, first, end);
     if (end - first <= LEAF) {
@@ -98,6 +100,7 @@ dls_tree *dls_tree_create(int corners, const double *vertex, int count, const in
     }
     for (int k = 0; k < count; k++) make_item(corners, vertex, element, k, &items[k]);
     build(tree, items, 0, count);
+    assert(tree->node_count < 2 * count || count == 0);
     for (int k = 0; k < count; k++) tree->element[k] = items[k].element;
     dls_free(items);
     return tree;
