@@ -4,6 +4,7 @@
 #include "world/parts.h"
 #include "world/shape/kinds.h"
 
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -20,6 +21,7 @@ static dls_status check_id(const dls_world *world, dls_body_id id, dls_error *er
 
 const dls_body *dls_world_body(const dls_world *world, dls_body_id id) {
     const dls_body_entry *entry = entry_of(world, id);
+    assert(!entry || entry->kept || (entry->slot >= 0 && entry->slot < world->body_capacity));
     return !entry ? NULL : entry->kept ? &entry->kept->body : &world->bodies[entry->slot];
 }
 

@@ -4,6 +4,7 @@
 #include "base/vector.h"
 #include "world/parts.h"
 
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -115,6 +116,8 @@ dls_status dls_world_reserve_entries(dls_world *w, dls_error *error) {
 
 /* The place of a name, or the free one where it belongs; the capacity is a power of two. */
 static int name_place(const dls_world *w, const char *name) {
+    assert(w->name_capacity > 0 && !(w->name_capacity & (w->name_capacity - 1)));
+    assert(2 * w->name_count <= w->name_capacity); /* or the walk would not end */
     int mask = w->name_capacity - 1, place = (int)(dls_hash_text(name) & (uint64_t)mask);
     while (w->names[place] >= 0 && strcmp(w->entries[w->names[place]].name, name)) place = (place + 1) & mask;
     return place;

@@ -4,6 +4,7 @@
 #include "base/vector.h"
 #include "collide/hull/pair.h"
 
+#include <assert.h>
 #include <math.h>
 
 enum { STORED = 32 }; /* corners and sides of larger faces are computed again where they are needed */
@@ -256,12 +257,15 @@ double dls_hull_clip(const dls_hull_pair *pair, const dls_clip *clip) {
     c.clip = clip;
     c.hull = pair->hull[clip->reference];
     c.other = pair->hull[1 - clip->reference];
+    assert(clip->face >= 0 && clip->face < c.hull->face_count); /* memory was checked before it came here */
+    assert(clip->incident >= 0 && clip->incident < c.other->face_count);
     c.n = c.hull->face_normal + 3 * clip->face;
     c.offset = c.hull->face_offset[clip->face];
     c.epsilon = slack * pair->size;
     c.least = INFINITY;
     c.sides = c.hull->face_start[clip->face + 1] - c.hull->face_start[clip->face];
     c.corners = c.other->face_start[clip->incident + 1] - c.other->face_start[clip->incident];
+    assert(c.sides >= 3 && c.corners >= 3 && vec_is_unit(c.n));
     for (int k = 0; k < c.sides && k < STORED; k++) make_side(&c, k, &c.side[k]);
     bool all = true;
     for (int k = 0; k < c.corners && k < STORED; k++) {

@@ -6,6 +6,7 @@
 #include <delassus/solve.h>
 #include <delassus/world.h>
 
+#include <assert.h>
 #include <float.h>
 #include <limits.h>
 #include <math.h>
@@ -253,6 +254,7 @@ static herr_t transfer(const dls_table *table, int64_t first, int64_t count, voi
 
 bool dls_table_append(dls_table *table, int64_t count, const void *rows) {
     hsize_t extent[2] = {(hsize_t)(table->rows + count), (hsize_t)table->layout->cells[0].width};
+    assert(count >= 0 && table->dataset >= 0);
     if (count == 0) return true;
     if (H5Dset_extent(table->dataset, extent) < 0) return false;
     if (transfer(table, table->rows, count, NULL, rows) < 0) return false;
@@ -261,6 +263,7 @@ bool dls_table_append(dls_table *table, int64_t count, const void *rows) {
 }
 
 bool dls_table_read(const dls_table *table, int64_t first, int64_t count, void *rows) {
+    assert(first >= 0 && count >= 0 && first + count <= table->rows);
     return count == 0 || transfer(table, first, count, rows, NULL) >= 0;
 }
 

@@ -7,6 +7,7 @@
 #include "world/shape/kinds.h"
 #include "world/world.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
@@ -229,6 +230,7 @@ static bool append_states(dls_results_writer *w, const dls_simulation *simulatio
     *count = 0;
     for (int id = 0; id < bodies; id++) {
         if (is_present(&w->world->entries[id], t)) rows[used++] = state_row(w, simulation, id);
+        assert(used <= DLS_BATCH);
         if (used < DLS_BATCH && id < bodies - 1) continue;
         if (!append_columns(w, DLS_TABLE_STATES, end, used, w->rows, sizeof *rows)) return false;
         *count += used;

@@ -5,6 +5,8 @@
 
 #include "base/small.h"
 
+#include <assert.h>
+
 /* Nesterov–Todd scaling of a pair x, z in the interior: V = β(2vvᵀ − J), V²x = z, λ = Vx = V⁻¹z. */
 typedef struct lorentz_scaling {
     double beta;
@@ -62,12 +64,14 @@ static inline void lorentz_product(int m, const double *x, const double *y, doub
 
 /* y with x ∘ y = d, x in the interior. */
 static inline void lorentz_divide(int m, const double *x, const double *d, double *y) {
+    assert(x[0] > 0 && lorentz_determinant(m, x) > 0);
     y[0] = (x[0] * d[0] - small_dot(m - 1, x + 1, d + 1)) / lorentz_determinant(m, x);
     for (int i = 1; i < m; i++) y[i] = (d[i] - y[0] * x[i]) / x[0];
 }
 
 /* The largest t ≤ limit with x + t d in the cone, x in the interior. */
 static inline double lorentz_step(int m, const double *x, const double *d, double limit) {
+    assert(x[0] > 0 && lorentz_determinant(m, x) > 0);
     double a = d[0] * d[0] - small_dot(m - 1, d + 1, d + 1);
     double b = x[0] * d[0] - small_dot(m - 1, x + 1, d + 1), c = lorentz_determinant(m, x);
     double t = limit;

@@ -2,6 +2,8 @@
 #include "solve/law/exact.h"
 #include "solve/law/law.h"
 
+#include <assert.h>
+
 static int exact_data_size(int d) { return d == 3 ? DLS_EXACT_DATA3 : d == 2 ? DLS_EXACT_DATA2 : 0; }
 
 static void exact_prepare(const dls_law_options *options, int d, const double *W, double mu, double *data) {
@@ -15,6 +17,7 @@ static void exact_prepare(const dls_law_options *options, int d, const double *W
 static dls_contact_state exact_solve(const dls_law_options *options, int d, const double *W, double mu,
                                      const double *data, const double *b, double *r) {
     (void)options;
+    assert(d >= 2 && d <= LAW_MAX && mu >= 0);
     if (d == 3) return dls_exact_solve3_prepared(W, mu, data, b, r);
     if (d == 2) return dls_exact_solve2_prepared(W, mu, data, b, r);
     return dls_exact_solve4(W, mu, b, r);

@@ -5,6 +5,7 @@
 #include "base/memory.h"
 #include "base/vector.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -214,6 +215,7 @@ dls_status dls_hull_assemble(int vertex_count, const double *vertex, int face_co
     }
     join_vertices(h);
     weigh_polyhedron(h);
+    assert(h->vertex_start[vertex_count] == corners && h->edge_count == corners / 2);
     *hull = h;
     return DLS_OK;
 }
