@@ -98,21 +98,25 @@ static dls_status take_face(mesh_text *m, const char *at) {
     return status;
 }
 
-static dls_status read_obj(mesh_text *m, const char *text) {
+/* Each line, from its first letter on, goes to take. */
+static dls_status read_lines(mesh_text *m, const char *text,
+                             dls_status (*take)(mesh_text *m, const char *at)) {
     dls_status status = DLS_OK;
     m->line = 0;
-    for (const char *at = text; *at && !status;) {
-        double x[3];
+    for (const char *at = text; *at && !status; at += *at == '\n') {
         m->line++;
         at += strspn(at, " \t\r");
-        if (at[0] == 'v' && (at[1] == ' ' || at[1] == '\t'))
-            status = take_numbers(at + 1, x) ? add_point(m, x) : refuse(m, "a vertex, expected 'v x y z'");
-        else if (at[0] == 'f' && (at[1] == ' ' || at[1] == '\t'))
-            status = take_face(m, at + 1);
+        status = take(m, at);
         at += strcspn(at, "\n");
-        at += *at == '\n';
     }
     return status;
+}
+
+static dls_status take_obj_line(mesh_text *m, const char *at) {
+    double x[3];
+    if ((at[0] != 'v' && at[0] != 'f') || (at[1] != ' ' && at[1] != '\t')) return DLS_OK;
+    if (at[0] == 'f') return take_face(m, at + 1);
+    return take_numbers(at + 1, x) ? add_point(m, x) : refuse(m, "a vertex, expected 'v x y z'");
 }
 
 /* ---- STL: corners repeat, equal ones become one point ---- */
@@ -161,21 +165,17 @@ static dls_status join_corners(mesh_text *m) {
     return status;
 }
 
+static dls_status take_stl_line(mesh_text *m, const char *at) {
+    double x[3];
+    if (!strncmp(at, "vertex", 6))
+        return take_numbers(at + 6, x) ? add_point(m, x) : refuse(m, "a corner, expected 'vertex x y z'");
+    if (!strncmp(at, "endfacet", 8) && m->point_count % 3)
+        return refuse(m, "a facet ends with corners missing, expected three");
+    return DLS_OK;
+}
+
 static dls_status read_stl_text(mesh_text *m, const char *text) {
-    dls_status status = DLS_OK;
-    m->line = 0;
-    for (const char *at = text; *at && !status;) {
-        double x[3];
-        m->line++;
-        at += strspn(at, " \t\r");
-        if (!strncmp(at, "vertex", 6))
-            status =
-                take_numbers(at + 6, x) ? add_point(m, x) : refuse(m, "a corner, expected 'vertex x y z'");
-        else if (!strncmp(at, "endfacet", 8) && m->point_count % 3)
-            status = refuse(m, "a facet ends with corners missing, expected three");
-        at += strcspn(at, "\n");
-        at += *at == '\n';
-    }
+    dls_status status = read_lines(m, text, take_stl_line);
     m->line = 0;
     if (!status && m->point_count % 3) return refuse(m, "the last facet is cut off, expected three corners");
     return status ? status : join_corners(m);
@@ -211,7 +211,7 @@ static dls_status read_any(mesh_text *m, const char *bytes, size_t size) {
     uint32_t facets = 0;
     if (has_ending(m->name, ".obj")) {
         if (memchr(bytes, 0, size)) return refuse(m, "holds a zero byte, expected the text of an OBJ file");
-        return read_obj(m, bytes);
+        return read_lines(m, bytes, take_obj_line);
     }
     if (!has_ending(m->name, ".stl"))
         return refuse(m, "no kind of mesh that is known, expected .obj or .stl");
