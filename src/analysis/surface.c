@@ -167,7 +167,7 @@ static dls_status add_body(const dls_analysis_work *work, int id, double width, 
     double own_u = floor(u / width), own_v = floor(v / width), wide = ceil(r / width);
     double cells = s->dimension == 3 ? (2 * wide + 1) * (2 * wide + 1) : 2 * wide + 1;
     dls_status status =
-        check_cells(s, id, width, fmax(fabs(own_u), fabs(own_v)) + wide, list->count + cells, error);
+        check_cells(s, id, width, hypot(own_u, own_v) + wide, list->count + cells, error); /* NaN stays NaN */
     if (status) return status;
     int64_t own_i = (int64_t)own_u, own_j = (int64_t)own_v, reach = (int64_t)wide,
             reach_j = s->dimension == 3 ? reach : 0;

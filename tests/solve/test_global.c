@@ -106,7 +106,7 @@ static int solved_very_rough(const char *text, int seeds) {
 }
 
 /* μ > 1 defeats every single method now and then, and rounding decides on which problem. Of 60, auto solves
- * all and Newton 57 or 58, with kernels of LAPACK for AVX, AVX2 and AVX-512 alike. */
+ * all and Newton 56 to 58, by LU in different orders of sums. */
 static void very_rough_problems(void **state) {
     (void)state;
     int seeds = scaled(20, 3), count = 3 * seeds;
