@@ -336,21 +336,21 @@ static void add_ground(const standing *s) {
 /* ---- one row for each kind of shape ---- */
 
 static const outline outlines[DLS_SHAPE_KINDS] = {
-    [DLS_DISC] = {add_disc},
-    [DLS_HALF_PLANE] = {add_line, .endless = true},
-    [DLS_CHAIN] = {add_chain},
-    [DLS_POLYGON] = {add_hull},
-    [DLS_DRUM] = {add_ring},
-    [DLS_SPHERE] = {add_disc},
-    [DLS_HALF_SPACE] = {add_ground, .endless = true},
-    [DLS_BOX] = {add_box},
-    [DLS_CAPSULE] = {add_capsule},
-    [DLS_ELLIPSOID] = {add_ellipsoid},
-    [DLS_POLYHEDRON] = {add_hull},
-    [DLS_CYLINDER] = {add_cylinder},
-    [DLS_CYLINDER_INSIDE] = {add_hollow_cylinder},
-    [DLS_BOX_INSIDE] = {add_hollow_box},
-    [DLS_MESH] = {add_mesh},
+    [DLS_DISC] = {.add = add_disc},
+    [DLS_HALF_PLANE] = {.add = add_line, .endless = true},
+    [DLS_CHAIN] = {.add = add_chain},
+    [DLS_POLYGON] = {.add = add_hull},
+    [DLS_DRUM] = {.add = add_ring},
+    [DLS_SPHERE] = {.add = add_disc},
+    [DLS_HALF_SPACE] = {.add = add_ground, .endless = true},
+    [DLS_BOX] = {.add = add_box},
+    [DLS_CAPSULE] = {.add = add_capsule},
+    [DLS_ELLIPSOID] = {.add = add_ellipsoid},
+    [DLS_POLYHEDRON] = {.add = add_hull},
+    [DLS_CYLINDER] = {.add = add_cylinder},
+    [DLS_CYLINDER_INSIDE] = {.add = add_hollow_cylinder},
+    [DLS_BOX_INSIDE] = {.add = add_hollow_box},
+    [DLS_MESH] = {.add = add_mesh},
 };
 
 /* ---- all shapes ---- */
