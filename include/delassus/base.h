@@ -102,6 +102,9 @@ typedef struct dls_field {
     const char *choices; /* of a choice: names separated by '|', in the order of the enum's values */
     const char *unit;    /* SI unit, "1" for pure numbers */
     const char *help;    /* one line */
+    /* Of a name: the index-th row of the table that it is looked for in and a line about it, NULL behind the
+     * last; NULL for any name. */
+    const char *(*row_at)(int index, const char **summary);
 } dls_field;
 
 /* Sets one option from text; the message names the key, the range or the choices, and the nearest key. */

@@ -14,11 +14,12 @@
 extern "C" {
 #endif
 
-typedef enum dls_scheme {
-    DLS_MOREAU_JEAN = 0, /* contacts and forces at the half step, q + h/2 v */
-    DLS_THETA,           /* θ-method on forces and places; contacts at q + h/2 v */
-    DLS_DVI              /* semi-implicit, paper 001: contacts at q, gap/h for all of them, q + h v⁺ */
-} dls_scheme;
+/* The name of the index-th scheme, NULL behind the last; summary, where it is not NULL, gets a line about it.
+ *
+ *     moreau-jean   contacts and forces at the half step, q + h/2 v
+ *     theta         θ-method on forces and places; contacts at q + h/2 v
+ *     dvi           semi-implicit, paper 001: contacts at q, gap/h for all of them, q + h v⁺ */
+DLS_API const char *dls_scheme_at(int index, const char **summary);
 
 /* Which pairs become contacts of a step. */
 typedef enum dls_entering {
@@ -39,8 +40,8 @@ typedef enum dls_operator_choice {
 } dls_operator_choice;
 
 typedef struct dls_simulation_options {
-    dls_scheme scheme;
-    double step; /* h, s */
+    char scheme[DLS_NAME_SIZE]; /* its name */
+    double step;                /* h, s */
     double theta;
     double margin; /* detection margin, m; 0: a twentieth of the smallest moving body, up to all of it where
                       bodies are hit hard */

@@ -88,7 +88,7 @@ typedef struct dls_scene_key {
     const char *key, *type, *unit, *preset, *help;
 } dls_scene_key;
 DLS_API int dls_scene_key_count(void);
-/* preset lives until the next call of the same thread. All is "" where there is no key of that index. */
+/* Its texts live until the next call of the same thread. All are "" where there is no key of that index. */
 DLS_API dls_scene_key dls_scene_key_at(int index);
 /* The groups in the order of their keys, with a sentence or two about each ("" for none); NULL where there is
  * no group of that index. */

@@ -6,9 +6,18 @@
 #include "collide/collide.h"
 #include "problem/problem.h"
 
+/* When forces are taken, and how much they count. */
+typedef struct dls_force_time {
+    double t, weight;
+} dls_force_time;
+
+enum { DLS_FORCE_TIMES = 2 };
+
 /* How contacts enter and what is added to the velocity without impulses. Lengths and speeds in SI. */
 typedef struct dls_assemble_options {
     double t, h;
+    int force_count; /* their impulse is h Σ weight F(t) over these times */
+    dls_force_time forces[DLS_FORCE_TIMES];
     bool closed_only;  /* contacts with gap ≤ 0 alone */
     bool whole_gap;    /* b_n += gap/h for gaps of both signs */
     bool curved;       /* round walls bend within a step */
@@ -58,10 +67,9 @@ typedef struct dls_assembly {
     int inert;        /* contacts left out because nothing that they touch can move */
 } dls_assembly;
 
-/* Begins a step: masses and velocities of all rows as the world stands. forces: a share θ is taken at t + h,
- * the rest at t; θ < 0 takes them at t + h/2. */
-dls_status dls_assemble_bodies(dls_assembly *a, const dls_world *world, double theta,
-                               const dls_assemble_options *options, dls_error *error);
+/* Begins a step: masses and velocities of all rows as the world stands. */
+dls_status dls_assemble_bodies(dls_assembly *a, const dls_world *world, const dls_assemble_options *options,
+                               dls_error *error);
 /* The contact problem of these contacts. */
 dls_status dls_assemble_contacts(dls_assembly *a, const dls_world *world, const dls_contact *contacts,
                                  int count, const dls_assemble_options *options, dls_error *error);

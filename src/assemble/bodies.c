@@ -82,19 +82,21 @@ static void row_mass(const dls_world *world, const dls_body *body, const double 
     for (int k = 0; k < 3; k++) vec_scale(mass->S + 3 * k, body->inertia_root[k], Q + 3 * k);
 }
 
-/* h times the force, and the torque; a body whose rotation is partly locked cannot use the free rotation of
- * the integrator, so that its gyroscopic torque −ω × Jω stands here. */
-static dls_status row_impulse(const dls_world *world, int row, double theta, const dls_assemble_options *o,
-                              double *linear, double *angular, dls_error *error) {
-    double force[2][3], torque[2][3], late = theta < 0 ? 0 : theta;
-    dls_status status =
-        dls_world_force(world, row, theta < 0 ? o->t + o->h / 2 : o->t, force[0], torque[0], error);
-    if (!status && late > 0) status = dls_world_force(world, row, o->t + o->h, force[1], torque[1], error);
-    if (status) return status;
-    for (int k = 0; k < 3; k++) {
-        linear[k] = o->h * (late > 0 ? (1 - late) * force[0][k] + late * force[1][k] : force[0][k]);
-        angular[k] = o->h * (late > 0 ? (1 - late) * torque[0][k] + late * torque[1][k] : torque[0][k]);
+/* h Σ weight F(t), and of the torque; a body whose rotation is partly locked cannot use the free
+ * rotation of the integrator, so that its gyroscopic torque −ω × Jω stands here. */
+static dls_status row_impulse(const dls_world *world, int row, const dls_assemble_options *o, double *linear,
+                              double *angular, dls_error *error) {
+    vec_set(linear, 0, 0, 0);
+    vec_set(angular, 0, 0, 0);
+    for (int i = 0; i < o->force_count; i++) {
+        double force[3], torque[3], weight = o->forces[i].weight;
+        dls_status status = dls_world_force(world, row, o->forces[i].t, force, torque, error);
+        if (status) return status;
+        vec_along(linear, linear, weight, force);
+        vec_along(angular, angular, weight, torque);
     }
+    vec_scale(linear, o->h, linear);
+    vec_scale(angular, o->h, angular);
     const dls_body *body = &world->bodies[row];
     if (world->def.dimension == 3 && body->locked >> 3) {
         const double *w = world->states[row].w;
@@ -132,7 +134,6 @@ typedef struct bodies_work {
     dls_assembly *assembly;
     const dls_world *world;
     const dls_assemble_options *options;
-    double theta;
 } bodies_work;
 
 /* Returns how many rows have a force that is no number. */
@@ -152,7 +153,7 @@ static double bodies_range(void *self, int first, int end) {
         *without = *before;
         if (body->motion == DLS_DRIVEN) servo_mass(world, row, mass, without);
         if (body->motion != DLS_DYNAMIC) continue;
-        if (row_impulse(world, row, work->theta, work->options, linear, angular, NULL)) {
+        if (row_impulse(world, row, work->options, linear, angular, NULL)) {
             failures++;
             continue;
         }
@@ -173,12 +174,12 @@ static dls_status find_failure(const bodies_work *work, dls_error *error) {
     dls_status status = DLS_OK;
     for (int row = 0; row < work->world->body_count && !status; row++)
         if (work->world->bodies[row].motion == DLS_DYNAMIC)
-            status = row_impulse(work->world, row, work->theta, work->options, linear, angular, error);
+            status = row_impulse(work->world, row, work->options, linear, angular, error);
     return status;
 }
 
-dls_status dls_assemble_bodies(dls_assembly *a, const dls_world *world, double theta,
-                               const dls_assemble_options *options, dls_error *error) {
+dls_status dls_assemble_bodies(dls_assembly *a, const dls_world *world, const dls_assemble_options *options,
+                               dls_error *error) {
     dls_workspace *space = a->space;
     int n = world->body_count;
     *a = (dls_assembly){.space = space, .dimension = world->def.dimension, .row_count = n};
@@ -187,7 +188,7 @@ dls_status dls_assemble_bodies(dls_assembly *a, const dls_world *world, double t
     a->before = DLS_TAKE(space, dls_twist, n);
     a->free = DLS_TAKE(space, dls_twist, n);
     if (!a->mass || !a->before || !a->free) return dls_fail_memory(error);
-    bodies_work work = {a, world, options, theta};
+    bodies_work work = {a, world, options};
     return dls_parallel_sum(n, options->threads, bodies_range, &work) > 0 ? find_failure(&work, error)
                                                                           : DLS_OK;
 }

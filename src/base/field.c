@@ -30,6 +30,28 @@ static int choice_index(const char *choices, const char *value) {
     return -1;
 }
 
+const char *dls_field_rows(const dls_field *field, char *text, size_t size) {
+    size_t used = 0;
+    const char *name;
+    *text = '\0';
+    for (int i = 0; used < size && (name = field->row_at(i, NULL)); i++)
+        used += (size_t)snprintf(text + used, size - used, "%s%s", i ? "|" : "", name);
+    return text;
+}
+
+static dls_status check_name(const dls_field *field, const char *value, dls_error *error) {
+    dls_nearest nearest = dls_nearest_begin(value);
+    char list[200], hint[100];
+    const char *name;
+    if (!field->row_at) return DLS_OK;
+    for (int i = 0; (name = field->row_at(i, NULL)); i++) {
+        if (!strcmp(name, value)) return DLS_OK;
+        dls_nearest_offer(&nearest, name);
+    }
+    return dls_fail(error, DLS_ERROR_ARGUMENT, "%s: '%.60s' is not one of %s%s", field->key, value,
+                    dls_field_rows(field, list, sizeof list), dls_nearest_hint(&nearest, hint, sizeof hint));
+}
+
 static dls_status set_number(const dls_field *field, void *member, const char *value, dls_error *error) {
     char *end;
     errno = 0;
@@ -65,6 +87,8 @@ dls_status dls_field_set(const dls_field *fields, int field_count, void *options
             return dls_fail(error, DLS_ERROR_ARGUMENT,
                             "%s: '%.60s' is longer than a name, at most %d letters", key, value,
                             DLS_NAME_SIZE - 1);
+        dls_status status = check_name(field, value, error);
+        if (status) return status;
         memmove(member, value, strlen(value) + 1); /* it may be the member itself */
         return DLS_OK;
     }
@@ -93,6 +117,8 @@ dls_status dls_field_check(const dls_field *fields, int field_count, const void 
         if (field->type == DLS_FIELD_NAME && !memchr(member, 0, DLS_NAME_SIZE))
             return dls_fail(error, DLS_ERROR_ARGUMENT, "%s has no end, expected at most %d letters",
                             field->key, DLS_NAME_SIZE - 1);
+        dls_status status = field->type == DLS_FIELD_NAME ? check_name(field, member, error) : DLS_OK;
+        if (status) return status;
         if (field->type == DLS_FIELD_BOOL || field->type == DLS_FIELD_NAME) continue;
         bool choice = field->type == DLS_FIELD_CHOICE;
         double value = field->type == DLS_FIELD_REAL ? *(const double *)member : *(const int *)member;

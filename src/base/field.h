@@ -6,5 +6,7 @@
 
 /* Whether all numbers and choices lie in their ranges; the message names the first that does not. */
 dls_status dls_field_check(const dls_field *fields, int field_count, const void *options, dls_error *error);
+/* The rows that a name may be, into text as "one|two|three"; returns text. */
+const char *dls_field_rows(const dls_field *field, char *text, size_t text_size);
 
 #endif

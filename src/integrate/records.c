@@ -49,7 +49,7 @@ static dls_status build(const dls_world *world, int count, const dls_contact_rec
                         dls_error *error) {
     dls_assembly assembly = {.space = space};
     dls_assemble_options options = {.t = 0, .h = 0, .threads = 1};
-    dls_status status = dls_assemble_bodies(&assembly, world, -1, &options, error);
+    dls_status status = dls_assemble_bodies(&assembly, world, &options, error);
     if (status) return status;
     dls_block_place *places = DLS_TAKE(space, dls_block_place, count);
     double *mu = DLS_TAKE(space, double, count), *b = DLS_TAKE(space, double, count * 3);
@@ -221,7 +221,6 @@ dls_status dls_simulation_state_read(dls_simulation *s, const void *bytes, size_
     }
     dls_world_memory_use(s->world, memory);
     take_head(s, &head);
-    s->found_count = 0;
-    s->assembly = (dls_assembly){.space = s->assembly.space};
+    dls_simulation_forget(s);
     return dls_simulation_ready(s, head.started != 0, error);
 }

@@ -1,5 +1,5 @@
 /* A simulation: making one, its options, what it can be asked, and its state as bytes. */
-#include "integrate/simulation.h"
+#include "integrate/scheme.h"
 
 #include "base/error.h"
 #include "base/field.h"
@@ -18,14 +18,14 @@ static const double DEFAULT_TOLERANCE = 1e-6;
 
 dls_simulation_options dls_default_simulation_options(void) {
     return (dls_simulation_options){
-        .step = 1e-3, .theta = 0.5, .stabilisation = 0.1, .warm_start = true, .threads = 1};
+        .scheme = "moreau-jean", .step = 1e-3, .theta = 0.5, .stabilisation = 0.1, .warm_start = true, .threads = 1};
 }
 
 #define REAL(member, low, high, unit, help) DLS_REAL(dls_simulation_options, , member, low, high, unit, help)
 
 static const dls_field fields[] = {
-    DLS_CHOICE(dls_simulation_options, , scheme, 3, "moreau-jean|theta|dvi",
-               "moreau-jean (half step), theta, or dvi (semi-implicit with gap/h)"),
+    {"scheme", DLS_FIELD_NAME, offsetof(dls_simulation_options, scheme), 0, 0, NULL, "1",
+     "where contacts are found and how bodies move on", dls_scheme_at},
     REAL(step, 1e-300, 1e300, "s", "length of a step, h"),
     REAL(theta, 0.5, 1, "1", "of the theta scheme: 1/2 is second order, 1 is implicit Euler"),
     REAL(margin, 0, 1e300, "m",
@@ -40,7 +40,7 @@ static const dls_field fields[] = {
     REAL(reference_velocity, 0, 1e300, "m/s",
          "v_ref of the judge; 0: |g| h, without gravity h · largest force / mean mass"),
     {"operator", DLS_FIELD_CHOICE, offsetof(dls_simulation_options, op), 0, 2, "auto|stored|matrix-free", "1",
-     "whether W is stored"},
+     "whether W is stored", NULL},
     DLS_BOOL(dls_simulation_options, , warm_start, "start from the impulses of the step before"),
     DLS_INT(dls_simulation_options, , threads, 1, 1024, "results have the same bits for any number"),
 };
@@ -61,16 +61,6 @@ void dls_simulation_solver_defaults(const dls_solver *solver, void *options) {
     stop->min_iterations = 1;
 }
 
-static dls_status check_law(const dls_solver *solver, const unsigned char *options, dls_error *error) {
-    for (int k = 0; k < solver->field_count; k++) {
-        const dls_field *field = &solver->fields[k];
-        const char *name = (const char *)options + field->offset;
-        if (field->type != DLS_FIELD_NAME || strcmp(field->key, "law") != 0) continue;
-        if (!dls_law_find(name)) return dls_fail(error, DLS_ERROR_ARGUMENT, "no law '%.60s'", name);
-    }
-    return DLS_OK;
-}
-
 dls_status dls_simulation_set_solver(dls_simulation *s, const dls_solver *solver, const void *options,
                                      dls_error *error) {
     dls_error_clear(error);
@@ -84,7 +74,6 @@ dls_status dls_simulation_set_solver(dls_simulation *s, const dls_solver *solver
     else
         dls_simulation_solver_defaults(solver, copy);
     status = dls_field_check(solver->fields, solver->field_count, copy, error);
-    if (!status) status = check_law(solver, copy, error);
     if (status) return status;
     dls_solver_hold(solver);
     dls_solver_drop(s->solver);
@@ -117,11 +106,13 @@ dls_status dls_simulation_create(dls_world *world, const dls_simulation_options 
     if (!s) return dls_fail_memory(error);
     s->world = world;
     s->options = *options;
+    s->scheme = dls_scheme_find(options->scheme);
     s->summary.worst_held = NAN;
     s->collider = dls_collider_create();
     s->assembly.space = dls_workspace_create();
     status = s->collider && s->assembly.space ? set_default_solver(s, error) : dls_fail_memory(error);
     if (!status) status = dls_simulation_settle(s, error);
+    if (!status && s->scheme->begin) status = s->scheme->begin(s, error);
     if (status)
         dls_simulation_destroy(s);
     else
@@ -132,9 +123,11 @@ dls_status dls_simulation_create(dls_world *world, const dls_simulation_options 
 void dls_simulation_destroy(dls_simulation *s) {
     if (!s) return;
     dls_solver_drop(s->solver);
+    if (s->memory) s->scheme->end(s);
     dls_collider_destroy(s->collider);
     dls_workspace_destroy(s->assembly.space);
     dls_free(s->kept);
+    dls_free(s->kept_memory);
     dls_free(s->found);
     dls_free(s);
 }
@@ -154,6 +147,12 @@ dls_status dls_simulation_set_step(dls_simulation *s, double h, dls_error *error
 
 /* ---- questions ---- */
 
+double dls_reference_velocity(const dls_world *world, const dls_simulation_options *o, double t) {
+    double fall = vec_norm(world->def.gravity) * o->step;
+    if (o->reference_velocity > 0) return o->reference_velocity;
+    return fall > 0 ? fall : o->step * dls_world_push(world, t + o->step / 2);
+}
+
 const dls_world *dls_simulation_world(const dls_simulation *s) { return s->world; }
 double dls_simulation_time(const dls_simulation *s) { return s->t; }
 int64_t dls_simulation_steps(const dls_simulation *s) { return s->step; }
@@ -164,7 +163,7 @@ const double *dls_simulation_impulses(const dls_simulation *s) { return s->assem
 
 size_t dls_simulation_memory(const dls_simulation *s) {
     return sizeof *s + dls_collider_bytes(s->collider) + dls_workspace_bytes(s->assembly.space) +
-           (size_t)s->row_capacity * (sizeof *s->kept + sizeof *s->found);
+           (size_t)s->row_capacity * (sizeof *s->kept + sizeof *s->found) + s->kept_capacity;
 }
 
 uint64_t dls_simulation_hash(const dls_simulation *s) {

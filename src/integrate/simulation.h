@@ -8,14 +8,21 @@
 
 #include <stdalign.h>
 
+typedef struct dls_scheme dls_scheme;
+
 struct dls_simulation {
     dls_world *world;
     dls_simulation_options options;
+    const dls_scheme *scheme;
+    void *memory; /* the scheme's, NULL where it keeps nothing between steps */
     const dls_solver *solver;
     alignas(16) unsigned char solver_options[DLS_MAX_OPTIONS_SIZE];
     dls_collider *collider;
     dls_assembly assembly; /* of the last step; collisions and the solver have the rest of its space */
     dls_body_state *kept;  /* states at the beginning of the step */
+    double kept_jump;
+    void *kept_memory; /* what the scheme kept then, as bytes */
+    size_t kept_size, kept_capacity;
     dls_pose *found;       /* where rows stood when the contacts were found */
     int row_capacity;
     int found_count; /* rows in found: 0 before the first step */
@@ -39,6 +46,10 @@ dls_status dls_simulation_settle(dls_simulation *simulation, dls_error *error);
 dls_status dls_simulation_reserve(dls_simulation *simulation, int rows, dls_error *error);
 /* Room for all rows, and the detection margin; what they depend on has changed. */
 dls_status dls_simulation_ready(dls_simulation *simulation, bool started, dls_error *error);
+/* The last step's problem and its contacts end: they speak of rows that may be other bodies' by now. */
+void dls_simulation_forget(dls_simulation *simulation);
+/* Contacts where the rows stand, which is noted; what the last step left in the space ends there. */
+dls_status dls_simulation_find_contacts(dls_simulation *simulation, dls_error *error);
 
 /* ---- flight: bodies move on their own ---- */
 

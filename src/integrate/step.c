@@ -1,22 +1,13 @@
-/* One step:  place bodies → contacts → u = W r + b → solve, judge → v⁺ = v_free + M⁻¹ Hᵀ r → move. */
+/* What a step has whatever its scheme:  bodies come and go → drives → the scheme advances → energies, sums.
+ * One that fails leaves all as it was. */
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/parallel.h"
-#include "base/vector.h"
-#include "integrate/simulation.h"
-#include "solve/solve.h"
+#include "integrate/scheme.h"
 
 #include <assert.h>
 #include <math.h>
 #include <string.h>
-
-enum {
-    STORED_BELOW = 0,      /* contacts up to which W is stored when the choice is ours */
-    THREADED_BLOCKS = 4096 /* contacts from which the solver has all threads */
-};
-
-/* Of the detection margin, in radii of the smallest moving body. */
-static const double LEAST_MARGIN = 0.05, MOST_MARGIN = 1;
 
 /* ---- before ---- */
 
@@ -53,15 +44,18 @@ dls_status dls_simulation_ready(dls_simulation *s, bool started, dls_error *erro
     return dls_simulation_reserve(s, s->world->body_count, error);
 }
 
+void dls_simulation_forget(dls_simulation *s) {
+    s->assembly = (dls_assembly){.space = s->assembly.space};
+    s->found_count = 0;
+}
+
 /* Bodies come and go; their energy is no one's gain or loss. */
 dls_status dls_simulation_settle(dls_simulation *s, dls_error *error) {
     double kinetic, potential;
     bool changed;
     dls_status status = dls_world_settle(s->world, s->t, &changed, error);
     if (status || (s->started && !changed)) return status;
-    /* contacts of the last step speak of rows that may be other bodies' by now */
-    s->assembly = (dls_assembly){.space = s->assembly.space};
-    s->found_count = 0;
+    dls_simulation_forget(s);
     status = dls_simulation_ready(s, true, error);
     if (status) return status;
     dls_energy_now(s->world, s->options.threads, &kinetic, &potential);
@@ -71,175 +65,35 @@ dls_status dls_simulation_settle(dls_simulation *s, dls_error *error) {
     return DLS_OK;
 }
 
-double dls_reference_velocity(const dls_world *world, const dls_simulation_options *o, double t) {
-    double fall = vec_norm(world->def.gravity) * o->step;
-    if (o->reference_velocity > 0) return o->reference_velocity;
-    return fall > 0 ? fall : o->step * dls_world_push(world, t + o->step / 2);
-}
-
-static dls_assemble_options assemble_options(const dls_simulation *s) {
-    const dls_simulation_options *o = &s->options;
-    double fall = vec_norm(s->world->def.gravity) * o->step;
-    return (dls_assemble_options){
-        .t = s->t,
-        .h = o->step,
-        .closed_only = o->entering == DLS_ENTER_CLOSED,
-        .whole_gap = o->scheme == DLS_DVI,
-        .curved = o->scheme == DLS_MOREAU_JEAN && o->entering != DLS_ENTER_CLOSED,
-        .share = o->stabilisation,
-        .most_speed = o->stabilisation_speed > 0 ? o->stabilisation_speed : fall,
-        .formal = o->restitution == DLS_RESTITUTION_FORMAL,
-        .rest_speed = o->rest_speed > 0 ? o->rest_speed : fall,
-        .reference_velocity = dls_reference_velocity(s->world, o, s->t),
-        .stored = o->op == DLS_OPERATOR_STORED ||
-                  (o->op == DLS_OPERATOR_AUTO && dls_collider_count(s->collider) <= STORED_BELOW),
-        .warm_start = o->warm_start,
-        .threads = o->threads};
-}
-
-/* ---- the stations of a step ---- */
-
-/* No sum of steps: times do not drift. */
-static double end_of_step(const dls_simulation *s) {
-    return s->rebased_t + s->options.step * (double)(s->step + 1 - s->rebased_step);
-}
-
-static double largest_speed(const dls_simulation *s) {
-    double most = 0;
-    for (int row = 0; row < s->world->body_count; row++)
-        if (s->world->bodies[row].motion == DLS_DYNAMIC) most = fmax(most, vec_norm(s->world->states[row].v));
-    return most;
-}
-
-/* A body that is hit within the step goes on with a speed that its places before do not show: contacts are
- * looked for as far away as the fastest body gets, or one that was hit as hard as in the step before. */
-static double detection_margin(const dls_simulation *s) {
-    double least = LEAST_MARGIN * s->smallest, most = MOST_MARGIN * s->smallest;
-    if (s->options.margin > 0) return s->options.margin;
-    return fmin(fmax(s->options.step * fmax(s->jump, largest_speed(s)), least), most);
-}
-
-static double largest_jump(const dls_simulation *s) {
-    double most = 0;
-    for (int row = 0; row < s->world->body_count; row++)
-        most = fmax(most, vec_distance(s->world->states[row].v, s->assembly.free[row].v));
-    return most;
-}
-
-/* What the last step left in the space ends here. */
-static dls_status find_contacts(dls_simulation *s, dls_error *error) {
-    dls_workspace *space = s->assembly.space;
-    dls_collide_options options = {detection_margin(s), s->options.step, s->options.threads, space};
-    s->assembly = (dls_assembly){.space = space};
-    dls_workspace_release(space, (dls_workspace_mark){0, 0});
-    s->found_count = s->world->body_count;
-    for (int row = 0; row < s->found_count; row++) {
-        memcpy(s->found[row].x, s->world->states[row].x, sizeof s->found[row].x);
-        memcpy(s->found[row].q, s->world->states[row].q, sizeof s->found[row].q);
+/* States, and what the scheme keeps, as they are when the step begins. */
+static dls_status keep(dls_simulation *s, dls_error *error) {
+    assert(s->world->body_count <= s->row_capacity);
+    size_t bytes = sizeof *s->kept * (size_t)s->world->body_count;
+    if (bytes) memcpy(s->kept, s->world->states, bytes);
+    s->kept_jump = s->jump;
+    if (!s->scheme->state_size) return DLS_OK;
+    s->kept_size = s->scheme->state_size(s);
+    if (s->kept_size > s->kept_capacity) {
+        void *room = dls_alloc(s->kept_size + s->kept_size / 4, 1);
+        if (!room) return dls_fail_memory(error);
+        dls_free(s->kept_memory);
+        s->kept_memory = room;
+        s->kept_capacity = s->kept_size + s->kept_size / 4;
     }
-    return dls_collider_update(s->collider, s->world, &options, error);
-}
-
-static dls_status assemble(dls_simulation *s, dls_error *error) {
-    dls_assemble_options options = assemble_options(s);
-    double theta = s->options.scheme == DLS_THETA ? s->options.theta : s->options.scheme == DLS_DVI ? 0 : -1;
-    dls_status status = dls_assemble_bodies(&s->assembly, s->world, theta, &options, error);
-    if (status) return status;
-    return dls_assemble_contacts(&s->assembly, s->world, dls_collider_contacts(s->collider),
-                                 dls_collider_count(s->collider), &options, error);
-}
-
-/* On few contacts threads wait longer for each other than they work; the bits are the same. */
-static int solver_threads(const dls_simulation *s) {
-    return s->assembly.block_count < THREADED_BLOCKS ? 1 : s->options.threads;
-}
-
-static dls_status solve(dls_simulation *s, dls_step_report *report, dls_error *error) {
-    dls_assembly *a = &s->assembly;
-    dls_stop_options *stop = (dls_stop_options *)s->solver_options;
-    stop->threads = solver_threads(s);
-    report->outcome = DLS_CONVERGED;
-    report->certified = true;
-    report->held = dls_problem_reference_velocity(a->problem) > 0 ? 0 : (double)NAN;
-    if (a->block_count == 0) return DLS_OK;
-    dls_solve_info info;
-    dls_status status =
-        dls_solve_step(a->problem, s->solver, s->solver_options, a->r, a->u, a->space, &info, error);
-    if (status) return status;
-    report->outcome = info.outcome;
-    report->residual = info.measures.residual;
-    report->max_error = info.measures.max_error;
-    report->held = info.measures.held;
-    report->iterations = info.iterations;
-    report->certified = report->residual <= stop->tolerance && !(report->held > DLS_HELD_LIMIT);
+    s->scheme->state_write(s, s->kept_memory);
     return DLS_OK;
 }
 
-typedef struct memory_work {
-    const dls_assembly *assembly;
-    dls_contact *contacts;
-} memory_work;
-
-/* The first block whose contact is not before c. */
-static int first_block(const dls_assembly *a, int c) {
-    int low = 0, high = a->block_count;
-    while (low < high) {
-        int middle = low + (high - low) / 2;
-        if (a->contact_of[middle] < c)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+/* As if the step had not begun. */
+static void put_back(dls_simulation *s) {
+    size_t bytes = sizeof *s->kept * (size_t)s->world->body_count;
+    if (bytes) memcpy(s->world->states, s->kept, bytes);
+    s->jump = s->kept_jump;
+    dls_simulation_forget(s);
+    if (s->scheme->state_read) s->scheme->state_read(s, s->world, s->kept_memory, s->kept_size, NULL);
 }
 
-/* Returns the deepest penetration. */
-static double remember_range(void *self, int first, int end) {
-    const memory_work *work = self;
-    const dls_assembly *a = work->assembly;
-    int d = a->dimension, block = first_block(a, first);
-    double penetration = 0;
-    for (int i = first; i < end; i++) {
-        dls_contact *c = &work->contacts[i];
-        vec_set(c->impulse, 0, 0, 0);
-        c->closed = c->at.gap <= 0;
-        if (-c->at.gap > penetration) penetration = -c->at.gap;
-        if (block == a->block_count || a->contact_of[block] != i) continue;
-        assert(block < a->block_count && (block == 0 || a->contact_of[block - 1] < i));
-        const double *r = a->r + (int64_t)block++ * d;
-        double frame[9];
-        dls_contact_frame(c->at.normal, frame);
-        for (int k = 0; k < d; k++) vec_along(c->impulse, c->impulse, r[k], frame + 3 * k);
-        c->closed = c->closed || r[0] > 0;
-    }
-    return penetration;
-}
-
-/* How many blocks carry load. */
-static double active_range(void *self, int first, int end) {
-    const dls_assembly *a = self;
-    int active = 0;
-    for (int i = first; i < end; i++) active += a->r[(int64_t)i * a->dimension] > 0;
-    return active;
-}
-
-/* Impulses back to the contacts, in world axes: the warm start of the next step. */
-static void remember(dls_simulation *s, dls_step_report *report) {
-    dls_assembly *a = &s->assembly;
-    memory_work work = {a, dls_collider_contacts(s->collider)};
-    report->contacts = dls_collider_count(s->collider);
-    report->penetration = dls_parallel_max(report->contacts, s->options.threads, remember_range, &work);
-    report->active = (int)dls_parallel_sum(a->block_count, s->options.threads, active_range, a);
-}
-
-static void move_on(dls_simulation *s) {
-    const dls_simulation_options *o = &s->options;
-    if (o->scheme == DLS_THETA)
-        dls_fly_theta(s->world, s->kept, o->step, o->theta, o->threads);
-    else
-        dls_fly(s->world, o->scheme == DLS_DVI ? o->step : o->step / 2, o->threads);
-    dls_world_drive_finish(s->world, end_of_step(s));
-}
+/* ---- after ---- */
 
 static bool is_nowhere(const dls_body_state *state) {
     double sum = fabs(state->q[3]); /* a NaN anywhere makes it NaN */
@@ -263,45 +117,6 @@ static dls_status check_finite(dls_simulation *s, dls_error *error) {
                     s->world->bodies[row].id, DLS_FARTHEST, s->t);
 }
 
-/* ---- the step ---- */
-
-/* Of this step: forces in its middle, which is that of the assembly and of energies, and where the scheme has
- * them at its ends. */
-static dls_status ask_callbacks(const dls_simulation *s, dls_error *error) {
-    double t = s->t, h = s->options.step, end = end_of_step(s);
-    dls_asked_times times = {.end = end,
-                             .middle = end - h / 2,
-                             .force = {t + h / 2, end - h / 2, t, t + h},
-                             .force_count = s->options.scheme == DLS_MOREAU_JEAN ? 2 : 4};
-    return dls_world_ask(s->world, &times, error);
-}
-
-static dls_status advance(dls_simulation *s, dls_step_report *report, dls_error *error) {
-    const dls_simulation_options *o = &s->options;
-    double began = dls_clock_wall();
-    dls_status status = ask_callbacks(s, error);
-    if (!status) status = dls_world_drive(s->world, end_of_step(s), o->step, error);
-    if (status) return status;
-    if (o->scheme != DLS_DVI) dls_fly(s->world, o->step / 2, o->threads);
-    status = find_contacts(s, error);
-    double found = dls_clock_wall();
-    if (!status) status = assemble(s, error);
-    double assembled = dls_clock_wall();
-    if (!status) status = solve(s, report, error);
-    double solved = dls_clock_wall();
-    if (!status) status = dls_assemble_apply(&s->assembly, s->world, o->threads, error);
-    if (status) return status;
-    s->jump = largest_jump(s);
-    remember(s, report);
-    move_on(s);
-    report->seconds_collide = found - began;
-    report->seconds_assemble = assembled - found;
-    report->seconds_solve = solved - assembled;
-    status = check_finite(s, error);
-    if (status) dls_world_drive_undo(s->world);
-    return status;
-}
-
 static void add_up(dls_simulation *s, const dls_step_report *report) {
     dls_run_summary *sum = &s->summary;
     sum->steps++;
@@ -318,6 +133,38 @@ static void add_up(dls_simulation *s, const dls_step_report *report) {
     sum->seconds += report->seconds;
 }
 
+/* ---- the step ---- */
+
+/* No sum of steps: times do not drift. */
+static double end_of_step(const dls_simulation *s) {
+    return s->rebased_t + s->options.step * (double)(s->step + 1 - s->rebased_step);
+}
+
+/* Forces in the middle of the step, where their size and their work are measured, and where the scheme takes
+ * them. */
+static dls_status ask_callbacks(const dls_simulation *s, const dls_step_plan *plan, dls_error *error) {
+    double h = s->options.step, end = end_of_step(s);
+    dls_asked_times times = {.end = end,
+                             .middle = end - h / 2,
+                             .force = {s->t + h / 2, end - h / 2},
+                             .force_count = 2 + plan->force_count};
+    for (int k = 0; k < plan->force_count; k++) times.force[2 + k] = dls_plan_force(s, plan, k).t;
+    return dls_world_ask(s->world, &times, error);
+}
+
+static dls_status advance(dls_simulation *s, dls_step_report *report, dls_error *error) {
+    dls_step_plan plan = s->scheme->plan(s);
+    double end = end_of_step(s);
+    dls_status status = ask_callbacks(s, &plan, error);
+    if (!status) status = dls_world_drive(s->world, end, s->options.step, error);
+    if (!status) status = s->scheme->advance(s, &plan, report, error);
+    if (status) return status;
+    dls_world_drive_finish(s->world, end);
+    status = check_finite(s, error);
+    if (status) dls_world_drive_undo(s->world);
+    return status;
+}
+
 dls_status dls_simulation_step(dls_simulation *s, dls_step_report *report, dls_error *error) {
     dls_step_report ignored;
     dls_error_clear(error);
@@ -326,15 +173,11 @@ dls_status dls_simulation_step(dls_simulation *s, dls_step_report *report, dls_e
     *report = (dls_step_report){.step = s->step};
     double began = dls_clock_wall();
     dls_status status = dls_simulation_settle(s, error);
+    if (!status) status = keep(s, error);
     if (status) return status;
-    assert(s->world->body_count <= s->row_capacity);
-    size_t bytes = sizeof *s->kept * (size_t)s->world->body_count;
-    if (bytes) memcpy(s->kept, s->world->states, bytes);
     status = advance(s, report, error);
-    if (status) { /* as if the step had not begun */
-        if (bytes) memcpy(s->world->states, s->kept, bytes);
-        s->assembly = (dls_assembly){.space = s->assembly.space};
-        s->found_count = 0;
+    if (status) {
+        put_back(s);
         return status;
     }
     assert(end_of_step(s) > s->t);

@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "base/vector.h"
+#include "integrate/scheme.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -133,7 +134,8 @@ dls_status dls_doubt_scheme(dls_reader *reader, const dls_node *integrator,
                             const dls_simulation_options *options) {
     const dls_node *node = integrator ? dls_node_find(integrator, "scheme") : NULL;
     int count = dls_world_material_count(reader->world);
-    if (!node || options->scheme != DLS_DVI || options->entering == DLS_ENTER_CLOSED) return DLS_OK;
+    if (!node || !dls_scheme_find(options->scheme)->whole_gap || options->entering == DLS_ENTER_CLOSED)
+        return DLS_OK;
     for (int a = 0; a < count; a++)
         for (int b = a; b < count; b++) {
             dls_pair_def pair;
@@ -143,9 +145,9 @@ dls_status dls_doubt_scheme(dls_reader *reader, const dls_node *integrator,
             if (dls_world_material(reader->world, b, &second, NULL)) continue;
             return doubt(
                 reader, node,
-                "e_n is %g of materials '%.60s' and '%.60s', which has no effect: dvi brings bodies to "
+                "e_n is %g of materials '%.60s' and '%.60s', which has no effect: %s brings bodies to "
                 "touch and no contact that is open bounces; 'entering: closed' lets them bounce",
-                pair.e_n, first.name, second.name);
+                pair.e_n, first.name, second.name, options->scheme);
         }
     return DLS_OK;
 }

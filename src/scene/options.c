@@ -21,14 +21,14 @@ dls_run_options dls_default_run_options(void) {
 #define AT(member) offsetof(dls_run_options, member)
 
 static const dls_field run_fields[] = {
-    {"until", DLS_FIELD_REAL, AT(until), 0, 1e12, NULL, "s", "time at which the run ends"},
+    {"until", DLS_FIELD_REAL, AT(until), 0, 1e12, NULL, "s", "time at which the run ends", NULL},
     {"output_interval", DLS_FIELD_REAL, AT(output_interval), 0, 1e12, NULL, "s",
-     "time between recorded states; 0: every step"},
+     "time between recorded states; 0: every step", NULL},
     {"output_contacts", DLS_FIELD_BOOL, AT(output_contacts), 0, 1, NULL, "1",
-     "record contacts and their forces with the states"},
+     "record contacts and their forces with the states", NULL},
     {"checkpoint_interval", DLS_FIELD_REAL, AT(checkpoint_interval), 0, 1e12, NULL, "s",
-     "wall time between checkpoints; 0: only at the end and when interrupted"},
-    {"strict", DLS_FIELD_BOOL, AT(strict), 0, 1, NULL, "1", "stop at the first step that is not certified"},
+     "wall time between checkpoints; 0: only at the end and when interrupted", NULL},
+    {"strict", DLS_FIELD_BOOL, AT(strict), 0, 1, NULL, "1", "stop at the first step that is not certified", NULL},
 };
 
 const dls_field *dls_run_fields(int *count) {
@@ -118,9 +118,16 @@ void dls_scene_options_default(dls_scene_options *options) {
     dls_simulation_solver_defaults(options->solver, options->solver_options.bytes);
 }
 
+/* In the words of the reference; text gets the rows that a name may be. */
+static const char *field_type(const dls_field *field, char *text, size_t size) {
+    static const char *const types[] = {"whole number", "number", "yes or no", NULL, "name"};
+    if (field->row_at) return dls_field_rows(field, text, size);
+    return field->type == DLS_FIELD_CHOICE ? field->choices : types[field->type];
+}
+
 /* Numbers may be expressions here too; texts go to the field as they are. */
 static dls_status set_field(dls_reader *reader, const dls_node *node, const dls_field *field, void *options) {
-    char number[40];
+    char number[40], rows[200];
     const char *text = node->text;
     dls_error inner = {0};
     if (field->type == DLS_FIELD_REAL || field->type == DLS_FIELD_INT) {
@@ -132,9 +139,7 @@ static dls_status set_field(dls_reader *reader, const dls_node *node, const dls_
         text = number;
     } else if (node->kind != DLS_NODE_SCALAR) {
         return dls_node_fail(node, reader->error, "%s is %s, expected %s", node->key, dls_node_noun(node),
-                             field->type == DLS_FIELD_BOOL     ? "yes or no"
-                             : field->type == DLS_FIELD_CHOICE ? field->choices
-                                                               : "a name");
+                             field_type(field, rows, sizeof rows));
     }
     if (!dls_field_set(field, 1, options, field->key, text, &inner)) return DLS_OK;
     const char *said = inner.message; /* it begins with the field's own key */
@@ -201,16 +206,6 @@ static dls_status read_solver_name(dls_reader *reader, const dls_node *node, dls
     return DLS_OK;
 }
 
-/* A law that does not exist is found here, not in the first step. */
-static dls_status check_law(dls_reader *reader, const dls_node *node) {
-    char hint[100];
-    if (strcmp(node->key, "law") != 0 || dls_law_find(node->text)) return DLS_OK;
-    dls_nearest nearest = dls_nearest_begin(node->text);
-    for (int i = 0; i < dls_law_count(); i++) dls_nearest_offer(&nearest, dls_law_at(i)->name);
-    return dls_node_fail(node, reader->error, "no law '%.60s'%s", node->text,
-                         dls_nearest_hint(&nearest, hint, sizeof hint));
-}
-
 dls_status dls_read_solver(dls_reader *reader, const dls_node *map, dls_scene_options *options) {
     dls_status status = expect_map(reader, map);
     if (!status) status = read_solver_name(reader, dls_node_find(map, "name"), options);
@@ -228,25 +223,30 @@ dls_status dls_read_solver(dls_reader *reader, const dls_node *map, dls_scene_op
         snprintf(known, sizeof known, "'delassus solvers %.40s' lists all", solver->name);
         if (!field) return refuse_key(reader, child, &nearest, noun, known);
         status = set_field(reader, child, field, options->solver_options.bytes);
-        if (!status) status = check_law(reader, child);
     }
     return status;
 }
 
 /* ---- the reference ---- */
 
-static const char *field_type(const dls_field *field) {
-    static const char *const types[] = {"whole number", "number", "yes or no", NULL, "name"};
-    return field->type == DLS_FIELD_CHOICE ? field->choices : types[field->type];
+/* What a field means, and each row that it may name: "…: one (about it), two (about it)". */
+static const char *field_help(const dls_field *field, char *text, size_t size) {
+    if (!field->row_at) return field->help;
+    size_t used = (size_t)snprintf(text, size, "%s", field->help);
+    const char *name, *about = "";
+    for (int i = 0; used < size && (name = field->row_at(i, &about)); i++)
+        used += (size_t)snprintf(text + used, size - used, "%s%s (%s)", i ? ", " : ": ", name, about);
+    return text;
 }
 
 static void describe_field(const dls_field *field, const void *options, dls_scene_key *key, char *preset,
                            size_t preset_size) {
+    static _Thread_local char type[200], help[500];
     dls_field_print(field, options, preset, preset_size);
-    key->type = field_type(field);
+    key->type = field_type(field, type, sizeof type);
     key->unit = strcmp(field->unit, "1") ? field->unit : "";
     key->preset = preset;
-    key->help = field->help;
+    key->help = field_help(field, help, sizeof help);
 }
 
 bool dls_option_key_at(const char *group, int index, dls_scene_key *key, char *preset, size_t preset_size) {

@@ -6,13 +6,13 @@
 
 /* A field named like its member; path leads from type to the struct that holds the member, with its dot. */
 #define DLS_REAL(type, path, member, low, high, unit, help)                                                  \
-    { #member, DLS_FIELD_REAL, offsetof(type, path member), low, high, NULL, unit, help }
+    { #member, DLS_FIELD_REAL, offsetof(type, path member), low, high, NULL, unit, help, NULL }
 #define DLS_INT(type, path, member, low, high, help)                                                         \
-    { #member, DLS_FIELD_INT, offsetof(type, path member), low, high, NULL, "1", help }
+    { #member, DLS_FIELD_INT, offsetof(type, path member), low, high, NULL, "1", help, NULL }
 #define DLS_BOOL(type, path, member, help)                                                                   \
-    { #member, DLS_FIELD_BOOL, offsetof(type, path member), 0, 1, NULL, "1", help }
+    { #member, DLS_FIELD_BOOL, offsetof(type, path member), 0, 1, NULL, "1", help, NULL }
 #define DLS_CHOICE(type, path, member, count, choices, help)                                                 \
-    { #member, DLS_FIELD_CHOICE, offsetof(type, path member), 0, (count)-1, choices, "1", help }
+    { #member, DLS_FIELD_CHOICE, offsetof(type, path member), 0, (count)-1, choices, "1", help, NULL }
 
 #define DLS_LAW_FIELDS(type, path)                                                                           \
     DLS_REAL(type, path, rho_scale, 1e-6, 1e6, "1",                                                          \

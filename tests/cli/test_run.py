@@ -345,7 +345,7 @@ def test_solver_and_settings():
     facts = run_json("run", "drum.yaml", "-o", "options.h5", "--until", "1e-2", "--solver", "nlgs+tolerance=1e-2")
     assert facts["tolerance"] == 1e-2
     refuses("run", "drum.yaml", "--solver", "ngls", words=["--solver ngls: no solver 'ngls', did you mean 'nlgs'?"])
-    refuses("run", "drum.yaml", "--solver", "nlgs:none", words=["no law 'none'"])
+    refuses("run", "drum.yaml", "--solver", "nlgs:none", words=["law: 'none' is not one of sbp|"])
     refuses("run", "drum.yaml", "--solver", "nlgs+relaxatio=1", words=["--solver nlgs+relaxatio=1: ", "relaxation"])
     refuses("run", "drum.yaml", "--solver", "n" * 2000, words=["--solver"])
     refuses("run", "drum.yaml", "--set", "time.stpe=1", words=["stpe", "step"])

@@ -20,7 +20,7 @@ static stage throw_sphere(dls_body_id *id) {
     stage_add_floor(&s, 0);
     *id = stage_add(&s, &def);
     dls_simulation_options o = dls_default_simulation_options();
-    o.scheme = DLS_DVI, o.step = 0.01;
+    strcpy(o.scheme, "dvi"), o.step = 0.01;
     stage_start(&s, &o, 1e-12);
     return s;
 }

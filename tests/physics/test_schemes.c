@@ -6,9 +6,9 @@
 
 static const double G = 9.81;
 
-static dls_simulation_options scheme_of(dls_scheme scheme, double theta, double h) {
+static dls_simulation_options scheme_of(const char *scheme, double theta, double h) {
     dls_simulation_options o = dls_default_simulation_options();
-    o.scheme = scheme, o.theta = theta, o.step = h;
+    strcpy(o.scheme, scheme), o.theta = theta, o.step = h;
     return o;
 }
 
@@ -22,7 +22,7 @@ static dls_function *expression(const char *text) {
 /* ---- order ---- */
 
 /* x″ = cos t from rest: x(1) = 1 − cos 1; and the same of an angle. */
-static double error_of(dls_scheme scheme, double theta, double h, bool turns) {
+static double error_of(const char *scheme, double theta, double h, bool turns) {
     stage s = stage_open(3, 0, 0, 0, 0);
     dls_shape_def ball = stage_ball(3, 0.1);
     dls_body_def def = dls_default_body_def();
@@ -41,9 +41,9 @@ static double error_of(dls_scheme scheme, double theta, double h, bool turns) {
 static void test_order(void **state) {
     (void)state;
     const struct {
-        dls_scheme scheme;
+        const char *scheme;
         double theta, ratio;
-    } rows[] = {{DLS_MOREAU_JEAN, 0.5, 4}, {DLS_THETA, 0.5, 4}, {DLS_THETA, 1, 2}, {DLS_DVI, 0.5, 2}};
+    } rows[] = {{"moreau-jean", 0.5, 4}, {"theta", 0.5, 4}, {"theta", 1, 2}, {"dvi", 0.5, 2}};
     for (int k = 0; k < 8; k++) {
         double coarse = error_of(rows[k / 2].scheme, rows[k / 2].theta, 0.02, k % 2);
         double fine = error_of(rows[k / 2].scheme, rows[k / 2].theta, 0.01, k % 2);
@@ -54,12 +54,12 @@ static void test_order(void **state) {
 /* A free top of three moments tumbles in every scheme, and its angular momentum stays where it was. */
 static void test_free_top(void **state) {
     (void)state;
-    for (int scheme = DLS_MOREAU_JEAN; scheme <= DLS_DVI; scheme++) {
+    for (int scheme = 0; dls_scheme_at(scheme, NULL); scheme++) {
         stage s = stage_open(3, 0, 0, 0, 0);
         dls_shape_def box = dls_default_shape_def(DLS_BOX);
         box.size[0] = 0.3, box.size[1] = 0.2, box.size[2] = 0.1;
         dls_body_id id = stage_add_shape(&s, DLS_DYNAMIC, &box, NULL, NULL, (double[3]){0.1, 5, 0.2});
-        dls_simulation_options o = scheme_of((dls_scheme)scheme, 0.5, 1e-3);
+        dls_simulation_options o = scheme_of(dls_scheme_at(scheme, NULL), 0.5, 1e-3);
         stage_start(&s, &o, 0);
         dls_body_mass mass = stage_mass(&s, id);
         dls_body_state before = stage_state(&s, id), now;
@@ -81,7 +81,7 @@ static void test_free_top(void **state) {
 
 /* A ball dropped from H reaches e² H, e⁴ H, …; a step errs by h v in where it bounces and by g h in how fast.
  */
-static void bounce(dls_scheme scheme, double e) {
+static void bounce(const char *scheme, double e) {
     const double H = 1, h = 1e-4, radius = 0.1;
     stage s = stage_open(3, G, 0.3, e, 0);
     dls_shape_def ball = stage_ball(3, radius);
@@ -103,13 +103,13 @@ static void bounce(dls_scheme scheme, double e) {
 
 static void test_bounce_heights(void **state) {
     (void)state;
-    bounce(DLS_MOREAU_JEAN, 0.8);
-    bounce(DLS_THETA, 0.8);
-    bounce(DLS_MOREAU_JEAN, 1);
+    bounce("moreau-jean", 0.8);
+    bounce("theta", 0.8);
+    bounce("moreau-jean", 1);
 }
 
 /* Bounces end: e = 0.5 from 1 m is at rest at t₀ (1 + e)/(1 − e), and stays there. */
-static void come_to_rest(dls_scheme scheme, dls_entering entering, double depth) {
+static void come_to_rest(const char *scheme, dls_entering entering, double depth) {
     const double h = 1e-3, radius = 0.1, t0 = sqrt(2 / G), e = 0.5;
     stage s = stage_open(3, G, 0.3, e, 0);
     dls_shape_def ball = stage_ball(3, radius);
@@ -131,9 +131,9 @@ static void come_to_rest(dls_scheme scheme, dls_entering entering, double depth)
 
 static void test_bounces_end(void **state) {
     (void)state;
-    come_to_rest(DLS_MOREAU_JEAN, DLS_ENTER_MARGIN, 1e-6);
-    come_to_rest(DLS_THETA, DLS_ENTER_MARGIN, 1e-6);
-    come_to_rest(DLS_MOREAU_JEAN, DLS_ENTER_CLOSED, 1e-4);
+    come_to_rest("moreau-jean", DLS_ENTER_MARGIN, 1e-6);
+    come_to_rest("theta", DLS_ENTER_MARGIN, 1e-6);
+    come_to_rest("moreau-jean", DLS_ENTER_CLOSED, 1e-4);
 }
 
 /* Papers 002 and 003: open gaps are not known, so a step may sink by h v/2, and no force acts before. */
@@ -146,7 +146,7 @@ static void test_entering_closed(void **state) {
         stage_add_floor(&s, 0);
         dls_body_id id = stage_add_shape(&s, DLS_DYNAMIC, &ball, (double[3]){0, 0, radius + 2.2e-3},
                                          (double[3]){0, 0, -v}, NULL);
-        dls_simulation_options o = scheme_of(DLS_MOREAU_JEAN, 0.5, h);
+        dls_simulation_options o = scheme_of("moreau-jean", 0.5, h);
         o.entering = closed ? DLS_ENTER_CLOSED : DLS_ENTER_MARGIN;
         o.stabilisation = 0, o.reference_velocity = 1, o.rest_speed = 1e-6;
         stage_start(&s, &o, 1e-12);
@@ -173,7 +173,7 @@ static void exchange_spin(int dimension, double e_t) {
     int axis = dimension == 3 ? 1 : 2;
     spin[axis] = dimension == 3 ? -w : w;
     dls_body_id id = stage_add_shape(&s, DLS_DYNAMIC, &ball, x, v, spin);
-    dls_simulation_options o = scheme_of(DLS_MOREAU_JEAN, 0.5, h);
+    dls_simulation_options o = scheme_of("moreau-jean", 0.5, h);
     o.rest_speed = 1e-6, o.reference_velocity = 1;
     stage_start(&s, &o, 1e-13);
     stage_run(&s, 50);
@@ -198,7 +198,7 @@ static void test_spin_exchange(void **state) {
 /* ---- energy ---- */
 
 /* Balls that fall into a box with friction and restitution: all energy is accounted for, and none appears. */
-static void account(dls_scheme scheme, double e, double per_joule) {
+static void account(const char *scheme, double e, double per_joule) {
     stage s = stage_open(3, G, 0.4, e, 0);
     dls_shape_def box = dls_default_shape_def(DLS_BOX_INSIDE), ball = stage_ball(3, 0.05);
     box.size[0] = box.size[1] = 0.4, box.size[2] = 2;
@@ -222,9 +222,9 @@ static void account(dls_scheme scheme, double e, double per_joule) {
 
 static void test_energy_is_accounted_for(void **state) {
     (void)state;
-    account(DLS_MOREAU_JEAN, 0, 1e-11);
-    account(DLS_MOREAU_JEAN, 0.6, 1e-11);
-    account(DLS_THETA, 0.6, 1e-11);
+    account("moreau-jean", 0, 1e-11);
+    account("moreau-jean", 0.6, 1e-11);
+    account("theta", 0.6, 1e-11);
 }
 
 /* ---- certificates ---- */
@@ -237,7 +237,7 @@ static dls_step_report hundred_sweeps(double tolerance) {
     stage_add_floor(&s, 0);
     for (int k = 0; k < 8; k++)
         stage_add_shape(&s, DLS_DYNAMIC, &ball, (double[3]){0, 0, 0.1 + 0.2 * k}, NULL, NULL);
-    dls_simulation_options o = scheme_of(DLS_MOREAU_JEAN, 0.5, 1e-3);
+    dls_simulation_options o = scheme_of("moreau-jean", 0.5, 1e-3);
     stage_start(&s, &o, 0);
     dls_nlgs_options sweeps = dls_default_nlgs_options();
     sweeps.stop.tolerance = tolerance, sweeps.stop.max_iterations = 100;

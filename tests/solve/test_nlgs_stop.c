@@ -413,7 +413,7 @@ static dls_status constant_solve(const dls_problem *p, const void *options, doub
 static void a_solver_of_the_user(void **state) {
     (void)state;
     static const dls_field fields[] = {
-        {"value", DLS_FIELD_REAL, offsetof(constant_options, value), 0, 10, NULL, "N s", "of every impulse"}};
+        {"value", DLS_FIELD_REAL, offsetof(constant_options, value), 0, 10, NULL, "N s", "of every impulse", NULL}};
     dls_solver solver = {.name = "constant",
                          .summary = "no solver",
                          .options_size = sizeof(constant_options),
@@ -561,8 +561,8 @@ static void bad_options(void **state) {
         {rho_negative, "rho is -1"},
         {scale_0, "rho_scale is 0"},
         {newton_0, "local_iterations is 0"},
-        {law_unknown, "no law 'friction'"},
-        {law_empty, "no law"},
+        {law_unknown, "law: 'friction' is not one of sbp|"},
+        {law_empty, "law: '' is not one of sbp|"},
         {law_endless, "law has no end"},
     };
     dls_problem *p = small_packing();

@@ -186,11 +186,11 @@ typedef struct settings {
 } settings;
 
 static const dls_field table[] = {
-    {"count", DLS_FIELD_INT, offsetof(settings, count), -5, 2147483647, NULL, "1", "a count"},
-    {"size", DLS_FIELD_REAL, offsetof(settings, size), -1e300, 1e300, NULL, "m", "a size"},
-    {"loud", DLS_FIELD_BOOL, offsetof(settings, loud), 0, 1, NULL, "1", "a switch"},
-    {"colour", DLS_FIELD_CHOICE, offsetof(settings, colour), 0, 2, "red|green|blue", "1", "a choice"},
-    {"name", DLS_FIELD_NAME, offsetof(settings, name), 0, 0, NULL, "1", "a name"},
+    {"count", DLS_FIELD_INT, offsetof(settings, count), -5, 2147483647, NULL, "1", "a count", NULL},
+    {"size", DLS_FIELD_REAL, offsetof(settings, size), -1e300, 1e300, NULL, "m", "a size", NULL},
+    {"loud", DLS_FIELD_BOOL, offsetof(settings, loud), 0, 1, NULL, "1", "a switch", NULL},
+    {"colour", DLS_FIELD_CHOICE, offsetof(settings, colour), 0, 2, "red|green|blue", "1", "a choice", NULL},
+    {"name", DLS_FIELD_NAME, offsetof(settings, name), 0, 0, NULL, "1", "a name", NULL},
 };
 enum { TABLE = sizeof table / sizeof *table };
 

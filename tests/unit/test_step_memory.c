@@ -5,12 +5,13 @@
 
 #include <delassus/delassus.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { SIDE = 5, LAYERS = 5, STEPS = 200 };
 
 typedef struct variant {
     const char *name;
-    dls_scheme scheme;
+    const char *scheme;
     dls_operator_choice op;
     int threads;
     double period; /* m; 0: walls */
@@ -18,13 +19,13 @@ typedef struct variant {
 } variant;
 
 static const variant variants[] = {
-    {"half step", DLS_MOREAU_JEAN, DLS_OPERATOR_BODIES, 1, 0, "nlgs"},
-    {"half step, two threads", DLS_MOREAU_JEAN, DLS_OPERATOR_BODIES, 2, 0, "nlgs"},
-    {"stored", DLS_MOREAU_JEAN, DLS_OPERATOR_STORED, 1, 0, "nlgs"},
-    {"theta", DLS_THETA, DLS_OPERATOR_AUTO, 1, 0, "nlgs"},
-    {"dvi", DLS_DVI, DLS_OPERATOR_AUTO, 1, 0, "nlgs"},
-    {"periodic", DLS_MOREAU_JEAN, DLS_OPERATOR_AUTO, 1, 11, "nlgs"},
-    {"gradients", DLS_MOREAU_JEAN, DLS_OPERATOR_AUTO, 1, 0, "apgd"},
+    {"half step", "moreau-jean", DLS_OPERATOR_BODIES, 1, 0, "nlgs"},
+    {"half step, two threads", "moreau-jean", DLS_OPERATOR_BODIES, 2, 0, "nlgs"},
+    {"stored", "moreau-jean", DLS_OPERATOR_STORED, 1, 0, "nlgs"},
+    {"theta", "theta", DLS_OPERATOR_AUTO, 1, 0, "nlgs"},
+    {"dvi", "dvi", DLS_OPERATOR_AUTO, 1, 0, "nlgs"},
+    {"periodic", "moreau-jean", DLS_OPERATOR_AUTO, 1, 11, "nlgs"},
+    {"gradients", "moreau-jean", DLS_OPERATOR_AUTO, 1, 0, "apgd"},
 };
 
 static void add_body(dls_world *world, dls_motion motion, const dls_shape_def *shape, const dls_pose *pose) {
@@ -69,7 +70,7 @@ static dls_simulation *make_simulation(dls_world *world, const variant *v) {
         dls_stop_options stop;
         char bytes[DLS_MAX_OPTIONS_SIZE];
     } solver;
-    options.scheme = v->scheme;
+    strcpy(options.scheme, v->scheme);
     options.op = v->op;
     options.threads = v->threads;
     options.step = 0.01;

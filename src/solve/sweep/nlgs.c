@@ -290,10 +290,16 @@ dls_nlgs_options dls_default_nlgs_options(void) {
 
 static void defaults(void *options) { *(dls_nlgs_options *)options = dls_default_nlgs_options(); }
 
+static const char *law_at(int index, const char **summary) {
+    const dls_law *law = dls_law_at(index);
+    if (law && summary) *summary = law->summary;
+    return law ? law->name : NULL;
+}
+
 static const dls_field fields[] = {
     DLS_STOP_FIELDS(dls_nlgs_options),
     {"law", DLS_FIELD_NAME, offsetof(dls_nlgs_options, law), 0, 0, NULL, "1",
-     "local law, see the table of laws"},
+     "local law, see the table of laws", law_at},
     DLS_LAW_FIELDS(dls_nlgs_options, local.),
     DLS_CHOICE(dls_nlgs_options, , order, 4, "auto|natural|random|coloured",
                "order of visits; auto: natural for small problems, coloured for large ones"),

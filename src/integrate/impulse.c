@@ -1,0 +1,165 @@
+/* The step of impulse schemes:
+ *
+ *     q_m = q + contacts_at · h v,   u = W r + b at q_m,   solve, judge,   v⁺ = v_free + M⁻¹ Hᵀ r,   move. */
+#include "base/error.h"
+#include "base/parallel.h"
+#include "base/vector.h"
+#include "integrate/scheme.h"
+#include "solve/solve.h"
+
+#include <assert.h>
+#include <math.h>
+#include <string.h>
+
+enum {
+    STORED_BELOW = 0,      /* contacts up to which W is stored when the choice is ours */
+    THREADED_BLOCKS = 4096 /* contacts from which the solver has all threads */
+};
+
+/* ---- u = W r + b ---- */
+
+static dls_assemble_options assemble_options(const dls_simulation *s, const dls_step_plan *plan) {
+    const dls_simulation_options *o = &s->options;
+    double fall = vec_norm(s->world->def.gravity) * o->step;
+    return (dls_assemble_options){
+        .t = s->t,
+        .h = o->step,
+        .force_count = plan->force_count,
+        .forces = {dls_plan_force(s, plan, 0), dls_plan_force(s, plan, 1)},
+        .closed_only = o->entering == DLS_ENTER_CLOSED,
+        .whole_gap = s->scheme->whole_gap,
+        .curved = s->scheme->curved && o->entering != DLS_ENTER_CLOSED,
+        .share = o->stabilisation,
+        .most_speed = o->stabilisation_speed > 0 ? o->stabilisation_speed : fall,
+        .formal = o->restitution == DLS_RESTITUTION_FORMAL,
+        .rest_speed = o->rest_speed > 0 ? o->rest_speed : fall,
+        .reference_velocity = dls_reference_velocity(s->world, o, s->t),
+        .stored = o->op == DLS_OPERATOR_STORED ||
+                  (o->op == DLS_OPERATOR_AUTO && dls_collider_count(s->collider) <= STORED_BELOW),
+        .warm_start = o->warm_start,
+        .threads = o->threads};
+}
+
+static dls_status assemble(dls_simulation *s, const dls_step_plan *plan, dls_error *error) {
+    dls_assemble_options options = assemble_options(s, plan);
+    dls_status status = dls_assemble_bodies(&s->assembly, s->world, &options, error);
+    if (status) return status;
+    return dls_assemble_contacts(&s->assembly, s->world, dls_collider_contacts(s->collider),
+                                 dls_collider_count(s->collider), &options, error);
+}
+
+/* On few contacts threads wait longer for each other than they work; the bits are the same. */
+static int solver_threads(const dls_simulation *s) {
+    return s->assembly.block_count < THREADED_BLOCKS ? 1 : s->options.threads;
+}
+
+static dls_status solve(dls_simulation *s, dls_step_report *report, dls_error *error) {
+    dls_assembly *a = &s->assembly;
+    dls_stop_options *stop = (dls_stop_options *)s->solver_options;
+    stop->threads = solver_threads(s);
+    report->outcome = DLS_CONVERGED;
+    report->certified = true;
+    report->held = dls_problem_reference_velocity(a->problem) > 0 ? 0 : (double)NAN;
+    if (a->block_count == 0) return DLS_OK;
+    dls_solve_info info;
+    dls_status status =
+        dls_solve_step(a->problem, s->solver, s->solver_options, a->r, a->u, a->space, &info, error);
+    if (status) return status;
+    report->outcome = info.outcome;
+    report->residual = info.measures.residual;
+    report->max_error = info.measures.max_error;
+    report->held = info.measures.held;
+    report->iterations = info.iterations;
+    report->certified = report->residual <= stop->tolerance && !(report->held > DLS_HELD_LIMIT);
+    return DLS_OK;
+}
+
+/* ---- r ---- */
+
+typedef struct memory_work {
+    const dls_assembly *assembly;
+    dls_contact *contacts;
+} memory_work;
+
+/* The first block whose contact is not before c. */
+static int first_block(const dls_assembly *a, int c) {
+    int low = 0, high = a->block_count;
+    while (low < high) {
+        int middle = low + (high - low) / 2;
+        if (a->contact_of[middle] < c)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* Returns the deepest penetration. */
+static double remember_range(void *self, int first, int end) {
+    const memory_work *work = self;
+    const dls_assembly *a = work->assembly;
+    int d = a->dimension, block = first_block(a, first);
+    double penetration = 0;
+    for (int i = first; i < end; i++) {
+        dls_contact *c = &work->contacts[i];
+        vec_set(c->impulse, 0, 0, 0);
+        c->closed = c->at.gap <= 0;
+        if (-c->at.gap > penetration) penetration = -c->at.gap;
+        if (block == a->block_count || a->contact_of[block] != i) continue;
+        assert(block < a->block_count && (block == 0 || a->contact_of[block - 1] < i));
+        const double *r = a->r + (int64_t)block++ * d;
+        double frame[9];
+        dls_contact_frame(c->at.normal, frame);
+        for (int k = 0; k < d; k++) vec_along(c->impulse, c->impulse, r[k], frame + 3 * k);
+        c->closed = c->closed || r[0] > 0;
+    }
+    return penetration;
+}
+
+/* How many blocks carry load. */
+static double active_range(void *self, int first, int end) {
+    const dls_assembly *a = self;
+    int active = 0;
+    for (int i = first; i < end; i++) active += a->r[(int64_t)i * a->dimension] > 0;
+    return active;
+}
+
+/* Impulses back to the contacts, in world axes: the warm start of the next step. */
+static void remember(dls_simulation *s, dls_step_report *report) {
+    dls_assembly *a = &s->assembly;
+    memory_work work = {a, dls_collider_contacts(s->collider)};
+    report->contacts = dls_collider_count(s->collider);
+    report->penetration = dls_parallel_max(report->contacts, s->options.threads, remember_range, &work);
+    report->active = (int)dls_parallel_sum(a->block_count, s->options.threads, active_range, a);
+}
+
+static double largest_jump(const dls_simulation *s) {
+    double most = 0;
+    for (int row = 0; row < s->world->body_count; row++)
+        most = fmax(most, vec_distance(s->world->states[row].v, s->assembly.free[row].v));
+    return most;
+}
+
+/* ---- the step ---- */
+
+dls_status dls_impulse_advance(dls_simulation *s, const dls_step_plan *plan, dls_step_report *report,
+                               dls_error *error) {
+    const dls_simulation_options *o = &s->options;
+    double began = dls_clock_wall();
+    if (plan->contacts_at > 0) dls_fly(s->world, plan->contacts_at * o->step, o->threads);
+    dls_status status = dls_simulation_find_contacts(s, error);
+    double found = dls_clock_wall();
+    if (!status) status = assemble(s, plan, error);
+    double assembled = dls_clock_wall();
+    if (!status) status = solve(s, report, error);
+    double solved = dls_clock_wall();
+    if (!status) status = dls_assemble_apply(&s->assembly, s->world, o->threads, error);
+    if (status) return status;
+    s->jump = largest_jump(s);
+    remember(s, report);
+    s->scheme->move(s, plan);
+    report->seconds_collide = found - began;
+    report->seconds_assemble = assembled - found;
+    report->seconds_solve = solved - assembled;
+    return DLS_OK;
+}
