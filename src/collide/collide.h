@@ -111,11 +111,13 @@ size_t dls_collider_bytes(const dls_collider *collider); /* held */
 /* Impulses, kept for warm starts, by a factor. */
 void dls_collider_scale_impulses(dls_collider *collider, double factor);
 
-/* Everything that later steps depend on, as bytes for a checkpoint. size: what write needs. What cannot be
- * read leaves the collider as it was; of the world its rows and periods are asked. */
+/* Everything that later steps depend on, as bytes for a checkpoint. size: what write needs. Reading has two
+ * parts: open checks the bytes and makes room, and leaves what the collider remembers as it was; use, of the
+ * same bytes, cannot fail. Of the world its rows and periods are asked. */
 size_t dls_collider_memory_size(const dls_collider *collider);
 void dls_collider_memory_write(const dls_collider *collider, void *bytes);
-dls_status dls_collider_memory_read(dls_collider *collider, const dls_world *world, const void *bytes,
+dls_status dls_collider_memory_open(dls_collider *collider, const dls_world *world, const void *bytes,
                                     size_t size, dls_error *error);
+void dls_collider_memory_use(dls_collider *collider, const void *bytes, size_t size);
 
 #endif

@@ -179,7 +179,7 @@ static void get(const char *from, void *to, int64_t count, size_t size) {
     if (count) memcpy(to, from, (size_t)count * size);
 }
 
-dls_status dls_collider_memory_read(dls_collider *c, const dls_world *world, const void *bytes, size_t size,
+dls_status dls_collider_memory_open(dls_collider *c, const dls_world *world, const void *bytes, size_t size,
                                     dls_error *error) {
     view v;
     if (!open_view(&v, bytes, size))
@@ -191,11 +191,17 @@ dls_status dls_collider_memory_read(dls_collider *c, const dls_world *world, con
     if (!reserve_past(&c->past, h->past) || !reserve_kept(&c->past_kept, h->kept) ||
         !reserve_points(&c->past_points, h->points))
         return dls_fail_memory(error);
+    return DLS_OK;
+}
+
+void dls_collider_memory_use(dls_collider *c, const void *bytes, size_t size) {
+    view v;
+    if (!open_view(&v, bytes, size)) return;
+    const header *h = &v.head;
     get(v.past, c->past.item, h->past, sizeof(dls_past_contact));
     get(v.kept, c->past_kept.item, h->kept, sizeof(dls_kept_pair));
     get(v.points, c->past_points.item, h->points, sizeof(dls_contact_point));
     c->past.count = (int)h->past, c->past_kept.count = (int)h->kept, c->past_points.count = (int)h->points;
     c->contacts.count = c->kept.count = 0;
     c->retired = true;
-    return DLS_OK;
 }

@@ -26,11 +26,11 @@ static dls_step_plan plan_moreau_jean(const dls_simulation *s) {
 }
 
 static const dls_scheme row_moreau_jean = {.name = "moreau-jean",
-                                       .summary = "all at the half step, q + h/2 v",
-                                       .curved = true,
-                                       .plan = plan_moreau_jean,
-                                       .move = dls_move_rest,
-                                       .advance = dls_impulse_advance};
+                                           .summary = "all at the half step, q + h/2 v",
+                                           .curved = true,
+                                           .plan = plan_moreau_jean,
+                                           .move = dls_move_rest,
+                                           .advance = dls_impulse_advance};
 
 static dls_step_plan plan_theta(const dls_simulation *s) {
     double theta = s->options.theta;
@@ -49,10 +49,10 @@ static void move_theta(dls_simulation *s, const dls_step_plan *plan) {
 }
 
 static const dls_scheme row_theta = {.name = "theta",
-                                 .summary = "shares 1 − θ and θ of the step's two ends",
-                                 .plan = plan_theta,
-                                 .move = move_theta,
-                                 .advance = dls_impulse_advance};
+                                     .summary = "shares 1 − θ and θ of the step's two ends",
+                                     .plan = plan_theta,
+                                     .move = move_theta,
+                                     .advance = dls_impulse_advance};
 
 static dls_step_plan plan_dvi(const dls_simulation *s) {
     (void)s;
@@ -65,11 +65,11 @@ static dls_step_plan plan_dvi(const dls_simulation *s) {
 }
 
 static const dls_scheme row_dvi = {.name = "dvi",
-                               .summary = "semi-implicit with gap/h, contacts at q",
-                               .whole_gap = true,
-                               .plan = plan_dvi,
-                               .move = dls_move_rest,
-                               .advance = dls_impulse_advance};
+                                   .summary = "semi-implicit with gap/h, contacts at q",
+                                   .whole_gap = true,
+                                   .plan = plan_dvi,
+                                   .move = dls_move_rest,
+                                   .advance = dls_impulse_advance};
 
 /* ---- the table ---- */
 
@@ -102,10 +102,11 @@ dls_status dls_scheme_register(const dls_scheme *scheme, dls_error *error) {
     if (!scheme || !scheme->name || !scheme->name[0] || strlen(scheme->name) >= DLS_NAME_SIZE)
         return dls_fail(error, DLS_ERROR_ARGUMENT, "a scheme needs a name of at most %d letters",
                         DLS_NAME_SIZE - 1);
-    bool keeps = scheme->begin || scheme->end || scheme->state_size || scheme->state_write || scheme->state_read;
+    bool keeps =
+        scheme->begin || scheme->end || scheme->state_size || scheme->state_write || scheme->state_read;
     if (!scheme->summary || !scheme->plan || !scheme->move || !scheme->advance ||
-        (keeps && !(scheme->begin && scheme->end && scheme->state_size && scheme->state_write &&
-                    scheme->state_read)))
+        (keeps &&
+         !(scheme->begin && scheme->end && scheme->state_size && scheme->state_write && scheme->state_read)))
         return dls_fail(error, DLS_ERROR_ARGUMENT,
                         "scheme '%s': a summary, plan, move and advance are needed, and all or none of the "
                         "functions of what it keeps",

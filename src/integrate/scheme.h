@@ -13,7 +13,8 @@ typedef struct dls_step_plan {
     struct {
         double at, weight;
     } forces[DLS_FORCE_TIMES];
-    double damping, stiffness; /* c_D, c_K of a solid: A = M + c_D h D + c_K h² K, its forces at q + c_D h v */
+    /* c_D, c_K of a solid: A = M + c_D h D + c_K h² K, its forces at q + c_D h v */
+    double damping, stiffness;
 } dls_step_plan;
 
 struct dls_scheme {

@@ -17,8 +17,12 @@ static const double DEFAULT_TOLERANCE = 1e-6;
 /* ---- options ---- */
 
 dls_simulation_options dls_default_simulation_options(void) {
-    return (dls_simulation_options){
-        .scheme = "moreau-jean", .step = 1e-3, .theta = 0.5, .stabilisation = 0.1, .warm_start = true, .threads = 1};
+    return (dls_simulation_options){.scheme = "moreau-jean",
+                                    .step = 1e-3,
+                                    .theta = 0.5,
+                                    .stabilisation = 0.1,
+                                    .warm_start = true,
+                                    .threads = 1};
 }
 
 #define REAL(member, low, high, unit, help) DLS_REAL(dls_simulation_options, , member, low, high, unit, help)

@@ -23,7 +23,7 @@ struct dls_simulation {
     double kept_jump;
     void *kept_memory; /* what the scheme kept then, as bytes */
     size_t kept_size, kept_capacity;
-    dls_pose *found;       /* where rows stood when the contacts were found */
+    dls_pose *found; /* where rows stood when the contacts were found */
     int row_capacity;
     int found_count; /* rows in found: 0 before the first step */
     double t;

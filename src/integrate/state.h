@@ -4,7 +4,7 @@
 
 #include <delassus/integrate.h>
 
-/* Its step and its time, once all that stands before its parts makes sense. */
+/* Its step and its time, once its sections are all there and the simulation's own makes sense. */
 dls_status dls_simulation_state_peek(const void *bytes, size_t size, int64_t *step, double *t,
                                      dls_error *error);
 

@@ -5,8 +5,8 @@
 #include "base/memory.h"
 #include "base/vector.h"
 #include "collide/collide.h"
-#include "world/shape/kinds.h"
 #include "integrate/scheme.h"
+#include "world/shape/kinds.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -63,7 +63,8 @@ static void check_contacts(dls_check *c, dls_collider *collider) {
         dls_check_warn(c, "overlap at the start: %d pairs of bodies in all, the deepest %.3g m", pairs,
                        -worst->at.gap);
     const dls_simulation_options *o = dls_scene_simulation_options(c->scene);
-    if (pairs > 0 && c->g == 0 && !dls_scheme_find(o->scheme)->whole_gap && o->stabilisation > 0 && o->stabilisation_speed == 0)
+    if (pairs > 0 && c->g == 0 && !dls_scheme_find(o->scheme)->whole_gap && o->stabilisation > 0 &&
+        o->stabilisation_speed == 0)
         dls_check_warn(
             c, "overlaps stay: without gravity integrator.stabilisation_speed = 0 takes nothing back, give "
                "it a speed");

@@ -28,7 +28,8 @@ static const dls_field run_fields[] = {
      "record contacts and their forces with the states", NULL},
     {"checkpoint_interval", DLS_FIELD_REAL, AT(checkpoint_interval), 0, 1e12, NULL, "s",
      "wall time between checkpoints; 0: only at the end and when interrupted", NULL},
-    {"strict", DLS_FIELD_BOOL, AT(strict), 0, 1, NULL, "1", "stop at the first step that is not certified", NULL},
+    {"strict", DLS_FIELD_BOOL, AT(strict), 0, 1, NULL, "1", "stop at the first step that is not certified",
+     NULL},
 };
 
 const dls_field *dls_run_fields(int *count) {

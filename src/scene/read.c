@@ -319,7 +319,8 @@ dls_field dls_row_field(const dls_row *row) {
     dls_field_type type = row->type == DLS_ROW_FLAG     ? DLS_FIELD_BOOL
                           : row->type == DLS_ROW_CHOICE ? DLS_FIELD_CHOICE
                                                         : DLS_FIELD_REAL;
-    return (dls_field){row->key, type, row->offset, -INFINITY, INFINITY, row->choices, row->unit, row->help};
+    return (dls_field){row->key,     type,      row->offset, -INFINITY, INFINITY,
+                       row->choices, row->unit, row->help,   NULL};
 }
 
 static dls_status read_word(dls_reader *reader, const dls_node *node, const dls_row *row, void *target) {

@@ -74,6 +74,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     return 0;
 }
 
+/* Sections of the state that reach beyond its end end with it. */
+static void mend_sections(uint8_t *state, uint64_t size) {
+    enum { MAGIC = 8, SECTION = 32, AT_SIZE = 24 };
+    for (uint64_t at = MAGIC; at + SECTION <= size;) {
+        uint64_t left = size - at - SECTION, length = checkpoint_number(state + at + AT_SIZE);
+        if (length > left) memcpy(state + at + AT_SIZE, &left, sizeof left);
+        at += SECTION + (length > left ? left : length);
+    }
+}
+
 /* No mutation would hit the checksum by chance. */
 size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t room, unsigned seed) {
     size = LLVMFuzzerMutate(data, size, room);
@@ -82,6 +92,7 @@ size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t room, unsigned
         uint64_t used = 104;
         for (int k = 0; k < 5; k++) used += checkpoint_number(data + 48 + 8 * k);
         if (used <= size) memcpy(data + 88, &(uint64_t){size - used}, 8);
+        if (used >= 104 && used <= size && data[8] == 3) mend_sections(data + used - 8, size - used);
     }
     checkpoint_seal(data, size);
     return size;

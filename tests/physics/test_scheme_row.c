@@ -6,7 +6,7 @@
 #include "support/near.h"
 #include "support/test.h"
 
-#include <delassus/scene.h>
+#include <delassus/run.h>
 
 #include <math.h>
 #include <stdio.h>
@@ -119,8 +119,7 @@ static void test_names(void **state) {
     half.name = "half", half.state_read = NULL;
     expect(dls_scheme_register(&half, &error), &error, "all or none of the functions of what it keeps");
     dls_scheme_unregister(&sampled);
-    dls_status status =
-        dls_scene_read_text(text, strlen(text), "incline", ".", 1, settings, &scene, &error);
+    dls_status status = dls_scene_read_text(text, strlen(text), "incline", ".", 1, settings, &scene, &error);
     expect(status, &error, "'sampled' is not one of moreau-jean|theta|dvi");
     assert_int_equal(dls_scheme_register(&sampled, &error), DLS_OK);
 }
@@ -151,6 +150,69 @@ static void test_incline(void **state) {
         dls_simulation_destroy(simulation);
         dls_scene_destroy(scene);
     }
+}
+
+static bool stop_at_step(const dls_step_report *report, const dls_simulation *simulation, void *user) {
+    (void)simulation;
+    return report->step != *(const int64_t *)user;
+}
+
+static uint64_t run_template(const char *name, const char *scheme, const char *results, bool resume,
+                             int64_t last) {
+    const char *settings[] = {scheme, "time.until=0.2"};
+    dls_scene *scene = read_template(name, 2, settings);
+    dls_run_def def = {.results = results, .resume = resume, .callback = stop_at_step, .user = &last};
+    dls_run_summary summary;
+    dls_run_end end;
+    uint64_t hash = 0;
+    OK(dls_run_scene(scene, &def, &end, &summary, &hash, error));
+    assert_int_equal(summary.steps, summary.certified);
+    assert_true(summary.contacts > 0);
+    dls_scene_destroy(scene);
+    return hash;
+}
+
+/* Results, checkpoint and resuming as of any other: stopped in the middle, it goes on with the same bits. */
+static void test_resumes(void **state) {
+    (void)state;
+    static const char *const names[] = {"incline", "newton-cradle", "stack"};
+    static const char mine[] = "integrator.scheme=sampled", theirs[] = "integrator.scheme=moreau-jean";
+    for (int k = 0; k < 3; k++) {
+        uint64_t whole = run_template(names[k], mine, "whole.h5", false, -1);
+        run_template(names[k], mine, "half.h5", false, 77);
+        assert_true(run_template(names[k], mine, "half.h5", true, -1) == whole);
+        assert_true(run_template(names[k], theirs, "other.h5", false, -1) != whole);
+    }
+}
+
+/* A state is of one scheme, with the bytes that it keeps. */
+static void test_states_of_schemes(void **state) {
+    (void)state;
+    const char *settings[] = {"integrator.scheme=sampled"};
+    dls_scene *mine = read_template("incline", 1, settings), *theirs = read_template("incline", 0, NULL);
+    dls_simulation *a = NULL, *b = NULL;
+    OK(dls_scene_simulation_create(mine, &a, error));
+    OK(dls_scene_simulation_create(theirs, &b, error));
+    OK(dls_simulation_step(a, NULL, error));
+    char bytes[8192], again[8192];
+    size_t size = dls_simulation_state_size(a), other = dls_simulation_state_size(b);
+    dls_error error = {0};
+    assert_true(size < sizeof bytes && other < sizeof bytes);
+    dls_simulation_state_write(b, bytes);
+    expect(dls_simulation_state_read(a, bytes, other, &error), &error,
+           "a state of the scheme 'moreau-jean', this simulation has 'sampled'");
+    dls_simulation_state_write(a, bytes);
+    expect(dls_simulation_state_read(b, bytes, size, &error), &error,
+           "a state of the scheme 'sampled', this simulation has 'moreau-jean'");
+    memcpy(again, bytes, size);
+    memcpy(again + size - sizeof(double), &(double){2}, sizeof(double)); /* it is the last section */
+    expect(dls_simulation_state_read(a, again, size, &error), &error, "the share of a step is 2");
+    dls_simulation_state_write(a, again);
+    assert_memory_equal(again, bytes, size);
+    dls_simulation_destroy(a);
+    dls_simulation_destroy(b);
+    dls_scene_destroy(mine);
+    dls_scene_destroy(theirs);
 }
 
 /* ---- a step that fails ---- */
@@ -259,6 +321,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_names, put_in, take_out),
         cmocka_unit_test_setup_teardown(test_incline, put_in, take_out),
+        cmocka_unit_test_setup_teardown(test_resumes, put_in, take_out),
+        cmocka_unit_test_setup_teardown(test_states_of_schemes, put_in, take_out),
         cmocka_unit_test_setup_teardown(test_failed_step, put_in, take_out),
         cmocka_unit_test(test_joint_rows_take_back_violations),
         cmocka_unit_test(test_stiff_solids_are_stable),

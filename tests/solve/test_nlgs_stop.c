@@ -412,8 +412,8 @@ static dls_status constant_solve(const dls_problem *p, const void *options, doub
 
 static void a_solver_of_the_user(void **state) {
     (void)state;
-    static const dls_field fields[] = {
-        {"value", DLS_FIELD_REAL, offsetof(constant_options, value), 0, 10, NULL, "N s", "of every impulse", NULL}};
+    static const dls_field fields[] = {{"value", DLS_FIELD_REAL, offsetof(constant_options, value), 0, 10,
+                                        NULL, "N s", "of every impulse", NULL}};
     dls_solver solver = {.name = "constant",
                          .summary = "no solver",
                          .options_size = sizeof(constant_options),

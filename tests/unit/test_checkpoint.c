@@ -145,9 +145,11 @@ static void test_damage_is_seen(void **state) {
     }
     bytes[size] = 0;
     expect(dls_checkpoint_read_memory(bytes, size + 1, &c, &error), &error, "bytes behind its end");
-    bytes[8] = 3;
-    expect(dls_checkpoint_read_memory(bytes, size, &c, &error), &error, "format version 3, expected 2");
-    bytes[8] = 2, bytes[12] ^= 1;
+    bytes[8] = 4;
+    expect(dls_checkpoint_read_memory(bytes, size, &c, &error), &error, "version 4, expected 2 or 3");
+    bytes[8] = 1;
+    expect(dls_checkpoint_read_memory(bytes, size, &c, &error), &error, "version 1, expected 2 or 3");
+    bytes[8] = 3, bytes[12] ^= 1;
     expect(dls_checkpoint_read_memory(bytes, size, &c, &error), &error, "another order of bytes");
     free(bytes);
 }
@@ -224,15 +226,18 @@ static void test_memory_runs_out(void **state) {
 
 /* ---- states that no run can have written ---- */
 
-/* As they stand in the bytes of a state, in this order. */
-typedef struct state_head {
-    uint64_t world_size, collider_size;
+/* As they stand in the bytes of a state. */
+typedef struct section_head {
+    char tag[16];
+    uint64_t version, size;
+} section_head;
+typedef struct state_sums {
     double step_length, t, rebased_t, base_energy, jump;
     int64_t step, rebased_step, started;
     dls_energy energy;
     int64_t steps, certified, contacts, iterations;
     double worst_residual, worst_error, worst_held, penetration;
-} state_head;
+} state_sums;
 typedef struct world_head {
     int64_t entries, told, rows, next_uid;
     double settled;
@@ -258,7 +263,8 @@ typedef struct stand {
     dls_world *world;
     dls_simulation *simulation;
     unsigned char *bytes;
-    size_t size, world_at, entry_at, told_at, row_at, contacts_at, past_at, kept_at, point_at;
+    size_t size, sums_at, world_at, entry_at, told_at, row_at, rows_end, contacts_at, past_at, kept_at,
+        point_at, scheme_at;
     contacts_head contacts;
 } stand;
 
@@ -270,25 +276,45 @@ static dls_simulation *start(dls_world *world) {
     return simulation;
 }
 
+/* Where the section with a tag begins, behind its head. */
+static size_t section_of(const stand *s, const char *tag, size_t *size) {
+    section_head head = {{0}, 0, 0};
+    for (size_t at = 8; at < s->size; at += sizeof head + head.size) {
+        memcpy(&head, s->bytes + at, sizeof head);
+        *size = head.size;
+        if (!strcmp(head.tag, tag)) return at + sizeof head;
+    }
+    fail_msg("no section %s", tag);
+    return 0;
+}
+
 static stand stand_create(const char *title, int steps) {
     stand s = {.world = checkpoint_world(title)};
     world_head head;
+    size_t size;
     s.simulation = start(s.world);
     for (int k = 0; k < steps; k++) OK(dls_simulation_step(s.simulation, NULL, error));
     s.size = dls_simulation_state_size(s.simulation);
     s.bytes = malloc(s.size);
     dls_simulation_state_write(s.simulation, s.bytes);
-    s.world_at = sizeof(state_head);
+    s.sums_at = section_of(&s, "simulation", &size);
+    assert_int_equal(size, sizeof(state_sums));
+    s.scheme_at = section_of(&s, "scheme", &size);
+    assert_int_equal(size, DLS_NAME_SIZE);
+    s.world_at = section_of(&s, "world", &size);
     memcpy(&head, s.bytes + s.world_at, sizeof head);
     s.entry_at = s.world_at + sizeof head;
     s.told_at = s.entry_at + sizeof(world_entry) * (size_t)head.entries;
     s.row_at = s.told_at + sizeof(world_told) * (size_t)head.told;
-    s.contacts_at = s.row_at + sizeof(world_row) * (size_t)head.rows;
+    s.rows_end = s.row_at + sizeof(world_row) * (size_t)head.rows;
+    assert_int_equal(s.rows_end, s.world_at + size);
+    s.contacts_at = section_of(&s, "collider", &size);
     memcpy(&s.contacts, s.bytes + s.contacts_at, sizeof s.contacts);
     s.past_at = s.contacts_at + sizeof s.contacts;
     s.kept_at = s.past_at + sizeof(dls_past_contact) * (size_t)s.contacts.past;
     s.point_at = s.kept_at + sizeof(dls_kept_pair) * (size_t)s.contacts.kept;
-    assert_int_equal(s.point_at + sizeof(dls_contact_point) * (size_t)s.contacts.points, s.size);
+    assert_int_equal(s.point_at + sizeof(dls_contact_point) * (size_t)s.contacts.points,
+                     s.contacts_at + size);
     return s;
 }
 
@@ -319,14 +345,76 @@ static void refuse(const stand *s, size_t at, const void *value, size_t size, co
 #define REFUSE(base, type, member, kind, value, words)                                                       \
     refuse(&s, (base) + offsetof(type, member), &(kind){value}, sizeof(kind), words)
 
-static void test_heads_of_states(void **state) {
+/* Refused with these words, and the simulation that read it is as it was. */
+static void refuse_state(const stand *s, const unsigned char *bytes, size_t size, const char *words) {
+    unsigned char *exact = malloc(size + !size), *after = malloc(s->size); /* a byte too far is seen */
+    dls_error error = {0};
+    if (size) memcpy(exact, bytes, size);
+    expect(dls_simulation_state_read(s->simulation, exact, size, &error), &error, words);
+    assert_int_equal(dls_simulation_state_size(s->simulation), s->size);
+    dls_simulation_state_write(s->simulation, after);
+    assert_memory_equal(after, s->bytes, s->size);
+    free(exact);
+    free(after);
+}
+
+/* Sections in any order are the same state; one that is unknown, missing, there twice, of another version or
+ * size is named. */
+static void test_sections_of_states(void **state) {
     (void)state;
     stand s = stand_create("shapes", 2);
-#define HEAD(member, kind, value, words) REFUSE(0, state_head, member, kind, value, words)
-    HEAD(world_size, uint64_t, UINT64_MAX, "does not hold what it says");
-    HEAD(collider_size, uint64_t, 0, "does not hold what it says");
-    uint64_t sizes[2] = {s.size, -sizeof(state_head)}; /* whose sum is right */
-    refuse(&s, 0, sizes, sizeof sizes, "does not hold what it says");
+    const size_t places[] = {s.sums_at, s.world_at, s.contacts_at, s.scheme_at};
+    static const char *const tags[] = {"simulation", "world", "collider", "scheme"};
+    section_head head;
+    unsigned char *bytes = malloc(2 * s.size), *after = malloc(s.size);
+    for (int k = 0; k < 4; k++) {
+        size_t at = places[k] - sizeof head, size;
+        char words[100];
+        memcpy(&head, s.bytes + at, sizeof head);
+        size = sizeof head + head.size;
+        snprintf(words, sizeof words, "a state has no section '%s'", tags[k]);
+        memcpy(bytes, s.bytes, at);
+        memcpy(bytes + at, s.bytes + at + size, s.size - at - size);
+        refuse_state(&s, bytes, s.size - size, words);
+        memcpy(bytes + s.size - size, s.bytes + at, size); /* as the last one */
+        OK(dls_simulation_state_read(s.simulation, bytes, s.size, error));
+        dls_simulation_state_write(s.simulation, after);
+        assert_memory_equal(after, s.bytes, s.size);
+        memcpy(bytes + s.size, s.bytes + at, size);
+        snprintf(words, sizeof words, "a state has the section '%s' twice", tags[k]);
+        refuse_state(&s, bytes, s.size + size, words);
+        snprintf(words, sizeof words, "section '%s' of a state has version 2, expected 1", tags[k]);
+        REFUSE(at, section_head, version, uint64_t, 2, words);
+        REFUSE(at, section_head, size, uint64_t, UINT64_MAX, "does not hold what it says");
+        REFUSE(at, section_head, size, uint64_t, -sizeof head, "does not hold what it says");
+        refuse(&s, at, "joints\0\0\0\0\0\0\0\0\0", 16, "a state with a section 'joints', which delassus ");
+        refuse(&s, at, "a\nb\0\0\0\0\0\0\0\0\0\0\0\0", 16, "a section 'a?b', which");
+    }
+    for (size_t cut = 0; cut < s.size; cut += 1 + s.size / 500) refuse_state(&s, s.bytes, cut, "a state");
+    char name[DLS_NAME_SIZE + 8] = "dvi";
+    refuse(&s, s.scheme_at, name, DLS_NAME_SIZE,
+           "a state of the scheme 'dvi', this simulation has 'moreau-jean'");
+    memset(name, 'x', DLS_NAME_SIZE);
+    refuse(&s, s.scheme_at, name, DLS_NAME_SIZE, "of the scheme 'xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx', this");
+    memcpy(bytes, s.bytes, s.size);
+    memcpy(&head, s.bytes + s.scheme_at - sizeof head, sizeof head);
+    assert_int_equal(s.scheme_at + head.size, s.size); /* it is the last one: longer or shorter */
+    head.size = DLS_NAME_SIZE - 1;
+    memcpy(bytes + s.scheme_at - sizeof head, &head, sizeof head);
+    refuse_state(&s, bytes, s.size - 1, "a state names no scheme");
+    head.size = DLS_NAME_SIZE + 8;
+    memcpy(bytes + s.scheme_at - sizeof head, &head, sizeof head);
+    memset(bytes + s.size, 0, 8);
+    refuse_state(&s, bytes, s.size + 8, "a state has 8 bytes of the scheme 'moreau-jean', expected none");
+    free(bytes);
+    free(after);
+    stand_destroy(&s);
+}
+
+static void test_sums_of_states(void **state) {
+    (void)state;
+    stand s = stand_create("shapes", 2);
+#define HEAD(member, kind, value, words) REFUSE(s.sums_at, state_sums, member, kind, value, words)
     HEAD(step, int64_t, -1, "its counts");
     HEAD(step, int64_t, INT64_MAX, "its counts");
     HEAD(rebased_step, int64_t, 3, "its counts");
@@ -364,7 +452,7 @@ static void test_worlds_of_states(void **state) {
     (void)state;
     stand s = stand_create("shapes", 2);
     size_t static_body = s.entry_at + sizeof(world_entry), body = static_body + sizeof(world_entry),
-           last_row = s.contacts_at - sizeof(world_row);
+           last_row = s.rows_end - sizeof(world_row);
 #define WORLD(member, value, words) REFUSE(s.world_at, world_head, member, int64_t, value, words)
     WORLD(entries, 13, "state of a world with 13 bodies");
     WORLD(told, 3, "(3 with forces or drives)");
@@ -401,7 +489,9 @@ static void test_worlds_of_states(void **state) {
     /* before the first and behind the last body, where other bytes look like one that is present */
     double one = 1 + DBL_EPSILON;
     memcpy(s.bytes + s.told_at, &one, sizeof one);
-    memcpy(s.bytes + s.entry_at - sizeof(world_entry), &one, sizeof one);
+    size_t before = s.entry_at - sizeof(world_entry); /* there the sums count iterations */
+    assert_int_equal(before, s.sums_at + offsetof(state_sums, iterations));
+    memcpy(s.bytes + before, &(int64_t){DLS_PRESENT}, sizeof(int64_t));
     OK(dls_simulation_state_read(s.simulation, s.bytes, s.size, error));
     REFUSE(s.row_at, world_row, id, int32_t, 12, "row 0 of the state");
     REFUSE(s.row_at, world_row, id, int32_t, -1, "row 0 of the state");
@@ -571,6 +661,72 @@ static void test_fuzzing_starts_from_good_ones(void **state) {
         }
 }
 
+/* Files of the version before: the same state, and the same bits from there on. */
+static void test_files_of_version_2(void **state) {
+    (void)state;
+    for (int k = 0; k < CHECKPOINT_WORLDS; k++) {
+        uint64_t hash[2];
+        unsigned char *bytes[2];
+        size_t size[2];
+        for (int old = 0; old < 2; old++) {
+            char path[512];
+            dls_checkpoint *c;
+            snprintf(path, sizeof path, "%s/tests/fuzz/corpus/checkpoint/%s%s-4", DLS_SOURCE_DIR,
+                     old ? "version2-" : "", checkpoint_worlds[k].title);
+            unsigned char *file = load(path, &size[old]);
+            assert_int_equal(file[8], old ? 2 : 3);
+            free(file);
+            OK(dls_checkpoint_read(path, &c, error));
+            dls_world *world = checkpoint_world(dls_checkpoint_title(c));
+            dls_simulation *simulation = start(world);
+            OK(dls_checkpoint_restore(c, simulation, error));
+            bytes[old] = state_of(simulation, &size[old]);
+            for (int step = 0; step < 3; step++) OK(dls_simulation_step(simulation, NULL, error));
+            hash[old] = dls_simulation_hash(simulation);
+            dls_checkpoint_destroy(c);
+            dls_simulation_destroy(simulation);
+            dls_world_destroy(world);
+        }
+        assert_int_equal(size[0], size[1]);
+        assert_memory_equal(bytes[0], bytes[1], size[0]);
+        assert_true(hash[0] == hash[1]);
+        free(bytes[0]);
+        free(bytes[1]);
+    }
+}
+
+/* Its sizes are looked at before they are followed. */
+static void test_states_of_version_2(void **state) {
+    (void)state;
+    stand s = stand_create("shapes", 2);
+    const size_t sizes[2] = {s.rows_end - s.world_at, s.scheme_at - sizeof(section_head) - s.contacts_at};
+    size_t size = 0;
+    unsigned char *bytes = malloc(s.size), *after = malloc(s.size);
+    const struct {
+        const void *from;
+        size_t size;
+    } parts[] = {{sizes, sizeof sizes},
+                 {s.bytes + s.sums_at, sizeof(state_sums)},
+                 {s.bytes + s.world_at, sizes[0]},
+                 {s.bytes + s.contacts_at, sizes[1]}};
+    for (int k = 0; k < 4; k++) {
+        memcpy(bytes + size, parts[k].from, parts[k].size);
+        size += parts[k].size;
+    }
+    OK(dls_simulation_state_read(s.simulation, bytes, size, error));
+    dls_simulation_state_write(s.simulation, after);
+    assert_memory_equal(after, s.bytes, s.size);
+    const uint64_t wrong[][2] = {{UINT64_MAX, sizes[1]}, {sizes[0], 0}, {size, -sizeof(state_sums)}};
+    for (int k = 0; k < 3; k++) {
+        memcpy(bytes, wrong[k], sizeof wrong[k]);
+        refuse_state(&s, bytes, size, "does not hold what it says");
+    }
+    refuse_state(&s, bytes, sizeof sizes + sizeof(state_sums) - 1, "expected 192 or more");
+    free(bytes);
+    free(after);
+    stand_destroy(&s);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_goes_on_with_the_same_bits),
                                        cmocka_unit_test(test_words_come_back),
@@ -578,12 +734,15 @@ int main(void) {
                                        cmocka_unit_test(test_foreign_files),
                                        cmocka_unit_test(test_unwritable),
                                        cmocka_unit_test(test_memory_runs_out),
-                                       cmocka_unit_test(test_heads_of_states),
+                                       cmocka_unit_test(test_sections_of_states),
+                                       cmocka_unit_test(test_sums_of_states),
                                        cmocka_unit_test(test_worlds_of_states),
                                        cmocka_unit_test(test_contacts_of_states),
                                        cmocka_unit_test(test_pairs_of_states),
                                        cmocka_unit_test(test_memory_runs_out_in_a_state),
                                        cmocka_unit_test(test_heads_of_files),
-                                       cmocka_unit_test(test_fuzzing_starts_from_good_ones)};
+                                       cmocka_unit_test(test_fuzzing_starts_from_good_ones),
+                                       cmocka_unit_test(test_files_of_version_2),
+                                       cmocka_unit_test(test_states_of_version_2)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -261,7 +261,8 @@ static void test_keys_and_types_that_are_refused(void **unused) {
     refuses(HEAD2 "integrator: {scheme: euler}\n", "'euler' is not one of moreau-jean|theta|dvi");
     refuses(HEAD2 "run: {threads: 1.5}\n", "is not a whole number");
     refuses(HEAD2 "solver: {name: nlsg}\n", "no solver 'nlsg', did you mean 'nlgs'?");
-    refuses(HEAD2 "solver: {name: nlgs, law: epda}\n", "'epda' is not one of sbp|sal|ebp|eal|epdas|ipdas|exact, did you mean 'epdas'?");
+    refuses(HEAD2 "solver: {name: nlgs, law: epda}\n",
+            "'epda' is not one of sbp|sal|ebp|eal|epdas|ipdas|exact, did you mean 'epdas'?");
     refuses(HEAD2 "solver: {name: nlgs, tolerence: 1}\n", "in solver 'nlgs', did you mean 'tolerance'?");
     refuses(HEAD2 "materials: {a: {frction: 1}}\n", "unknown key 'frction' in material 'a'");
     refuses(HEAD2 "materials: {a: {mu: -1}}\n", "mu is -1, expected a number of at least 0");

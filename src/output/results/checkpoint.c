@@ -6,7 +6,8 @@
  *     the parts: title, scene, solver, its options, settings (texts that end in a zero), state
  *     checksum over all that is before it              8
  *
- * Numbers are little-endian; the state is as the machine has it, which the byte order mark guards. */
+ * Numbers are little-endian; the state is as the machine has it, which the byte order mark guards: tagged
+ * sections (integrate/state.c), in files of version 2 its parts one behind the other. */
 #include "base/error.h"
 #include "base/memory.h"
 #include "fclib/image.h"
@@ -23,7 +24,7 @@
 
 static const char magic[8] = {'D', 'L', 'S', 'C', 'H', 'E', 'C', 'K'};
 
-enum { CHECKPOINT_VERSION = 2, ORDER_MARK = 0x01020304 };
+enum { CHECKPOINT_VERSION = 3, OLDEST_VERSION = 2, ORDER_MARK = 0x01020304 };
 enum { PART_TITLE, PART_SCENE, PART_SOLVER, PART_OPTIONS, PART_SETTINGS, PART_STATE, PARTS };
 enum { HEAD = 16 + 8 * 4 + 8 * PARTS, SUM_SIZE = 8 };
 enum {
@@ -167,11 +168,11 @@ static dls_status check_head(const dls_checkpoint *c, dls_error *error) {
     memcpy(&order, bytes + AT_ORDER, sizeof order);
     unsigned version = (unsigned)bytes[AT_VERSION] | (unsigned)bytes[AT_VERSION + 1] << 8 |
                        (unsigned)bytes[AT_VERSION + 2] << 16 | (unsigned)bytes[AT_VERSION + 3] << 24;
-    if (version != CHECKPOINT_VERSION)
+    if (version < OLDEST_VERSION || version > CHECKPOINT_VERSION)
         return dls_fail(error, DLS_ERROR_FILE,
-                        "%s: checkpoint of format version %u, expected %d: it is of another version of "
+                        "%s: checkpoint of format version %u, expected %d or %d: it is of another version of "
                         "delassus than this (%s)",
-                        c->name.text, version, CHECKPOINT_VERSION, dls_version());
+                        c->name.text, version, OLDEST_VERSION, CHECKPOINT_VERSION, dls_version());
     if (order != ORDER_MARK)
         return dls_fail(error, DLS_ERROR_FILE, "%s: checkpoint of a machine with another order of bytes",
                         c->name.text);

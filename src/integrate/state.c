@@ -1,0 +1,333 @@
+/* A simulation's state as bytes: "DLSSTATE", then one section per part,
+ *
+ *     tag 16 bytes, zeros behind it     version 8     size 8     so many bytes
+ *
+ * in any order, each once. What a later part keeps is a section more; what one of them does not know is
+ * refused by its tag. The bytes have no alignment. */
+#include "integrate/state.h"
+
+#include "base/error.h"
+#include "integrate/scheme.h"
+
+#include <ctype.h>
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+static const char magic[8] = {'D', 'L', 'S', 'S', 'T', 'A', 'T', 'E'};
+
+enum { TAG_SIZE = 16 };
+
+typedef struct section_head {
+    char tag[TAG_SIZE];
+    uint64_t version, size;
+} section_head;
+
+/* The simulation's own section: times, energies, and its summary, seconds aside. */
+typedef struct state_sums {
+    double step_length, t, rebased_t, base_energy, jump;
+    int64_t step, rebased_step, started;
+    dls_energy energy;
+    int64_t steps, certified, contacts, iterations;
+    double worst_residual, worst_error, worst_held, penetration;
+} state_sums;
+
+/* ---- the parts ---- */
+
+static size_t sums_size(const dls_simulation *s) {
+    (void)s;
+    return sizeof(state_sums);
+}
+
+static void sums_write(const dls_simulation *s, void *bytes) {
+    const dls_run_summary *sum = &s->summary;
+    state_sums sums = {.step_length = s->options.step,
+                       .t = s->t,
+                       .rebased_t = s->rebased_t,
+                       .base_energy = s->base_energy,
+                       .jump = s->jump,
+                       .step = s->step,
+                       .rebased_step = s->rebased_step,
+                       .started = s->started,
+                       .energy = s->energy,
+                       .steps = sum->steps,
+                       .certified = sum->certified,
+                       .contacts = sum->contacts,
+                       .iterations = sum->iterations,
+                       .worst_residual = sum->worst_residual,
+                       .worst_error = sum->worst_error,
+                       .worst_held = sum->worst_held,
+                       .penetration = sum->penetration};
+    memcpy(bytes, &sums, sizeof sums);
+}
+
+static size_t world_size(const dls_simulation *s) { return dls_world_memory_size(s->world); }
+static void world_write(const dls_simulation *s, void *bytes) { dls_world_memory_write(s->world, bytes); }
+
+static size_t collider_size(const dls_simulation *s) { return dls_collider_memory_size(s->collider); }
+static void collider_write(const dls_simulation *s, void *bytes) {
+    dls_collider_memory_write(s->collider, bytes);
+}
+
+/* Its name, and what it keeps. */
+static size_t scheme_size(const dls_simulation *s) {
+    return DLS_NAME_SIZE + (s->scheme->state_size ? s->scheme->state_size(s) : 0);
+}
+
+static void scheme_write(const dls_simulation *s, void *bytes) {
+    memset(bytes, 0, DLS_NAME_SIZE);
+    memcpy(bytes, s->scheme->name, strlen(s->scheme->name));
+    if (s->scheme->state_write) s->scheme->state_write(s, (char *)bytes + DLS_NAME_SIZE);
+}
+
+enum { SIMULATION, WORLD, COLLIDER, SCHEME, PARTS };
+
+static const struct {
+    const char *tag;
+    uint64_t version;
+    size_t (*size)(const dls_simulation *s);
+    void (*write)(const dls_simulation *s, void *bytes);
+} parts[PARTS] = {[SIMULATION] = {"simulation", 1, sums_size, sums_write},
+                  [WORLD] = {"world", 1, world_size, world_write},
+                  [COLLIDER] = {"collider", 1, collider_size, collider_write},
+                  [SCHEME] = {"scheme", 1, scheme_size, scheme_write}};
+
+/* ---- writing ---- */
+
+size_t dls_simulation_state_size(const dls_simulation *s) {
+    size_t size = sizeof magic;
+    for (int k = 0; k < PARTS; k++) size += sizeof(section_head) + parts[k].size(s);
+    return size;
+}
+
+void dls_simulation_state_write(const dls_simulation *s, void *bytes) {
+    char *at = bytes;
+    memcpy(at, magic, sizeof magic);
+    at += sizeof magic;
+    for (int k = 0; k < PARTS; k++) {
+        section_head head = {.version = parts[k].version, .size = parts[k].size(s)};
+        memcpy(head.tag, parts[k].tag, strlen(parts[k].tag));
+        memcpy(at, &head, sizeof head);
+        parts[k].write(s, at + sizeof head);
+        at += sizeof head + head.size;
+    }
+}
+
+/* ---- sections ---- */
+
+/* Where the bytes of a part are; NULL where it has none. */
+typedef struct section {
+    const char *bytes;
+    size_t size;
+} section;
+
+static int part_of(const char *tag) {
+    for (int k = 0; k < PARTS; k++) {
+        char padded[TAG_SIZE] = {0};
+        memcpy(padded, parts[k].tag, strlen(parts[k].tag));
+        if (!memcmp(padded, tag, TAG_SIZE)) return k;
+    }
+    return -1;
+}
+
+/* A name from bytes that may be anything, to be shown. */
+static const char *shown(const char *bytes, size_t size, char *text) {
+    size_t length = strnlen(bytes, size);
+    for (size_t k = 0; k < length; k++) text[k] = isprint((unsigned char)bytes[k]) ? bytes[k] : '?';
+    text[length] = '\0';
+    return text;
+}
+
+static dls_status fail_size(size_t size, dls_error *error) {
+    return dls_fail(error, DLS_ERROR_INPUT, "a state of %zu bytes does not hold what it says", size);
+}
+
+static dls_status check_section(const section_head *head, const section *found, int *part, dls_error *error) {
+    char text[TAG_SIZE + 1];
+    *part = part_of(head->tag);
+    if (*part < 0)
+        return dls_fail(error, DLS_ERROR_INPUT,
+                        "a state with a section '%s', which delassus %s does not know",
+                        shown(head->tag, TAG_SIZE, text), dls_version());
+    if (head->version != parts[*part].version)
+        return dls_fail(error, DLS_ERROR_INPUT,
+                        "section '%s' of a state has version %" PRIu64 ", expected %" PRIu64,
+                        parts[*part].tag, head->version, parts[*part].version);
+    if (found[*part].bytes)
+        return dls_fail(error, DLS_ERROR_INPUT, "a state has the section '%s' twice", parts[*part].tag);
+    return DLS_OK;
+}
+
+static dls_status find_sections(const char *bytes, size_t size, section *found, dls_error *error) {
+    const char *at = bytes + sizeof magic;
+    size_t left = size - sizeof magic;
+    while (left > 0) {
+        section_head head;
+        int part;
+        if (left < sizeof head) return fail_size(size, error);
+        memcpy(&head, at, sizeof head);
+        dls_status status = check_section(&head, found, &part, error);
+        if (status) return status;
+        if (head.size > left - sizeof head) return fail_size(size, error);
+        found[part] = (section){at + sizeof head, (size_t)head.size};
+        at += sizeof head + head.size;
+        left -= sizeof head + (size_t)head.size;
+    }
+    for (int k = 0; k < PARTS; k++)
+        if (!found[k].bytes)
+            return dls_fail(error, DLS_ERROR_INPUT, "a state has no section '%s'", parts[k].tag);
+    return DLS_OK;
+}
+
+/* States of checkpoints of version 2: sizes of world and collider, the sums, world, collider; of the scheme
+ * nothing. */
+static dls_status find_untagged(const char *bytes, size_t size, section *found, dls_error *error) {
+    uint64_t sizes[2];
+    const size_t before = sizeof sizes + sizeof(state_sums);
+    if (size < before)
+        return dls_fail(error, DLS_ERROR_INPUT, "a state has %zu bytes, expected %zu or more", size, before);
+    memcpy(sizes, bytes, sizeof sizes);
+    uint64_t rest = size - before;
+    if (sizes[0] > rest || sizes[1] != rest - sizes[0]) return fail_size(size, error);
+    found[SIMULATION] = (section){bytes + sizeof sizes, sizeof(state_sums)};
+    found[WORLD] = (section){bytes + before, (size_t)sizes[0]};
+    found[COLLIDER] = (section){bytes + before + sizes[0], (size_t)sizes[1]};
+    return DLS_OK;
+}
+
+/* ---- reading ---- */
+
+/* Counts are summed and subtracted later: none may be near the end of its type. */
+static bool counts_make_sense(const state_sums *sums) {
+    const int64_t most = INT64_C(1) << 53;
+    const int64_t counts[] = {sums->step,      sums->rebased_step, sums->steps,
+                              sums->certified, sums->contacts,     sums->iterations};
+    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
+        if (counts[i] < 0 || counts[i] > most) return false;
+    return sums->rebased_step <= sums->step && sums->certified <= sums->steps && sums->steps <= sums->step &&
+           (sums->started == 0 || sums->started == 1);
+}
+
+static bool numbers_make_sense(const state_sums *sums) {
+    const dls_energy *e = &sums->energy;
+    const double finite[] = {sums->base_energy, e->kinetic, e->potential,  e->friction,
+                             e->impact,         e->work,    e->unaccounted};
+    const double not_negative[] = {sums->jump, sums->worst_residual, sums->worst_error, sums->penetration};
+    for (size_t i = 0; i < sizeof finite / sizeof *finite; i++)
+        if (!isfinite(finite[i])) return false;
+    for (size_t i = 0; i < sizeof not_negative / sizeof *not_negative; i++)
+        if (!(not_negative[i] >= 0)) return false;
+    return !(sums->worst_held < 0);
+}
+
+/* t = rebased_t + h (step − rebased_step), which steps go on from. */
+static bool times_make_sense(const state_sums *sums) {
+    double h = sums->step_length, t = sums->t, from = sums->rebased_t;
+    double passed = h * (double)(sums->step - sums->rebased_step);
+    if (!(h > 0 && isfinite(from) && isfinite(passed))) return false;
+    return fabs(from + passed - t) <= 1e-12 * (fabs(from) + passed);
+}
+
+static dls_status read_sums(const section *from, state_sums *sums, dls_error *error) {
+    if (from->size != sizeof *sums)
+        return dls_fail(error, DLS_ERROR_INPUT, "section 'simulation' of a state has %zu bytes, expected %zu",
+                        from->size, sizeof *sums);
+    memcpy(sums, from->bytes, sizeof *sums);
+    const char *wrong = !counts_make_sense(sums)    ? "its counts"
+                        : !numbers_make_sense(sums) ? "its energies or errors"
+                        : !times_make_sense(sums)   ? "its times"
+                                                    : NULL;
+    if (!wrong) return DLS_OK;
+    return dls_fail(error, DLS_ERROR_INPUT, "a state with step %g s at t = %g makes no sense: %s",
+                    sums->step_length, sums->t, wrong);
+}
+
+static dls_status open_state(const void *bytes, size_t size, section *found, state_sums *sums,
+                             dls_error *error) {
+    bool tagged = size >= sizeof magic && !memcmp(bytes, magic, sizeof magic);
+    dls_status status = (tagged ? find_sections : find_untagged)(bytes, size, found, error);
+    return status ? status : read_sums(&found[SIMULATION], sums, error);
+}
+
+dls_status dls_simulation_state_peek(const void *bytes, size_t size, int64_t *step, double *t,
+                                     dls_error *error) {
+    section found[PARTS] = {{NULL, 0}};
+    state_sums sums;
+    dls_status status = open_state(bytes, size, found, &sums, error);
+    if (!status) *step = sums.step, *t = sums.t;
+    return status;
+}
+
+/* Of another scheme nothing can be gone on with; where none is named, by one alone that keeps nothing. */
+static dls_status read_scheme(dls_simulation *s, const dls_world *next, const section *from,
+                              dls_error *error) {
+    const dls_scheme *scheme = s->scheme;
+    char name[DLS_NAME_SIZE] = {0}, text[DLS_NAME_SIZE + 1];
+    if (!from->bytes && !scheme->state_read) return DLS_OK;
+    if (from->size < sizeof name)
+        return dls_fail(error, DLS_ERROR_INPUT, "a state names no scheme, this simulation has '%s'",
+                        scheme->name);
+    memcpy(name, scheme->name, strlen(scheme->name));
+    if (memcmp(from->bytes, name, sizeof name) != 0)
+        return dls_fail(error, DLS_ERROR_INPUT, "a state of the scheme '%s', this simulation has '%s'",
+                        shown(from->bytes, sizeof name, text), scheme->name);
+    size_t size = from->size - sizeof name;
+    if (scheme->state_read) return scheme->state_read(s, next, from->bytes + sizeof name, size, error);
+    if (size == 0) return DLS_OK;
+    return dls_fail(error, DLS_ERROR_INPUT, "a state has %zu bytes of the scheme '%s', expected none", size,
+                    scheme->name);
+}
+
+static void take_sums(dls_simulation *s, const state_sums *sums) {
+    s->options.step = sums->step_length;
+    s->t = sums->t;
+    s->rebased_t = sums->rebased_t;
+    s->base_energy = sums->base_energy;
+    s->jump = sums->jump;
+    s->step = sums->step;
+    s->rebased_step = sums->rebased_step;
+    s->energy = sums->energy;
+    s->summary = (dls_run_summary){.steps = sums->steps,
+                                   .certified = sums->certified,
+                                   .contacts = sums->contacts,
+                                   .iterations = sums->iterations,
+                                   .worst_residual = sums->worst_residual,
+                                   .worst_error = sums->worst_error,
+                                   .worst_held = sums->worst_held,
+                                   .penetration = sums->penetration};
+}
+
+/* The parts are checked and made before the first of them changes anything; the scheme, which changes all or
+ * nothing, is the last that can fail. */
+static dls_status read_parts(dls_simulation *s, const section *found, dls_error *error) {
+    dls_world_memory *memory = NULL;
+    const section *world = &found[WORLD], *collider = &found[COLLIDER];
+    dls_status status = dls_world_memory_open(s->world, world->bytes, world->size, &memory, error);
+    if (status) return status;
+    dls_world next = dls_world_memory_preview(s->world, memory);
+    status = dls_simulation_reserve(s, next.body_count, error);
+    if (!status)
+        status = dls_collider_memory_open(s->collider, &next, collider->bytes, collider->size, error);
+    if (!status) status = read_scheme(s, &next, &found[SCHEME], error);
+    if (status) {
+        dls_world_memory_drop(s->world, memory);
+        return status;
+    }
+    dls_collider_memory_use(s->collider, collider->bytes, collider->size);
+    dls_world_memory_use(s->world, memory);
+    return DLS_OK;
+}
+
+dls_status dls_simulation_state_read(dls_simulation *s, const void *bytes, size_t size, dls_error *error) {
+    section found[PARTS] = {{NULL, 0}};
+    state_sums sums;
+    dls_error_clear(error);
+    if (!s || !bytes)
+        return dls_fail(error, DLS_ERROR_ARGUMENT, "a simulation and bytes are needed, got NULL");
+    dls_status status = open_state(bytes, size, found, &sums, error);
+    if (!status) status = read_parts(s, found, error);
+    if (status) return status;
+    take_sums(s, &sums);
+    dls_simulation_forget(s);
+    return dls_simulation_ready(s, sums.started != 0, error);
+}
