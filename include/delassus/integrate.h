@@ -33,11 +33,7 @@ typedef enum dls_restitution {
     DLS_RESTITUTION_FORMAL       /* every closed contact in every step, as papers 002 and 003 */
 } dls_restitution;
 
-typedef enum dls_operator_choice {
-    DLS_OPERATOR_AUTO = 0,
-    DLS_OPERATOR_STORED,
-    DLS_OPERATOR_BODIES
-} dls_operator_choice;
+typedef enum dls_operator_choice { DLS_OPERATOR_BODIES = 0, DLS_OPERATOR_STORED } dls_operator_choice;
 
 typedef struct dls_simulation_options {
     char scheme[DLS_NAME_SIZE]; /* its name */
@@ -52,7 +48,7 @@ typedef struct dls_simulation_options {
     double rest_speed;         /* slower approaches do not bounce, m/s; 0: |g| h */
     double reference_velocity; /* v_ref of the judge, m/s; 0: |g| h, without gravity h · largest force / mean
                                   mass */
-    dls_operator_choice op;    /* auto: stored W for few contacts, matrix-free for many */
+    dls_operator_choice op;    /* how W is kept: matrix-free, or by rows, which is to compare */
     bool warm_start;
     int threads;
 } dls_simulation_options;

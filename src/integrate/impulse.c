@@ -11,33 +11,28 @@
 #include <math.h>
 #include <string.h>
 
-enum {
-    STORED_BELOW = 0,      /* contacts up to which W is stored when the choice is ours */
-    THREADED_BLOCKS = 4096 /* contacts from which the solver has all threads */
-};
+enum { THREADED_BLOCKS = 4096 }; /* contacts from which the solver has all threads */
 
 /* ---- u = W r + b ---- */
 
 static dls_assemble_options assemble_options(const dls_simulation *s, const dls_step_plan *plan) {
     const dls_simulation_options *o = &s->options;
     double fall = vec_norm(s->world->def.gravity) * o->step;
-    return (dls_assemble_options){
-        .t = s->t,
-        .h = o->step,
-        .force_count = plan->force_count,
-        .forces = {dls_plan_force(s, plan, 0), dls_plan_force(s, plan, 1)},
-        .closed_only = o->entering == DLS_ENTER_CLOSED,
-        .whole_gap = s->scheme->whole_gap,
-        .curved = s->scheme->curved && o->entering != DLS_ENTER_CLOSED,
-        .share = o->stabilisation,
-        .most_speed = o->stabilisation_speed > 0 ? o->stabilisation_speed : fall,
-        .formal = o->restitution == DLS_RESTITUTION_FORMAL,
-        .rest_speed = o->rest_speed > 0 ? o->rest_speed : fall,
-        .reference_velocity = dls_reference_velocity(s->world, o, s->t),
-        .stored = o->op == DLS_OPERATOR_STORED ||
-                  (o->op == DLS_OPERATOR_AUTO && dls_collider_count(s->collider) <= STORED_BELOW),
-        .warm_start = o->warm_start,
-        .threads = o->threads};
+    return (dls_assemble_options){.t = s->t,
+                                  .h = o->step,
+                                  .force_count = plan->force_count,
+                                  .forces = {dls_plan_force(s, plan, 0), dls_plan_force(s, plan, 1)},
+                                  .closed_only = o->entering == DLS_ENTER_CLOSED,
+                                  .whole_gap = s->scheme->whole_gap,
+                                  .curved = s->scheme->curved && o->entering != DLS_ENTER_CLOSED,
+                                  .share = o->stabilisation,
+                                  .most_speed = o->stabilisation_speed > 0 ? o->stabilisation_speed : fall,
+                                  .formal = o->restitution == DLS_RESTITUTION_FORMAL,
+                                  .rest_speed = o->rest_speed > 0 ? o->rest_speed : fall,
+                                  .reference_velocity = dls_reference_velocity(s->world, o, s->t),
+                                  .stored = o->op == DLS_OPERATOR_STORED,
+                                  .warm_start = o->warm_start,
+                                  .threads = o->threads};
 }
 
 static dls_status assemble(dls_simulation *s, const dls_step_plan *plan, dls_error *error) {

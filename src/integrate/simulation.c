@@ -43,7 +43,7 @@ static const dls_field fields[] = {
     REAL(rest_speed, 0, 1e300, "m/s", "approaches that are slower do not bounce; 0: |g| h"),
     REAL(reference_velocity, 0, 1e300, "m/s",
          "v_ref of the judge; 0: |g| h, without gravity h · largest force / mean mass"),
-    {"operator", DLS_FIELD_CHOICE, offsetof(dls_simulation_options, op), 0, 2, "auto|stored|matrix-free", "1",
+    {"operator", DLS_FIELD_CHOICE, offsetof(dls_simulation_options, op), 0, 1, "matrix-free|stored", "1",
      "whether W is stored", NULL},
     DLS_BOOL(dls_simulation_options, , warm_start, "start from the impulses of the step before"),
     DLS_INT(dls_simulation_options, , threads, 1, 1024, "results have the same bits for any number"),

@@ -22,10 +22,10 @@ static const variant variants[] = {
     {"half step", "moreau-jean", DLS_OPERATOR_BODIES, 1, 0, "nlgs"},
     {"half step, two threads", "moreau-jean", DLS_OPERATOR_BODIES, 2, 0, "nlgs"},
     {"stored", "moreau-jean", DLS_OPERATOR_STORED, 1, 0, "nlgs"},
-    {"theta", "theta", DLS_OPERATOR_AUTO, 1, 0, "nlgs"},
-    {"dvi", "dvi", DLS_OPERATOR_AUTO, 1, 0, "nlgs"},
-    {"periodic", "moreau-jean", DLS_OPERATOR_AUTO, 1, 11, "nlgs"},
-    {"gradients", "moreau-jean", DLS_OPERATOR_AUTO, 1, 0, "apgd"},
+    {"theta", "theta", DLS_OPERATOR_BODIES, 1, 0, "nlgs"},
+    {"dvi", "dvi", DLS_OPERATOR_BODIES, 1, 0, "nlgs"},
+    {"periodic", "moreau-jean", DLS_OPERATOR_BODIES, 1, 11, "nlgs"},
+    {"gradients", "moreau-jean", DLS_OPERATOR_BODIES, 1, 0, "apgd"},
 };
 
 static void add_body(dls_world *world, dls_motion motion, const dls_shape_def *shape, const dls_pose *pose) {
