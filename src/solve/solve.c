@@ -340,28 +340,36 @@ static dls_status certify(const dls_problem *p, const dls_stop_options *stop, do
     return DLS_OK;
 }
 
-static dls_status solve_and_certify(const dls_problem *p, const dls_solver *solver, const void *options,
-                                    double *r, double *u, certificate wanted, dls_workspace *workspace,
-                                    dls_solve_info *info, dls_error *error) {
-    dls_error_clear(error);
-    dls_status status = check_call(p, solver, options, r, info, error);
-    if (status) return status;
-    dls_workspace *w = workspace ? workspace : dls_workspace_create();
-    if (!w) return dls_fail_memory(error);
+static dls_status run_and_certify(const dls_problem *p, const dls_solver *solver, const void *options,
+                                  double *r, double *u, certificate wanted, dls_workspace *w,
+                                  dls_solve_info *info, dls_error *error) {
     double nothing[1] = {0};
     if (!r) r = nothing; /* of a problem without rows */
     dls_workspace_mark mark = dls_workspace_get_mark(w);
     *info = (dls_solve_info){.solver = solver->name, .law = "", .stop_value = NAN, .user = solver->user};
     double wall = dls_clock_wall(), cpu = dls_clock_cpu();
-    dls_registry_solve_begin();
-    status = solver->solve(p, options, r, u, w, info, error);
-    dls_registry_solve_end();
+    dls_status status = solver->solve(p, options, r, u, w, info, error);
     info->seconds = dls_clock_wall() - wall;
     info->cpu_seconds = dls_clock_cpu() - cpu;
     dls_workspace_release(w, mark);
     mark = dls_workspace_get_mark(w);
     if (!status) status = certify(p, options, r, u, wanted, w, info, error);
     dls_workspace_release(w, mark);
+    return status;
+}
+
+/* Rows of users stay from the check of the options, which looks names up in their tables, to the end. */
+static dls_status solve_and_certify(const dls_problem *p, const dls_solver *solver, const void *options,
+                                    double *r, double *u, certificate wanted, dls_workspace *workspace,
+                                    dls_solve_info *info, dls_error *error) {
+    dls_error_clear(error);
+    dls_registry_solve_begin();
+    dls_status status = check_call(p, solver, options, r, info, error);
+    dls_workspace *w = status || workspace ? workspace : dls_workspace_create();
+    if (!status)
+        status =
+            w ? run_and_certify(p, solver, options, r, u, wanted, w, info, error) : dls_fail_memory(error);
+    dls_registry_solve_end();
     if (!workspace) dls_workspace_destroy(w);
     return status;
 }
