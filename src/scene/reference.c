@@ -125,9 +125,10 @@ int dls_scene_key_count(void) {
 
 dls_scene_key dls_scene_key_at(int index) {
     dls_scene_key key = {"", "", "", "", "", ""};
+    int at = 0;
     for (int group = 0; group < dls_scene_group_count(); group++)
         for (int k = 0; group_key_at(group, k, &key); k++)
-            if (index-- == 0) return key;
+            if (at++ == index) return key;
     return (dls_scene_key){"", "", "", "", "", ""};
 }
 
