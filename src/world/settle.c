@@ -261,7 +261,6 @@ static void update_entries(dls_world *w, double t) {
 
 dls_status dls_world_settle(dls_world *w, double t, bool *changed, dls_error *error) {
     *changed = false;
-    assert(t >= w->settled);
     if (!w->unsettled && t < w->next_change) {
         w->settled = t;
         return DLS_OK;
