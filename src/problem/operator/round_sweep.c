@@ -6,6 +6,8 @@
 #include "problem/operator/round_rows.h"
 #include "problem/operator/visits.h"
 
+#include <assert.h>
+
 enum { STREAMS = 4, CACHED_CONTACTS = 100000 };
 
 typedef int32_t ints8 __attribute__((vector_size(32)));
@@ -26,10 +28,10 @@ typedef struct balls {
     const int *body;
     const double *scale, *b;
     double *r, *state;
-    int64_t offset; /* row of what would be contact 0 */
+    bool rest;
 } balls;
 
-static inline int64_t row_of(const balls *x, int c) { return x->offset + 3 * (int64_t)c; }
+static inline int64_t row_of(int c) { return 3 * (int64_t)c; }
 
 static inline double *state_of(const balls *x, int body, still_state *still) {
     return body >= 0 ? x->state + (int64_t)ROUND_STATE * body : still->state;
@@ -56,14 +58,13 @@ static inline __attribute__((always_inline)) void visit_one(const balls *run, in
     const dls_round_row *row = &run->row[c];
     const int *body = run->body + 2 * (int64_t)c;
     still_state still = {{0}};
-    double *rc = run->r + row_of(run, c), *a = state_of(run, body[0], &still),
-           *b = state_of(run, body[1], &still);
+    double *rc = run->r + row_of(c), *a = state_of(run, body[0], &still), *b = state_of(run, body[1], &still);
     double u[3], x[3];
-    for (int k = 0; k < 3; k++) u[k] = run->b[row_of(run, c) + k], x[k] = rc[k];
+    for (int k = 0; k < 3; k++) u[k] = run->b[row_of(c) + k], x[k] = rc[k];
     round_gather(row, a, b, u);
     round_solve(row, u, x);
     bool moved = enter_round(run->visits, run->scale[c], x, rc, change);
-    dls_visit_rest(run->visits, c, moved, rc[0]);
+    if (run->rest) dls_visit_rest(run->visits, c, moved, rc[0]);
     if (!moved) return;
     round_push push;
     round_push_of(row, x, &push);
@@ -118,8 +119,8 @@ static inline void find_four(const balls *run, const int c[STREAMS], still_state
     for (int k = 0; k < STREAMS; k++) {
         const int *body = run->body + 2 * (int64_t)c[k];
         x->row[k] = &run->row[c[k]];
-        x->free[k] = run->b + row_of(run, c[k]);
-        x->r[k] = run->r + row_of(run, c[k]);
+        x->free[k] = run->b + row_of(c[k]);
+        x->r[k] = run->r + row_of(c[k]);
         x->a[k] = state_of(run, body[0], still);
         x->b[k] = state_of(run, body[1], still);
     }
@@ -181,7 +182,7 @@ static inline double visit_four(const balls *run, const int c[STREAMS]) {
     for (int k = 0; k < STREAMS; k++) {
         double scale = run->scale[c[k]];
         sum += scale * scale * square[k];
-        dls_visit_rest(run->visits, c[k], square[k] > 0, x.r[k][0]);
+        if (run->rest) dls_visit_rest(run->visits, c[k], square[k] > 0, x.r[k][0]);
     }
     return sum;
 }
@@ -232,8 +233,9 @@ static void cut_streams(const dls_visits *s, int first, int end, bool backward, 
 dls_sweep_change dls_visit_balls(dls_visits *s, int k, int first, int end, double *r, bool backward) {
     const dls_problem *p = s->problem;
     const dls_body_rows *B = p->data;
-    int64_t offset = p->runs[k].row - 3 * (int64_t)p->runs[k].first;
-    const balls run = {s, B->round, B->body, p->scale, p->b, r, s->state, offset};
+    (void)k;
+    assert(p->runs[k].row == 3 * p->runs[k].first); /* balls come among contacts of three rows alone */
+    const balls run = {s, B->round, B->body, p->scale, p->b, r, s->state, s->rest != NULL};
     dls_sweep_change change = {0, 0, 0, 0};
     stream streams[STREAMS];
     cut_streams(s, first, end, backward, streams);
