@@ -25,7 +25,7 @@ static inline void cone_project(int d, double mu, double *z) {
 /* N = (r − proj_K(r − ρ ũ))/ρ with ũ = u + μ|u_t| n and 1/ρ = w: the error of one contact as a velocity.
  * Each branch of the projection is subtracted by hand, so that no digit of ũ drowns in a large r. */
 static inline void cone_natural_map(int d, double mu, double w, const double *r, const double *u, double *N) {
-    assert(d >= 2 && d <= SMALL_MAX && mu >= 0 && w > 0);
+    assert(d >= 2 && d <= SMALL_MAX && mu >= 0);
     double z[SMALL_MAX], rho = 1 / w;
     N[0] = u[0] + mu * small_norm(d - 1, u + 1);
     z[0] = r[0] - rho * N[0];

@@ -147,7 +147,7 @@ static dls_status place(dls_world *w, dls_body_entry *entry, dls_body *body, con
         return DLS_OK;
     }
     body->shape_first = w->shape_count + w->staged_shapes; /* where they were made */
-    assert(shapes == w->shapes + body->shape_first || body->shape_count == 0);
+    assert(body->shape_count == 0 || shapes == w->shapes + body->shape_first);
     assert(w->body_count + w->staged_count < w->body_capacity);
     entry->slot = w->body_count + w->staged_count++;
     w->staged_shapes += body->shape_count;
