@@ -33,7 +33,7 @@ static standing stand(const dls_world *w, dls_body_id id, double h) {
         s.body = &e->kept->body, s.state = &e->kept->state, s.shapes = e->kept->shapes;
     } else {
         s.body = &w->bodies[e->slot], s.state = &w->states[e->slot];
-        s.shapes = w->shapes + s.body->shape_first;
+        if (w->shapes) s.shapes = w->shapes + s.body->shape_first; /* none where no body has any */
     }
     s.low = s.state->x[0] - s.body->radius;
     return s;
