@@ -6,12 +6,13 @@
 #include "cli/support/results_file.h"
 
 #include <limits.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 typedef struct analyze_values {
-    const char *output, *frames, *axis, *region;
+    const char *output, *frames, *axis, *region, *plane;
     int layers;
     double floor;
     bool json;
@@ -27,6 +28,8 @@ static const option options[] = {
      "x, y or z: of the profile (default: upright) and of the slope (default: the first level one)"},
     {"region", 0, OPTION_TEXT, "BOX", AT(region), 0, 0,
      "x0:x1,y0:y1[,z0:z1] instead of the hull of the bodies that bear load"},
+    {"plane", 0, OPTION_TEXT, "PLANE", AT(plane), 0, 0,
+     "of the flow: [-]AXIS=PLACE, or POINT:NORMAL as x,y[,z]:nx,ny[,nz]; forward is along AXIS or NORMAL"},
     {"layers", 0, OPTION_INT, "N", AT(layers), 1, 100000, "of the profile; default: as thick as a mean body"},
     {"floor", 0, OPTION_REAL, "SHARE", AT(floor), 0, 0.5,
      "a contact bears load above this share of the mean normal force"},
@@ -40,7 +43,10 @@ static int list_measures(void) {
     for (int k = 0; k < dls_analysis_measure_count(); k++) {
         const dls_analysis_measure *m = dls_analysis_measure_at(k);
         printf("  %s%-16s%s %s%s%s\n", colour_begin(COLOUR_STRONG), m->name, colour_end(COLOUR_STRONG),
-               m->summary, m->needs & DLS_NEEDS_CONTACTS ? " (needs contacts)" : "",
+               m->summary,
+               m->needs & DLS_NEEDS_CONTACTS ? " (needs contacts)"
+               : m->needs & DLS_NEEDS_PLANE  ? " (needs --plane)"
+                                             : "",
                m->needs & DLS_NEEDS_HEAP ? " (spatial runs, by name only)" : "");
     }
     return EXIT_DONE;
@@ -105,6 +111,40 @@ static bool read_region(const char *text, int dimension, dls_analysis_options *o
     return good;
 }
 
+/* So many numbers with commas between; NULL where there are others, else what follows them. */
+static const char *read_vector(const char *text, int dimension, double *v) {
+    for (int k = 0; k < dimension; k++) {
+        char *end;
+        if (k > 0 && *text++ != ',') return NULL;
+        v[k] = strtod(text, &end);
+        if (end == text || !isfinite(v[k])) return NULL;
+        text = end;
+    }
+    return text;
+}
+
+static bool read_plane(const char *text, int dimension, dls_analysis_options *o) {
+    if (!text) return true;
+    const char *at = text + (*text == '-'), *axis = *at ? strchr("xyz", *at) : NULL;
+    bool good, along = axis && at[1] == '=';
+    if (along) {
+        int k = (int)(axis - "xyz");
+        o->plane_normal[k] = *text == '-' ? -1 : 1;
+        at = read_vector(at + 2, 1, o->plane_point + k);
+        good = at && !*at && k < dimension;
+    } else {
+        at = read_vector(text, dimension, o->plane_point);
+        at = at && *at == ':' ? read_vector(at + 1, dimension, o->plane_normal) : NULL;
+        good = at && !*at;
+    }
+    o->has_plane = true;
+    if (!good)
+        report_error("analyze: plane '%s', expected %s", text,
+                     dimension == 2 ? "[-]x=PLACE, [-]y=PLACE or x,y:nx,ny in a planar run"
+                                    : "[-]x=PLACE, y, z likewise, or x,y,z:nx,ny,nz in a spatial run");
+    return good;
+}
+
 static bool read_options(const analyze_values *v, const dls_results *results, dls_analysis_options *o) {
     *o = dls_default_analysis_options();
     int frames = dls_results_frame_count(results);
@@ -122,15 +162,17 @@ static bool read_options(const analyze_values *v, const dls_results *results, dl
     }
     o->layers = v->layers;
     o->floor = v->floor;
-    return read_frames(v->frames, frames, o) && read_region(v->region, dls_results_dimension(results), o);
+    int dimension = dls_results_dimension(results);
+    return read_frames(v->frames, frames, o) && read_region(v->region, dimension, o) &&
+           read_plane(v->plane, dimension, o);
 }
 
 /* Whether the measure makes sense of any such run; what a run could have recorded and did not is no matter of
  * that. */
-static bool suits(const dls_analysis_measure *m, const dls_results *results) {
+static bool suits(const dls_analysis_measure *m, const dls_results *results, bool has_plane) {
     dls_world_def world = dls_results_world(results);
     bool gravity = world.gravity[0] != 0 || world.gravity[1] != 0 || world.gravity[2] != 0;
-    if (m->needs & DLS_NEEDS_HEAP) return false;
+    if ((m->needs & DLS_NEEDS_HEAP) || ((m->needs & DLS_NEEDS_PLANE) && !has_plane)) return false;
     return !((m->needs & DLS_NEEDS_SPACE) && world.dimension == 2) &&
            !((m->needs & DLS_NEEDS_GRAVITY) && !gravity);
 }
@@ -141,7 +183,7 @@ static bool choose_measures(const text_list *operands, analyze_report *r) {
     for (int k = 1; k < operands->count; k++)
         if (!(r->items[r->count++].measure = find_measure(operands->items[k]))) return false;
     for (int k = 0; k < all && operands->count == 1; k++)
-        if (suits(dls_analysis_measure_at(k), r->results))
+        if (suits(dls_analysis_measure_at(k), r->results, r->options.has_plane))
             r->items[r->count++].measure = dls_analysis_measure_at(k);
     return true;
 }
@@ -188,7 +230,7 @@ static bool measure_all(analyze_report *r, bool named) {
 }
 
 static int analyze(const text_list *operands, const analyze_values *v, analyze_report *r) {
-    if (!choose_measures(operands, r) || !read_options(v, r->results, &r->options) || !check_contacts(r) ||
+    if (!read_options(v, r->results, &r->options) || !choose_measures(operands, r) || !check_contacts(r) ||
         !measure_all(r, operands->count > 1))
         return EXIT_BAD_INPUT;
     if (v->output &&

@@ -17,7 +17,8 @@ typedef enum dls_analysis_need {
     DLS_NEEDS_SPACE = 2,    /* a spatial run */
     DLS_NEEDS_GRAVITY = 4,  /* it says what is up */
     DLS_NEEDS_STEPS = 8,    /* the history of steps */
-    DLS_NEEDS_HEAP = 16     /* a heap about an upright axis: only who asks knows that there is one */
+    DLS_NEEDS_HEAP = 16,    /* a heap about an upright axis: only who asks knows that there is one */
+    DLS_NEEDS_PLANE = 32    /* among the options */
 } dls_analysis_need;
 
 typedef struct dls_analysis_measure {
@@ -36,8 +37,11 @@ typedef struct dls_analysis_options {
     dls_analysis_axis axis;      /* of profiles (auto: up) and of slopes (auto: the first level one) */
     bool has_region;             /* else a hull of the loaded bodies, or a box along periods */
     double region_low[3], region_high[3]; /* a box; z is ignored in the plane */
-    double floor; /* contacts with a normal force below this share of the mean bear no load */
-    int layers;   /* of a profile; 0: as thick as a mean body */
+    double floor;   /* contacts with a normal force below this share of the mean bear no load */
+    int layers;     /* of a profile; 0: as thick as a mean body */
+    bool has_plane; /* that flow is measured through */
+    double plane_point[3],
+        plane_normal[3]; /* forward is along the normal, of any length; z is ignored in the plane */
 } dls_analysis_options;
 
 DLS_API dls_analysis_options dls_default_analysis_options(void);

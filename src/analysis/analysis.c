@@ -31,6 +31,7 @@ static const measure_row measures[] = {
     {{"cone", "angle of a conical heap", "deg", DLS_NEEDS_GRAVITY | DLS_NEEDS_SPACE | DLS_NEEDS_HEAP},
      dls_measure_cone},
     {{"height", "rise of the mass centre, height of the bed", "m", DLS_NEEDS_GRAVITY}, dls_measure_height},
+    {{"flow", "mass that passes a plane, and its rate", "kg/s", DLS_NEEDS_PLANE}, dls_measure_flow},
     {{"profile", "mean velocity and its spread in layers along an axis", "m/s", 0}, dls_measure_profile},
     {{"energy", "energy balance over the steps", "J", DLS_NEEDS_STEPS}, dls_measure_energy},
     {{"penetration", "deepest contact of every step", "m", DLS_NEEDS_STEPS}, dls_measure_penetration},
@@ -85,6 +86,21 @@ static dls_status check_axis(const dls_results *r, const dls_analysis_options *o
     return DLS_OK;
 }
 
+static dls_status check_plane(const dls_results *r, const dls_analysis_options *o, dls_error *error) {
+    int d = dls_results_dimension(r);
+    double length = 0;
+    for (int k = 0; k < d; k++) {
+        length = fmax(length, fabs(o->plane_normal[k]));
+        if (!isfinite(o->plane_point[k]) || !isfinite(o->plane_normal[k]))
+            return dls_fail(error, DLS_ERROR_ARGUMENT, "the plane's point and normal are %g and %g along %c",
+                            o->plane_point[k], o->plane_normal[k], "xyz"[k]);
+    }
+    if (!(length > 0))
+        return dls_fail(error, DLS_ERROR_ARGUMENT, "the plane's normal is 0, expected a direction%s",
+                        d == 2 ? " in the plane x, y" : "");
+    return DLS_OK;
+}
+
 static dls_status check_options(const dls_results *r, const dls_analysis_options *o, dls_error *error) {
     if (!(o->floor >= 0) || !(o->floor < 1))
         return dls_fail(error, DLS_ERROR_ARGUMENT, "floor is %g, expected a share from 0 to 1", o->floor);
@@ -93,7 +109,8 @@ static dls_status check_options(const dls_results *r, const dls_analysis_options
             return dls_fail(error, DLS_ERROR_ARGUMENT,
                             "the region reaches from %g to %g along %c, expected a size", o->region_low[k],
                             o->region_high[k], "xyz"[k]);
-    return check_frames(r, o, error);
+    dls_status status = o->has_plane ? check_plane(r, o, error) : DLS_OK;
+    return status ? status : check_frames(r, o, error);
 }
 
 dls_status dls_analysis_check(const dls_results *r, const char *name, const dls_analysis_options *options,
@@ -117,6 +134,9 @@ dls_status dls_analysis_check(const dls_results *r, const char *name, const dls_
     if ((m->is.needs & DLS_NEEDS_STEPS) && dls_results_step_count(r) == 0)
         return dls_fail(error, DLS_ERROR_INPUT, "%s needs the history of steps, and the run has no step",
                         name);
+    if ((m->is.needs & DLS_NEEDS_PLANE) && !options->has_plane)
+        return dls_fail(error, DLS_ERROR_ARGUMENT,
+                        "%s needs a plane: an axis and a place, or a point and a normal", name);
     dls_status status = check_options(r, options, error);
     return status ? status : check_axis(r, options, m, error);
 }

@@ -60,10 +60,10 @@ def facts(analysis, measure):
 
 def test_measures_are_listed():
     text = run("analyze").stdout
-    for name in MEASURES + ["cone"]:
+    for name in MEASURES + ["cone", "flow"]:
         assert f"\n  {name} " in text, name
     page = (SOURCE / "docs/analysis.md").read_text()
-    for name in MEASURES + ["cone"]:
+    for name in MEASURES + ["cone", "flow"]:
         assert f"## `{name}`" in page, f"docs/analysis.md says nothing of {name}"
 
 
@@ -101,6 +101,42 @@ def test_a_column_in_space():
     assert abs(found["zz"]["value"] - weight * 0.1 * 4 / 4) < 1e-3 * weight, found["zz"]
     assert abs(facts(analysis, "fraction")["solid fraction"]["value"] - 2 * 4 / 3 * math.pi * 1e-3 / 4) < 1e-9
     assert facts(analysis, "stress")["zz"]["unit"] == "Pa"
+
+
+def test_flow_of_a_silo():
+    """What left the silo is what passed its outlet: from the places of all bodies, frame by frame."""
+    pathlib.Path("silo.yaml").write_text((SOURCE / "scenes/templates/silo.yaml").read_text())
+    run("run", "silo.yaml", "-o", "silo.h5", "--quiet", "--until", "0.6", "--set", "variables.opening=0.2")
+    run("export", "silo.h5", "--csv", "silo")
+    above = {}
+    for row in csv.DictReader(open("silo/bodies.csv")):
+        inside = row["name"].startswith("grain") and float(row["y [m]"]) >= -0.002
+        above[int(row["frame"])] = above.get(int(row["frame"]), 0) + inside
+    analysis = run_json("analyze", "silo.h5", "flow", "--plane", "-y=-0.002", "-o", "silo_flow")
+    table = analysis["measures"][0]["tables"][0]
+    rows = [dict(zip(table["columns"], row)) for row in table["rows"]]
+    assert len(rows) == len(above) == 31 and above[0] == 400
+    whole = 400 * 1500 * math.pi * 0.005 ** 2
+    for frame, row in enumerate(rows):
+        assert above[0] - above[frame] == row["forward_count"] - row["backward_count"], frame
+        assert abs(row["net_mass"] - row["ahead_mass"]) < 1e-12 * whole, frame
+    assert rows[10]["net_mass"] == 0 and rows[-1]["net_mass"] > 0.1 * whole and rows[-1]["born_mass"] == 0
+    found = facts(analysis, "flow")
+    steady = facts(run_json("analyze", "silo.h5", "flow", "--plane", "0,-0.002:0,-2", "--frames", "15:"), "flow")
+    assert steady["mass rate"]["value"] > found["mass rate"]["value"] > 0
+    assert 0 < steady["mass rate"]["spread"] < 0.2 * steady["mass rate"]["value"]
+    for figure in ("flow", "flow_rate"):
+        xml.etree.ElementTree.parse(f"silo_flow/{figure}.svg")
+
+
+def test_bad_planes():
+    for text in ("w=1", "y=", "y=high", "y=nan", "y=1,2", "z=1", "1:0,1", "1,2:0", "0,0:1,inf", "", "-", "0,0,0:0,0,1"):
+        refuses("analyze", plane(), "flow", f"--plane={text}", words=[f"plane '{text}'", "in a planar run"])
+    refuses("analyze", plane(), "flow", "--plane", "0,1:0,0", words=["normal is 0"])
+    refuses("analyze", plane(), "flow", words=["flow needs a plane"])
+    refuses("analyze", plane(), "flow", "--plane", "y=0", "--frames", "3", words=["one frame"])
+    names = [m["name"] for m in run_json("analyze", plane(), "--plane", "y=0.3")["measures"]]
+    assert names == MEASURES[:8] + ["flow"] + MEASURES[8:], names
 
 
 def test_files_and_figures():

@@ -426,6 +426,7 @@ static void measure_box(dls_results *r, int index) {
     dls_analysis_options options = dls_default_analysis_options();
     options.has_region = true;
     for (int k = 0; k < 3; k++) options.region_low[k] = -0.1, options.region_high[k] = 0.4;
+    options.has_plane = true, options.plane_normal[1] = 1;
     measure(r, dls_analysis_measure_at(index)->name, &options);
 }
 

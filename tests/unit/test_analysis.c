@@ -1,6 +1,7 @@
 /* Analysis against closed forms: weights, columns, lattices, slopes, exponentials. */
 #include "analysis/analysis.h"
 #include "base/random.h"
+#include "support/measured.h"
 #include "support/scale.h"
 #include "support/small_run.h"
 #include "support/test.h"
@@ -9,106 +10,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const double PI = 3.14159265358979323846, GRAVITY = 9.81;
-
-#define OK(call)                                                                                             \
-    do {                                                                                                     \
-        dls_error error_ = {0};                                                                              \
-        dls_error *error = &error_;                                                                          \
-        if (call) fail_msg("%s", error_.message);                                                            \
-    } while (0)
+static const double PI = 3.14159265358979323846, GRAVITY = MEASURED_GRAVITY;
 
 static void near(double value, double expected, double tolerance) {
     if (!(fabs(value - expected) <= tolerance))
         fail_msg("%.17g, expected %.17g ± %g", value, expected, tolerance);
-}
-
-/* ---- runs made for a test ---- */
-
-static dls_world *make_world(int dimension) {
-    dls_world *world;
-    dls_world_def def = dls_default_world_def();
-    def.dimension = dimension;
-    memset(def.gravity, 0, sizeof def.gravity);
-    def.gravity[dimension - 1] = -GRAVITY;
-    OK(dls_world_create(&def, &world, error));
-    return world;
-}
-
-static dls_body_id add_round(dls_world *world, double radius, double x, double y, double z) {
-    dls_shape_def shape = dls_default_shape_def(dls_world_dimension(world) == 2 ? DLS_DISC : DLS_SPHERE);
-    dls_body_def def = dls_default_body_def();
-    dls_body_id id;
-    shape.radius = radius;
-    def.shapes = &shape, def.shape_count = 1;
-    def.pose.x[0] = x, def.pose.x[1] = y, def.pose.x[2] = z;
-    OK(dls_world_add_body(world, &def, &id, error));
-    return id;
-}
-
-static dls_body_id add_ground(dls_world *world, const char *name) {
-    dls_shape_def shape =
-        dls_default_shape_def(dls_world_dimension(world) == 2 ? DLS_HALF_PLANE : DLS_HALF_SPACE);
-    dls_body_def def = dls_default_body_def();
-    dls_body_id id;
-    def.name = name, def.motion = DLS_STATIC;
-    def.shapes = &shape, def.shape_count = 1;
-    OK(dls_world_add_body(world, &def, &id, error));
-    return id;
-}
-
-/* Steps the world and records a frame at the start and after each step; opens the file. */
-static dls_results *run_world(dls_world *world, const char *path, int steps, bool contacts) {
-    dls_simulation *simulation;
-    dls_results_writer *writer;
-    dls_results *results;
-    dls_simulation_options options = dls_default_simulation_options();
-    dls_results_def def = small_run_def();
-    options.step = 1e-3;
-    def.contacts = contacts;
-    OK(dls_simulation_create(world, &options, &simulation, error));
-    OK(dls_results_create(path, world, &def, &writer, error));
-    OK(dls_results_add_frame(writer, simulation, error));
-    for (int k = 0; k < steps; k++) {
-        dls_step_report report;
-        memset(&report, 0, sizeof report);
-        OK(dls_simulation_step(simulation, &report, error));
-        OK(dls_results_add_step(writer, &report, error));
-        OK(dls_results_add_frame(writer, simulation, error));
-    }
-    dls_run_summary summary = dls_simulation_summary(simulation);
-    OK(dls_results_close(writer, &summary, error));
-    dls_simulation_destroy(simulation);
-    dls_world_destroy(world);
-    OK(dls_results_open(path, &results, error));
-    return results;
-}
-
-static double fact(const dls_analysis *analysis, const char *name, double *spread) {
-    for (int k = 0; k < dls_analysis_fact_count(analysis); k++) {
-        dls_analysis_fact f = dls_analysis_fact_at(analysis, k);
-        if (strcmp(f.name, name)) continue;
-        if (spread) *spread = f.spread;
-        return f.value;
-    }
-    fail_msg("no fact '%s'", name);
-    return 0;
-}
-
-/* The last row's value of a column of the first table. */
-static double last(const dls_analysis *analysis, const char *column) {
-    dls_analysis_table t = dls_analysis_table_at(analysis, 0);
-    assert_true(t.row_count > 0);
-    for (int k = 0; k < t.column_count; k++)
-        if (!strcmp(t.columns[k], column)) return t.values[(t.row_count - 1) * t.column_count + k];
-    fail_msg("no column '%s'", column);
-    return 0;
-}
-
-static dls_analysis *measure(dls_results *results, const char *name, const dls_analysis_options *options) {
-    dls_analysis *analysis;
-    OK(dls_analysis_create(results, name, options, &analysis, error));
-    return analysis;
 }
 
 /* ---- weights ---- */
@@ -117,34 +23,34 @@ static dls_analysis *measure(dls_results *results, const char *name, const dls_a
  * region of volume V the stress is σ_zz = m g R/V. */
 static void test_weight(void **state) {
     (void)state;
-    dls_world *world = make_world(3);
-    add_ground(world, "floor");
-    add_round(world, 0.1, 1, 0, 0.1);
-    add_round(world, 0.2, -1, 0.5, 0.2);
+    dls_world *world = measured_world(3);
+    measured_ground(world, "floor");
+    measured_round(world, 0.1, 1, 0, 0.1);
+    measured_round(world, 0.2, -1, 0.5, 0.2);
     double m1 = 1000 * 4 * PI / 3 * 1e-3, m2 = 8 * m1;
-    dls_results *results = run_world(world, "weight.h5", 5, true);
-    dls_analysis *a = measure(results, "container", NULL);
-    near(fact(a, "floor fz", NULL), -(m1 + m2) * GRAVITY, 1e-6 * m2 * GRAVITY);
-    near(fact(a, "floor fx", NULL), 0, 1e-6 * m2 * GRAVITY);
-    near(fact(a, "floor tx", NULL), -0.5 * m2 * GRAVITY, 1e-5 * m2 * GRAVITY);
-    near(fact(a, "floor ty", NULL), (m1 - m2) * GRAVITY, 1e-5 * m2 * GRAVITY);
-    near(fact(a, "weight", NULL), (m1 + m2) * GRAVITY, 1e-9 * m2 * GRAVITY);
+    dls_results *results = measured_run(world, "weight.h5", 5, true);
+    dls_analysis *a = measured_analysis(results, "container", NULL);
+    near(measured_fact(a, "floor fz", NULL), -(m1 + m2) * GRAVITY, 1e-6 * m2 * GRAVITY);
+    near(measured_fact(a, "floor fx", NULL), 0, 1e-6 * m2 * GRAVITY);
+    near(measured_fact(a, "floor tx", NULL), -0.5 * m2 * GRAVITY, 1e-5 * m2 * GRAVITY);
+    near(measured_fact(a, "floor ty", NULL), (m1 - m2) * GRAVITY, 1e-5 * m2 * GRAVITY);
+    near(measured_fact(a, "weight", NULL), (m1 + m2) * GRAVITY, 1e-9 * m2 * GRAVITY);
     dls_analysis_destroy(a);
     dls_analysis_options o = dls_default_analysis_options();
     o.has_region = true;
     memcpy(o.region_low, (double[]){0.5, -0.5, 0}, sizeof o.region_low);
     memcpy(o.region_high, (double[]){1.5, 0.5, 0.5}, sizeof o.region_high);
-    a = measure(results, "stress", &o);
-    near(last(a, "zz"), m1 * GRAVITY * 0.1 / 0.5, 1e-6 * m1 * GRAVITY);
-    near(last(a, "xx"), 0, 1e-6 * m1 * GRAVITY);
-    near(last(a, "pressure"), m1 * GRAVITY * 0.1 / 0.5 / 3, 1e-6 * m1 * GRAVITY);
+    a = measured_analysis(results, "stress", &o);
+    near(measured_last(a, "zz"), m1 * GRAVITY * 0.1 / 0.5, 1e-6 * m1 * GRAVITY);
+    near(measured_last(a, "xx"), 0, 1e-6 * m1 * GRAVITY);
+    near(measured_last(a, "pressure"), m1 * GRAVITY * 0.1 / 0.5 / 3, 1e-6 * m1 * GRAVITY);
     dls_analysis_destroy(a);
-    a = measure(results, "fraction", &o);
-    near(last(a, "fraction"), 4 * PI / 3 * 1e-3 / 0.5, 1e-12);
+    a = measured_analysis(results, "fraction", &o);
+    near(measured_last(a, "fraction"), 4 * PI / 3 * 1e-3 / 0.5, 1e-12);
     dls_analysis_destroy(a);
-    a = measure(results, "coordination", NULL);
-    near(last(a, "neighbours"), 1, 0);
-    near(last(a, "rattlers"), 1, 0); /* one neighbour each */
+    a = measured_analysis(results, "coordination", NULL);
+    near(measured_last(a, "neighbours"), 1, 0);
+    near(measured_last(a, "rattlers"), 1, 0); /* one neighbour each */
     dls_analysis_destroy(a);
     dls_results_destroy(results);
 }
@@ -167,23 +73,23 @@ static void test_weight_across_the_border(void **state) {
         def.shapes = &ledge, def.shape_count = 1;
         def.pose.x[0] = way % 2 ? 3.8 : 0.2;
         if (way < 2) OK(dls_world_add_body(world, &def, &id, error));
-        add_round(world, 0.1, way % 2 ? 0.1 : 3.9, 0.2, 0.2);
+        measured_round(world, 0.1, way % 2 ? 0.1 : 3.9, 0.2, 0.2);
         if (way >= 2) OK(dls_world_add_body(world, &def, &id, error));
-        dls_results *results = run_world(world, "border.h5", 5, true);
-        dls_analysis *a = measure(results, "container", NULL);
+        dls_results *results = measured_run(world, "border.h5", 5, true);
+        dls_analysis *a = measured_analysis(results, "container", NULL);
         double weight = mass * GRAVITY, arm = way % 2 ? 0.3 : -0.3;
-        near(fact(a, "ledge fz", NULL), -weight, 1e-5 * weight);
-        near(fact(a, "ledge tx", NULL), -0.2 * weight, 1e-5 * weight);
-        near(fact(a, "ledge ty", NULL), arm * weight, 1e-5 * weight);
+        near(measured_fact(a, "ledge fz", NULL), -weight, 1e-5 * weight);
+        near(measured_fact(a, "ledge tx", NULL), -0.2 * weight, 1e-5 * weight);
+        near(measured_fact(a, "ledge ty", NULL), arm * weight, 1e-5 * weight);
         dls_analysis_destroy(a);
         dls_analysis_options o = dls_default_analysis_options();
         o.has_region = true;
         memcpy(o.region_low, (double[]){0, -0.5, 0}, sizeof o.region_low);
         memcpy(o.region_high, (double[]){4, 0.5, 0.5}, sizeof o.region_high);
-        a = measure(results, "stress", &o);
-        near(last(a, "zz"), weight * 0.1 / 2, 1e-5 * weight);
-        near(last(a, "xz"), 0, 1e-5 * weight);
-        near(last(a, "zx"), 0, 1e-5 * weight);
+        a = measured_analysis(results, "stress", &o);
+        near(measured_last(a, "zz"), weight * 0.1 / 2, 1e-5 * weight);
+        near(measured_last(a, "xz"), 0, 1e-5 * weight);
+        near(measured_last(a, "zx"), 0, 1e-5 * weight);
         dls_analysis_destroy(a);
         dls_results_destroy(results);
     }
@@ -195,33 +101,33 @@ static void test_column(void **state) {
     (void)state;
     enum { DISCS = 7 };
     const double R = 0.05;
-    dls_world *world = make_world(2);
-    add_ground(world, "floor");
-    for (int k = 0; k < DISCS; k++) add_round(world, R, 0, R * (2 * k + 1), 0);
-    dls_results *results = run_world(world, "column.h5", 3, true);
+    dls_world *world = measured_world(2);
+    measured_ground(world, "floor");
+    for (int k = 0; k < DISCS; k++) measured_round(world, R, 0, R * (2 * k + 1), 0);
+    dls_results *results = measured_run(world, "column.h5", 3, true);
     dls_analysis_options o = dls_default_analysis_options();
     double m = 1000 * PI * R * R, weight = m * GRAVITY;
     o.has_region = true;
     memcpy(o.region_low, (double[]){-0.5, 0, 0}, sizeof o.region_low);
     memcpy(o.region_high, (double[]){0.5, 1, 0}, sizeof o.region_high);
-    dls_analysis *a = measure(results, "stress", &o);
-    near(last(a, "yy"), weight * R * DISCS * DISCS, 1e-5 * weight);
-    near(last(a, "xx"), 0, 1e-5 * weight);
-    near(last(a, "ratio"), 1, 1e-6);
+    dls_analysis *a = measured_analysis(results, "stress", &o);
+    near(measured_last(a, "yy"), weight * R * DISCS * DISCS, 1e-5 * weight);
+    near(measured_last(a, "xx"), 0, 1e-5 * weight);
+    near(measured_last(a, "ratio"), 1, 1e-6);
     dls_analysis_destroy(a);
-    a = measure(results, "fabric", &o);
-    near(last(a, "yy"), 1, 1e-9);
-    near(last(a, "anisotropy"), 2, 1e-9);
-    near(fabs(fact(a, "angle", NULL)), 90, 1e-6);
-    near(last(a, "contacts"), DISCS - 1, 0);
+    a = measured_analysis(results, "fabric", &o);
+    near(measured_last(a, "yy"), 1, 1e-9);
+    near(measured_last(a, "anisotropy"), 2, 1e-9);
+    near(fabs(measured_fact(a, "angle", NULL)), 90, 1e-6);
+    near(measured_last(a, "contacts"), DISCS - 1, 0);
     dls_analysis_destroy(a);
-    a = measure(results, "forces", &o);
-    near(fact(a, "mean force", NULL), weight * (DISCS + 1) / 2, 1e-5 * weight);
-    near(fact(a, "largest", NULL), 2.0 * DISCS / (DISCS + 1), 1e-5);
+    a = measured_analysis(results, "forces", &o);
+    near(measured_fact(a, "mean force", NULL), weight * (DISCS + 1) / 2, 1e-5 * weight);
+    near(measured_fact(a, "largest", NULL), 2.0 * DISCS / (DISCS + 1), 1e-5);
     dls_analysis_destroy(a);
-    a = measure(results, "coordination", NULL);
-    near(last(a, "neighbours"), (2.0 * DISCS - 1) / DISCS, 1e-12);
-    near(last(a, "without_rattlers"), 2, 1e-12);
+    a = measured_analysis(results, "coordination", NULL);
+    near(measured_last(a, "neighbours"), (2.0 * DISCS - 1) / DISCS, 1e-12);
+    near(measured_last(a, "without_rattlers"), 2, 1e-12);
     dls_analysis_destroy(a);
     dls_results_destroy(results);
 }
@@ -497,17 +403,17 @@ static void test_tail(void **state) {
 static void test_planar_slope(void **state) {
     (void)state;
     const double angle = 24 * PI / 180;
-    dls_world *world = make_world(2);
+    dls_world *world = measured_world(2);
     dls_random random = {11};
     for (int i = 0; i < 60; i++)
         for (int j = 0; j < 40; j++) {
             double x = 0.021 * (i - 30 + 0.2 * dls_random_unit(&random)), y = 0.021 * (j - 20);
             y += 0.004 * dls_random_unit(&random);
-            if (y < x * tan(angle)) add_round(world, 0.01, x, y, 0);
+            if (y < x * tan(angle)) measured_round(world, 0.01, x, y, 0);
         }
-    dls_results *results = run_world(world, "slope.h5", 0, false);
-    dls_analysis *a = measure(results, "repose", NULL);
-    double uncertainty = NAN, found = fact(a, "angle", &uncertainty);
+    dls_results *results = measured_run(world, "slope.h5", 0, false);
+    dls_analysis *a = measured_analysis(results, "repose", NULL);
+    double uncertainty = NAN, found = measured_fact(a, "angle", &uncertainty);
     assert_true(uncertainty > 0.05 && uncertainty < 2);
     near(found, 24, 3 * uncertainty);
     dls_analysis_destroy(a);
@@ -516,26 +422,27 @@ static void test_planar_slope(void **state) {
 
 static void test_cone(void **state) {
     (void)state;
-    dls_world *world = make_world(3);
+    dls_world *world = measured_world(3);
     for (int i = -20; i <= 20; i++)
         for (int j = -20; j <= 20; j++)
             for (int k = 0; k <= 10; k++) {
                 double x = 0.02 * i + 1, y = 0.02 * j + 2, z = 0.02 * k;
-                if (z <= 0.2 - 0.5 * hypot(x - 1, y - 2)) add_round(world, 0.01, x, y, z);
+                if (z <= 0.2 - 0.5 * hypot(x - 1, y - 2)) measured_round(world, 0.01, x, y, z);
             }
-    dls_results *results = run_world(world, "cone.h5", 0, false);
-    dls_analysis *a = measure(results, "cone", NULL);
-    double uncertainty = NAN, found = fact(a, "angle", &uncertainty), expected = atan(0.5) * 180 / PI;
+    dls_results *results = measured_run(world, "cone.h5", 0, false);
+    dls_analysis *a = measured_analysis(results, "cone", NULL);
+    double uncertainty = NAN, found = measured_fact(a, "angle", &uncertainty),
+           expected = atan(0.5) * 180 / PI;
     assert_true(uncertainty < 1);
     near(found, expected, 4 * uncertainty);
     dls_analysis_destroy(a);
-    a = measure(results, "repose", NULL); /* a heap has no slope along x */
-    near(fact(a, "angle", NULL), 0, 3);
+    a = measured_analysis(results, "repose", NULL); /* a heap has no slope along x */
+    near(measured_fact(a, "angle", NULL), 0, 3);
     dls_analysis_destroy(a);
-    a = measure(results, "height", NULL);
-    near(last(a, "top"), 0.21, 1e-12);
-    near(last(a, "bottom"), -0.01, 1e-12);
-    near(fact(a, "rise", NULL), 0, 0);
+    a = measured_analysis(results, "height", NULL);
+    near(measured_last(a, "top"), 0.21, 1e-12);
+    near(measured_last(a, "bottom"), -0.01, 1e-12);
+    near(measured_fact(a, "rise", NULL), 0, 0);
     dls_analysis_destroy(a);
     dls_results_destroy(results);
 }
@@ -545,19 +452,19 @@ static void test_cone(void **state) {
 /* Plane Couette: v_x = 2 y, with every other body 0.1 faster. */
 static void test_profile(void **state) {
     (void)state;
-    dls_world *world = make_world(2);
+    dls_world *world = measured_world(2);
     for (int i = 0; i < 20; i++)
         for (int j = 0; j < 10; j++) {
-            dls_body_id id = add_round(world, 0.05, 0.2 * i, 0.1 * j, 0);
+            dls_body_id id = measured_round(world, 0.05, 0.2 * i, 0.1 * j, 0);
             dls_body_state s;
             OK(dls_body_state_get(world, id, &s, error));
             s.v[0] = 0.2 * j + (i % 2 ? 0.1 : -0.1);
             OK(dls_body_state_set(world, id, &s, error));
         }
-    dls_results *results = run_world(world, "profile.h5", 0, false);
+    dls_results *results = measured_run(world, "profile.h5", 0, false);
     dls_analysis_options o = dls_default_analysis_options();
     o.layers = 10;
-    dls_analysis *a = measure(results, "profile", &o);
+    dls_analysis *a = measured_analysis(results, "profile", &o);
     dls_analysis_table t = dls_analysis_table_at(a, 0);
     assert_int_equal(t.row_count, 10);
     for (int k = 0; k < 10; k++) {
@@ -568,11 +475,11 @@ static void test_profile(void **state) {
         near(row[3], 0, 0);
         near(row[5], 0.1 * sqrt(20.0 / 19), 1e-12);
     }
-    near(fact(a, "fastest layer", NULL), 1.8, 1e-12);
+    near(measured_fact(a, "fastest layer", NULL), 1.8, 1e-12);
     dls_analysis_destroy(a);
     o.axis = DLS_AXIS_X;
-    a = measure(results, "profile", &o);
-    near(last(a, "vx"), 0.9, 1e-12);
+    a = measured_analysis(results, "profile", &o);
+    near(measured_last(a, "vx"), 0.9, 1e-12);
     dls_analysis_destroy(a);
     dls_results_destroy(results);
 }
@@ -580,28 +487,28 @@ static void test_profile(void **state) {
 /* A ball that falls: what it loses in height it gains in speed; frames choose the steps. */
 static void test_energy(void **state) {
     (void)state;
-    dls_world *world = make_world(3);
-    add_round(world, 0.1, 0, 0, 5);
-    dls_results *results = run_world(world, "fall.h5", 100, true);
+    dls_world *world = measured_world(3);
+    measured_round(world, 0.1, 0, 0, 5);
+    dls_results *results = measured_run(world, "fall.h5", 100, true);
     double m = 1000 * 4 * PI / 3 * 1e-3, v = 0.1 * GRAVITY;
-    dls_analysis *a = measure(results, "energy", NULL);
-    near(fact(a, "kinetic", NULL), 0.5 * m * v * v, 1e-9 * m);
-    near(fact(a, "friction", NULL), 0, 0);
-    assert_true(fact(a, "unaccounted share", NULL) < 1e-12);
+    dls_analysis *a = measured_analysis(results, "energy", NULL);
+    near(measured_fact(a, "kinetic", NULL), 0.5 * m * v * v, 1e-9 * m);
+    near(measured_fact(a, "friction", NULL), 0, 0);
+    assert_true(measured_fact(a, "unaccounted share", NULL) < 1e-12);
     assert_int_equal(dls_analysis_table_at(a, 0).row_count, 100);
     dls_analysis_destroy(a);
     dls_analysis_options o = dls_default_analysis_options();
     o.first_frame = 40, o.last_frame = 60;
-    a = measure(results, "energy", &o);
+    a = measured_analysis(results, "energy", &o);
     assert_int_equal(dls_analysis_table_at(a, 0).row_count, 21);
     near(dls_analysis_table_at(a, 0).values[0], 0.04, 1e-12);
-    near(last(a, "time"), 0.06, 1e-12);
+    near(measured_last(a, "time"), 0.06, 1e-12);
     dls_analysis_destroy(a);
-    a = measure(results, "penetration", NULL);
-    near(fact(a, "worst", NULL), 0, 0);
+    a = measured_analysis(results, "penetration", NULL);
+    near(measured_fact(a, "worst", NULL), 0, 0);
     dls_analysis_destroy(a);
-    a = measure(results, "complementarity", NULL);
-    near(fact(a, "steps", NULL), 100, 0);
+    a = measured_analysis(results, "complementarity", NULL);
+    near(measured_fact(a, "steps", NULL), 100, 0);
     dls_analysis_destroy(a);
     dls_error why; /* nothing touches */
     assert_int_equal(dls_analysis_create(results, "stress", NULL, &a, &why), DLS_ERROR_INPUT);
@@ -614,18 +521,18 @@ static void test_energy(void **state) {
 /* Attraction pulls a disc onto the floor beside its weight: the floor feels the weight alone. */
 static void test_cohesion(void **state) {
     (void)state;
-    dls_world *world = make_world(2);
+    dls_world *world = measured_world(2);
     dls_pair_def pair;
     OK(dls_world_pair(world, 0, 0, &pair, NULL, error));
     pair.cohesion = 500;
     OK(dls_world_set_pair(world, 0, 0, &pair, error));
-    add_ground(world, "floor");
-    add_round(world, 0.1, 0, 0.1, 0);
-    dls_results *results = run_world(world, "cohesion.h5", 5, true);
+    measured_ground(world, "floor");
+    measured_round(world, 0.1, 0, 0.1, 0);
+    dls_results *results = measured_run(world, "cohesion.h5", 5, true);
     dls_analysis_options o = dls_default_analysis_options();
     o.first_frame = 3;
-    dls_analysis *a = measure(results, "container", &o);
-    near(fact(a, "floor fy", NULL), -1000 * PI * 0.01 * GRAVITY, 1e-3);
+    dls_analysis *a = measured_analysis(results, "container", &o);
+    near(measured_fact(a, "floor fy", NULL), -1000 * PI * 0.01 * GRAVITY, 1e-3);
     dls_analysis_destroy(a);
     dls_results_destroy(results);
 }
@@ -634,10 +541,10 @@ static void test_cohesion(void **state) {
 
 static void test_missing(void **state) {
     (void)state;
-    dls_world *world = make_world(2);
-    add_ground(world, "floor");
-    add_round(world, 0.1, 0, 0.1, 0);
-    dls_results *results = run_world(world, "missing.h5", 2, false);
+    dls_world *world = measured_world(2);
+    measured_ground(world, "floor");
+    measured_round(world, 0.1, 0, 0.1, 0);
+    dls_results *results = measured_run(world, "missing.h5", 2, false);
     dls_analysis_options o = dls_default_analysis_options();
     dls_analysis *a;
     dls_error why;

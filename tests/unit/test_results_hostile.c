@@ -391,7 +391,9 @@ static dls_status read_anew(dls_results *results, const char *name, dls_error *e
 
 static dls_status analyse(dls_results *results, const char *name, dls_error *error) {
     dls_analysis *analysis = NULL;
-    dls_status status = dls_analysis_create(results, name, NULL, &analysis, error);
+    dls_analysis_options options = dls_default_analysis_options();
+    options.has_plane = true, options.plane_normal[0] = 1;
+    dls_status status = dls_analysis_create(results, name, &options, &analysis, error);
     dls_analysis_destroy(analysis);
     return status;
 }
