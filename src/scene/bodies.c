@@ -33,18 +33,17 @@ static void body_defaults(void *target) {
 
 #define AT(member) offsetof(body_text, member)
 
-enum { SINGLE = 1, GENERATED = 2 };
-
 static const dls_row body_rows[] = {
-    {"name", DLS_ROW_TEXT, AT(name), "", "for messages and results; generated bodies get a number behind it",
-     "none", NULL, false, 0},
+    {"name", DLS_ROW_TEXT, AT(name), "",
+     "for messages and results, of one body alone; generated bodies get a number behind it",
+     "none; of generated bodies that of the generator", NULL, false, 0},
     {"motion", DLS_ROW_CHOICE, AT(motion), "", "moved by forces, not at all, or as `drive` says", NULL,
      "dynamic|static|driven", false, 0},
     {"shape", DLS_ROW_NODE, AT(shape), "", "the body's only shape", "none", "shape", false, 0},
     {"shapes", DLS_ROW_NODE, AT(shapes), "", "instead: several shapes, a compound", "none", "list of shapes",
      false, 0},
     {"material", DLS_ROW_NODE, AT(material), "", "of shapes that name none", "`default`", "name", false, 0},
-    {"position", DLS_ROW_VECTOR, AT(position), "m", "of the body's frame", NULL, NULL, false, SINGLE},
+    {"position", DLS_ROW_VECTOR, AT(position), "m", "of the body's frame", NULL, NULL, false, DLS_USE_SINGLE},
     {"rotation", DLS_ROW_NODE, AT(rotation), "rad", "of the body's frame", "none", "rotation", false, 0},
     {"velocity", DLS_ROW_VECTOR, AT(velocity), "m/s", "of the mass centre at the start", NULL, NULL, false,
      0},
@@ -208,7 +207,7 @@ static dls_status read_shapes(dls_reader *reader, const body_text *text, const d
     return DLS_OK;
 }
 
-/* Box and ball that hold all shapes, about the origin of the body's frame, and the volume of them. */
+/* Box and ball that hold all shapes, about the origin of the body's frame, their volume and their mass. */
 static dls_status measure(dls_reader *reader, dls_prototype *p) {
     for (int k = 0; k < 3; k++) p->low[k] = INFINITY, p->high[k] = -INFINITY;
     double R[9];
@@ -227,6 +226,9 @@ static dls_status measure(dls_reader *reader, dls_prototype *p) {
         dls_shape_box(&shape, x, turned, low, high);
         dls_shape_mass(&shape, &mass, centre, inertia);
         p->volume += mass;
+        dls_material_def material;
+        if (!dls_world_material(reader->world, p->shapes[s].material, &material, NULL))
+            p->mass += mass * material.density;
         for (int k = 0; k < 3; k++) {
             p->low[k] = fmin(p->low[k], low[k]);
             p->high[k] = fmax(p->high[k], high[k]);
@@ -234,17 +236,35 @@ static dls_status measure(dls_reader *reader, dls_prototype *p) {
         p->radius = fmax(p->radius, vec_norm(x) + shape.bound);
         dls_shape_release(&shape);
     }
+    if (p->def.mass > 0) p->mass = p->def.mass;
     if (p->def.shape_count && p->radius > 0 && isfinite(p->radius)) return DLS_OK;
     return dls_node_fail(p->node, reader->error, "the prototype has no size, expected 'shape' or 'shapes'");
 }
 
-dls_status dls_prototype_read(dls_reader *reader, const dls_node *map, bool generated, dls_prototype *p) {
+/* NULL when memory is out. */
+static dls_family *find_family(dls_reader *reader, const char *name) {
+    char cut[sizeof reader->families->name];
+    snprintf(cut, sizeof cut, "%.100s", name);
+    for (dls_family *f = reader->families; f; f = f->next)
+        if (!strcmp(f->name, cut)) return f;
+    dls_family *f = dls_arena_take(reader->arena, 1, sizeof *f);
+    if (!f) return NULL;
+    memcpy(f->name, cut, sizeof cut);
+    f->next = reader->families;
+    return reader->families = f;
+}
+
+dls_status dls_prototype_read(dls_reader *reader, const dls_node *map, dls_prototype_use use,
+                              const char *family, dls_prototype *p) {
     body_text text;
+    bool generated = use != DLS_USE_SINGLE;
     *p = (dls_prototype){.node = map, .def = dls_default_body_def()};
-    dls_status status = dls_read_group(reader, map, &dls_group_body, generated ? GENERATED : SINGLE,
-                                       generated ? "a prototype" : NULL, &text);
+    dls_status status =
+        dls_read_group(reader, map, &dls_group_body, use, generated ? "a prototype" : NULL, &text);
     if (status) return status;
     p->def.name = text.name;
+    if (generated) p->family = find_family(reader, text.name && *text.name ? text.name : family);
+    if (generated && !p->family) return dls_fail_memory(reader->error);
     p->def.motion = (dls_motion)text.motion;
     p->def.mass = text.mass;
     p->def.birth = text.birth;
@@ -370,16 +390,23 @@ static void scale(dls_prototype *p, int dimension, double size, dls_body_def *de
     def->shapes = p->scaled;
 }
 
+/* The next number of the family whose name no body has. */
+static void name_next(const dls_world *world, dls_family *family, char *name, size_t size) {
+    do {
+        snprintf(name, size, "%s-%lld", family->name, (long long)family->next_number++);
+    } while (dls_world_find_body(world, name) >= 0);
+}
+
 dls_status dls_prototype_add(dls_reader *reader, dls_prototype *p, const double *x, const double *q,
-                             double size, int64_t number, double birth) {
+                             double size, double birth) {
     dls_body_def def = p->def;
     double inertia[9];
     char name[128];
     if (size != 1) scale(p, reader->dimension, size, &def, inertia);
     if (x) vec_copy(def.pose.x, x);
     if (q) quat_multiply(def.pose.q, q, def.pose.q);
-    if (number >= 0 && def.name) {
-        snprintf(name, sizeof name, "%.100s-%lld", def.name, (long long)number);
+    if (p->family) {
+        name_next(reader->world, p->family, name, sizeof name);
         def.name = name;
     }
     if (birth > 0) def.birth = birth + (isfinite(def.birth) ? def.birth : 0);
@@ -449,30 +476,15 @@ dls_status dls_reader_reserve(dls_reader *reader, const dls_node *node, double c
 
 /* ---- the list ---- */
 
-static dls_status read_generator(dls_reader *reader, const dls_node *item, const dls_node *map,
-                                 dls_generator_function generate) {
-    const dls_node *body = dls_node_find(item, "body");
-    for (const dls_node *child = item->first; child; child = child->next)
-        if (child != map && child != body)
-            return dls_node_fail(child, reader->error, "key '%.60s' beside '%s', expected 'body' only",
-                                 child->key, map->key);
-    if (!body)
-        return dls_node_fail(item, reader->error, "'%s' has no 'body' beside it, expected a prototype",
-                             map->key);
-    dls_prototype prototype;
-    dls_status status = dls_prototype_read(reader, body, true, &prototype);
-    return status ? status : generate(reader, map, &prototype);
-}
-
 static dls_status read_item(dls_reader *reader, const dls_node *item) {
     for (const dls_node *child = item->first; child && child->key; child = child->next) {
         dls_generator_function generate = dls_generator_find(child->key);
-        if (generate) return read_generator(reader, item, child, generate);
+        if (generate) return dls_read_generator(reader, item, child, generate);
     }
     dls_prototype prototype;
-    dls_status status = dls_prototype_read(reader, item, false, &prototype);
+    dls_status status = dls_prototype_read(reader, item, DLS_USE_SINGLE, NULL, &prototype);
     if (!status) status = dls_reader_reserve(reader, item, 1, &prototype);
-    return status ? status : dls_prototype_add(reader, &prototype, NULL, NULL, 1, -1, 0);
+    return status ? status : dls_prototype_add(reader, &prototype, NULL, NULL, 1, 0);
 }
 
 dls_status dls_read_bodies(dls_reader *reader, const dls_node *list) {

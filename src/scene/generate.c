@@ -1,4 +1,4 @@
-/* Generators: many bodies from one prototype, the same for the same seed. */
+/* Generators: many bodies from few prototypes, the same for the same seed. */
 #include "scene/generate.h"
 
 #include "base/error.h"
@@ -9,18 +9,20 @@
 
 /* ---- what they share ---- */
 
-dls_status dls_crowd_begin(dls_crowd *crowd, dls_reader *reader, const dls_node *map,
-                           dls_prototype *prototype, const dls_common_text *common) {
+dls_status dls_crowd_begin(dls_crowd *crowd, dls_reader *reader, const dls_node *map, dls_mixture *mixture,
+                           const dls_common_text *common) {
+    dls_size_law size;
     *crowd = (dls_crowd){.reader = reader,
                          .map = map,
-                         .prototype = prototype,
+                         .mixture = mixture,
                          .common = *common,
                          .random = {(uint64_t)fmin(common->seed, 0x1p53)}};
-    return dls_read_size(reader, common->size, &crowd->size);
+    dls_status status = dls_read_size(reader, common->size, &size);
+    return status ? status : dls_mixture_set_sizes(reader, mixture, &size);
 }
 
 /* A normal vector in four dimensions has every direction alike, and so has the rotation that it is. */
-static void draw_rotation(dls_random *random, int dimension, double *q) {
+void dls_rotation_draw(dls_random *random, int dimension, double *q) {
     double length = 0;
     if (dimension == 2) {
         double half = 3.14159265358979323846 * dls_random_unit(random);
@@ -34,18 +36,15 @@ static void draw_rotation(dls_random *random, int dimension, double *q) {
     quat_normalize(q);
 }
 
-dls_status dls_crowd_add(dls_crowd *crowd, const double *x, double size) {
-    double q[4], birth = (double)crowd->count * crowd->common.birth_interval;
+dls_status dls_crowd_add(dls_crowd *crowd, const double *x, const dls_part *part, double size) {
+    double q[4], birth = (double)crowd->count++ * crowd->common.birth_interval;
     bool random = crowd->common.orientation == 1;
-    double given[3], speed = crowd->common.speed, *v = crowd->prototype->def.v;
-    if (random) draw_rotation(&crowd->random, crowd->reader->dimension, q);
-    vec_copy(given, v);
+    dls_prototype body = part->prototype;
+    double speed = crowd->common.speed, *v = body.def.v;
+    if (random) dls_rotation_draw(&crowd->random, crowd->reader->dimension, q);
     for (int k = 0; k < crowd->reader->dimension && speed > 0; k++)
         v[k] += dls_random_between(&crowd->random, -speed, speed);
-    dls_status status =
-        dls_prototype_add(crowd->reader, crowd->prototype, x, random ? q : NULL, size, crowd->count++, birth);
-    vec_copy(v, given);
-    return status;
+    return dls_prototype_add(crowd->reader, &body, x, random ? q : NULL, size, birth);
 }
 
 /* ---- lattice ---- */
@@ -88,26 +87,34 @@ static dls_status check_counts(dls_reader *reader, const dls_node *map, double *
     return DLS_OK;
 }
 
-static dls_status generate_lattice(dls_reader *reader, const dls_node *map, dls_prototype *prototype) {
+static dls_status fill_lattice(dls_crowd *crowd, const lattice_text *text, double total) {
+    int64_t nx = (int64_t)text->counts[0], ny = (int64_t)text->counts[1];
+    dls_status status = DLS_OK;
+    for (int64_t i = 0; i < (int64_t)total && !status; i++) {
+        const dls_part *part = dls_crowd_part(crowd, i);
+        double x[3], place[3] = {(double)(i % nx), (double)(i / nx % ny), (double)(i / nx / ny)};
+        double size = dls_size_draw(&part->size, &crowd->random);
+        for (int k = 0; k < 3; k++) {
+            x[k] = text->origin[k] + place[k] * text->spacing[k];
+            if (text->jitter > 0 && k < crowd->reader->dimension)
+                x[k] += dls_random_between(&crowd->random, -text->jitter, text->jitter);
+        }
+        status = dls_crowd_add(crowd, x, part, size);
+    }
+    return status;
+}
+
+static dls_status generate_lattice(dls_reader *reader, const dls_node *map, dls_mixture *mixture) {
     lattice_text text;
     dls_crowd crowd;
     dls_status status = dls_read_group(reader, map, &dls_group_lattice, 0, NULL, &text);
     if (!status) status = check_counts(reader, map, text.counts);
-    if (!status) status = dls_crowd_begin(&crowd, reader, map, prototype, &text.common);
-    double total = text.counts[0] * text.counts[1] * text.counts[2];
-    if (!status) status = dls_reader_reserve(reader, map, total, prototype);
     if (status) return status;
-    int64_t nx = (int64_t)text.counts[0], ny = (int64_t)text.counts[1];
-    for (int64_t i = 0; i < (int64_t)total && !status; i++) {
-        double x[3], place[3] = {(double)(i % nx), (double)(i / nx % ny), (double)(i / nx / ny)};
-        double size = dls_size_draw(&crowd.size, &crowd.random);
-        for (int k = 0; k < 3; k++) {
-            x[k] = text.origin[k] + place[k] * text.spacing[k];
-            if (text.jitter > 0 && k < reader->dimension)
-                x[k] += dls_random_between(&crowd.random, -text.jitter, text.jitter);
-        }
-        status = dls_crowd_add(&crowd, x, size);
-    }
+    double total = text.counts[0] * text.counts[1] * text.counts[2];
+    status = dls_crowd_begin(&crowd, reader, map, mixture, &text.common);
+    if (!status) status = dls_crowd_plan(&crowd, map, total);
+    if (!status) status = fill_lattice(&crowd, &text, total);
+    dls_crowd_end(&crowd);
     return status;
 }
 
@@ -170,7 +177,7 @@ static layer_lattice plan_layers(const dls_crowd_region *region, double radius, 
 }
 
 static dls_status fill_layers(dls_crowd *crowd, const layers_text *text, const dls_crowd_region *region) {
-    double radius = crowd->prototype->radius * crowd->size.high;
+    double radius = dls_mixture_radius(crowd->mixture);
     layer_lattice l = plan_layers(region, radius, text->gap);
     int up = region->dimension - 1;
     double shift = text->jitter * radius * text->gap, wanted = text->count;
@@ -184,13 +191,14 @@ static dls_status fill_layers(dls_crowd *crowd, const layers_text *text, const d
                            l.first[1] + (double)(i / l.nx) * l.a + odd, 0};
             x[up] = l.first[up] + (double)k * l.height;
             if (!dls_crowd_region_holds(region, x, l.a / 2 * (1 - 1e-12))) continue;
-            double size = dls_size_draw(&crowd->size, &crowd->random), d[3] = {0}, length = 2;
+            const dls_part *part = dls_crowd_part(crowd, crowd->count);
+            double size = dls_size_draw(&part->size, &crowd->random), d[3] = {0}, length = 2;
             while (!(length <= 1)) { /* a shift in the ball */
                 for (int m = 0; m <= up; m++) d[m] = dls_random_between(&crowd->random, -1, 1);
                 length = vec_norm(d);
             }
             vec_along(x, x, shift, d);
-            status = dls_crowd_add(crowd, x, size);
+            status = dls_crowd_add(crowd, x, part, size);
         }
     if (!status && (double)crowd->count < wanted)
         return dls_node_fail(text->region, crowd->reader->error,
@@ -199,21 +207,28 @@ static dls_status fill_layers(dls_crowd *crowd, const layers_text *text, const d
     return status;
 }
 
-static dls_status generate_layers(dls_reader *reader, const dls_node *map, dls_prototype *prototype) {
+static dls_status plan_and_fill(dls_crowd *crowd, const layers_text *text, const dls_crowd_region *region) {
+    dls_status status = dls_crowd_plan(crowd, crowd->map, text->count);
+    if (status) return status;
+    double room = dls_crowd_region_volume(region), radius = dls_mixture_radius(crowd->mixture);
+    if (text->count * pow(radius, region->dimension) > room) /* a cube of half the side holds no more */
+        return dls_node_fail(text->region, crowd->reader->error,
+                             "%.12g bodies of radius %g m in a region of %g m%s, expected a larger region",
+                             text->count, radius, room, region->dimension == 2 ? "²" : "³");
+    return fill_layers(crowd, text, region);
+}
+
+static dls_status generate_layers(dls_reader *reader, const dls_node *map, dls_mixture *mixture) {
     layers_text text;
     dls_crowd_region region;
     dls_crowd crowd;
     dls_status status = dls_read_group(reader, map, &dls_group_layers, 0, NULL, &text);
     if (!status) status = dls_read_region(reader, text.region, &region);
-    if (!status) status = dls_crowd_begin(&crowd, reader, map, prototype, &text.common);
-    if (!status) status = dls_reader_reserve(reader, map, text.count, prototype);
     if (status) return status;
-    double room = dls_crowd_region_volume(&region), radius = prototype->radius * crowd.size.high;
-    if (text.count * pow(radius, reader->dimension) > room) /* a cube of half the side holds no more */
-        return dls_node_fail(text.region, reader->error,
-                             "%.12g bodies of radius %g m in a region of %g m%s, expected a larger region",
-                             text.count, radius, room, reader->dimension == 2 ? "²" : "³");
-    return fill_layers(&crowd, &text, &region);
+    status = dls_crowd_begin(&crowd, reader, map, mixture, &text.common);
+    if (!status) status = plan_and_fill(&crowd, &text, &region);
+    dls_crowd_end(&crowd);
+    return status;
 }
 
 /* ---- pyramid and wall ---- */
@@ -286,8 +301,8 @@ const dls_group dls_group_wall = {
 /* A course of nx × ny bodies, its middle over the origin. */
 static dls_status add_course(dls_crowd *crowd, const courses_text *text, int64_t course, int64_t nx,
                              int64_t ny) {
-    const dls_prototype *p = crowd->prototype;
-    double size = crowd->size.low, pitch[3], middle[3];
+    const dls_prototype *p = &crowd->mixture->parts->prototype;
+    double size = crowd->mixture->parts->size.low, pitch[3], middle[3];
     int up = crowd->reader->dimension - 1;
     for (int k = 0; k < 3; k++) {
         pitch[k] = size * (p->high[k] - p->low[k]) + text->gap;
@@ -298,47 +313,69 @@ static dls_status add_course(dls_crowd *crowd, const courses_text *text, int64_t
         double x[3] = {text->origin[0] + ((double)(i % nx) - (double)(nx - 1) / 2) * pitch[0] - middle[0],
                        text->origin[1] + ((double)(i / nx) - (double)(ny - 1) / 2) * pitch[1] - middle[1], 0};
         x[up] = text->origin[up] + (double)course * pitch[up] - size * p->low[up];
-        status = dls_crowd_add(crowd, x, size);
+        const dls_part *part = dls_crowd_part(crowd, crowd->count);
+        status = dls_crowd_add(crowd, x, part, size);
     }
     return status;
 }
 
-static dls_status begin_courses(dls_crowd *crowd, dls_reader *reader, const dls_node *map,
-                                dls_prototype *prototype, const courses_text *text) {
-    dls_status status = dls_crowd_begin(crowd, reader, map, prototype, &text->common);
-    if (status) return status;
-    if (crowd->size.kind != DLS_SIZE_CONSTANT || text->common.orientation == 1)
-        return dls_node_fail(map, reader->error,
-                             "courses of bodies that differ, expected one size and orientation");
-    return DLS_OK;
+/* Parts of a mixture stand in each other's places. */
+static bool parts_are_alike(const dls_mixture *mixture) {
+    const dls_part *first = mixture->parts;
+    double length = first->size.low * first->prototype.radius;
+    for (int k = 0; k < mixture->count; k++) {
+        const dls_part *part = &mixture->parts[k];
+        if (part->size.kind != DLS_SIZE_CONSTANT) return false;
+        for (int i = 0; i < 3; i++)
+            if (fabs(part->size.low * part->prototype.low[i] - first->size.low * first->prototype.low[i]) >
+                    1e-9 * length ||
+                fabs(part->size.low * part->prototype.high[i] - first->size.low * first->prototype.high[i]) >
+                    1e-9 * length)
+                return false;
+    }
+    return true;
 }
 
-static dls_status generate_pyramid(dls_reader *reader, const dls_node *map, dls_prototype *prototype) {
+static dls_status begin_courses(dls_crowd *crowd, dls_reader *reader, const dls_node *map,
+                                dls_mixture *mixture, const courses_text *text, double total) {
+    dls_status status = dls_crowd_begin(crowd, reader, map, mixture, &text->common);
+    if (status) return status;
+    if (!parts_are_alike(mixture) || text->common.orientation == 1)
+        return dls_node_fail(map, reader->error,
+                             "courses of bodies that differ, expected one size and orientation");
+    return dls_crowd_plan(crowd, map, total);
+}
+
+static dls_status generate_pyramid(dls_reader *reader, const dls_node *map, dls_mixture *mixture) {
     courses_text text;
     dls_crowd crowd;
     dls_status status = dls_read_group(reader, map, &dls_group_pyramid, 0, NULL, &text);
-    if (!status) status = begin_courses(&crowd, reader, map, prototype, &text);
+    if (status) return status;
     double n = text.base;
     bool planar = reader->dimension == 2;
     double total = planar ? n * (n + 1) / 2 : n * (n + 1) * (2 * n + 1) / 6;
-    if (!status) status = dls_reader_reserve(reader, map, total, prototype);
+    status = begin_courses(&crowd, reader, map, mixture, &text, total);
     for (int64_t course = 0; !status && (double)course < n; course++) {
         int64_t side = (int64_t)n - course;
         status = add_course(&crowd, &text, course, side, planar ? 1 : side);
     }
+    dls_crowd_end(&crowd);
     return status;
 }
 
-static dls_status generate_wall(dls_reader *reader, const dls_node *map, dls_prototype *prototype) {
+static dls_status generate_wall(dls_reader *reader, const dls_node *map, dls_mixture *mixture) {
     courses_text text;
     dls_crowd crowd;
     dls_status status = dls_read_group(reader, map, &dls_group_wall, 0, NULL, &text);
-    if (!status) status = begin_courses(&crowd, reader, map, prototype, &text);
-    if (!status && text.bond == 0 && text.length < 2)
+    if (status) return status;
+    bool running = text.bond == 0;
+    if (running && text.length < 2)
         return dls_node_fail(map, reader->error, "length is 1 in a running bond, expected 2 or more");
-    if (!status) status = dls_reader_reserve(reader, map, text.length * text.height, prototype);
+    double total = text.length * text.height - (running ? floor(text.height / 2) : 0);
+    status = begin_courses(&crowd, reader, map, mixture, &text, total);
     for (int64_t course = 0; !status && (double)course < text.height; course++)
-        status = add_course(&crowd, &text, course, (int64_t)text.length - (text.bond == 0 && course % 2), 1);
+        status = add_course(&crowd, &text, course, (int64_t)text.length - (running && course % 2), 1);
+    dls_crowd_end(&crowd);
     return status;
 }
 
@@ -356,4 +393,16 @@ dls_generator_function dls_generator_find(const char *key) {
     for (size_t i = 0; i < sizeof generators / sizeof *generators; i++)
         if (!strcmp(generators[i].key, key)) return generators[i].generate;
     return NULL;
+}
+
+dls_status dls_read_generator(dls_reader *reader, const dls_node *item, const dls_node *map,
+                              dls_generator_function generate) {
+    for (const dls_node *child = item->first; child; child = child->next)
+        if (child != map && strcmp(child->key, "body") != 0 && strcmp(child->key, "mixture") != 0)
+            return dls_node_fail(child, reader->error,
+                                 "key '%.60s' beside '%s', expected 'body' or 'mixture' only", child->key,
+                                 map->key);
+    dls_mixture mixture;
+    dls_status status = dls_mixture_read(reader, item, map->key, DLS_USE_GENERATED, &mixture);
+    return status ? status : generate(reader, map, &mixture);
 }

@@ -47,6 +47,7 @@ const dls_group dls_group_packing = {"bodies.packing",
 enum { LEVELS = 24 };
 
 typedef struct ball {
+    const dls_part *part;
     double x[3], radius, size;
     int64_t cell[3];
     int level, next;
@@ -275,29 +276,55 @@ static bool rank_balls(packing *p) {
     return true;
 }
 
-static dls_status append_ball(packing *p, int64_t *capacity, double size, double radius, dls_error *error) {
+static dls_status append_ball(packing *p, int64_t *capacity, double size, const dls_part *part,
+                              dls_error *error) {
     if (!DLS_RESERVE(p->balls, p->count, *capacity, p->count + 1)) return dls_fail_memory(error);
-    p->balls[p->count++] = (ball){.size = size, .radius = radius * size};
+    p->balls[p->count++] = (ball){.part = part, .size = size, .radius = part->prototype.radius * size};
     return DLS_OK;
+}
+
+static dls_status draw_count(dls_crowd *crowd, packing *p, double count) {
+    int64_t capacity = 0;
+    dls_status status = dls_crowd_plan(crowd, crowd->map, count);
+    while (!status && p->count < count) {
+        const dls_part *part = dls_crowd_part(crowd, p->count);
+        double size = dls_size_draw(&part->size, &crowd->random);
+        status = append_ball(p, &capacity, size, part, crowd->reader->error);
+    }
+    return status;
+}
+
+/* As many as come nearest to a volume, the parts of a mixture by their shares all along. */
+static dls_status draw_volume(dls_crowd *crowd, packing *p, double wanted) {
+    const dls_mixture *m = crowd->mixture;
+    int d = crowd->reader->dimension;
+    int64_t capacity = 0, *made = dls_arena_take(crowd->reader->arena, (size_t)m->count, sizeof *made);
+    if (!made) return dls_fail_memory(crowd->reader->error);
+    double mean = 0, filled = 0;
+    for (int k = 0; k < m->count; k++)
+        mean += m->parts[k].weight * m->parts[k].prototype.volume * dls_size_power_mean(&m->parts[k].size, d);
+    dls_status status = DLS_OK;
+    for (int k = 0; k < m->count && !status; k++)
+        status = dls_reader_reserve(crowd->reader, crowd->map, ceil(m->parts[k].weight * wanted / mean),
+                                    &m->parts[k].prototype);
+    while (!status) {
+        int k = dls_mixture_next(m, made);
+        const dls_part *part = &m->parts[k];
+        double size = dls_size_draw(&part->size, &crowd->random),
+               more = part->prototype.volume * pow(size, d);
+        if (filled + more / 2 > wanted) break;
+        filled += more;
+        made[k]++;
+        status = append_ball(p, &capacity, size, part, crowd->reader->error);
+    }
+    return status;
 }
 
 /* Draws count sizes, or as many as come nearest to the solid fraction. */
 static dls_status draw_sizes(dls_crowd *crowd, const packing_text *text, packing *p) {
-    int d = crowd->reader->dimension;
-    int64_t capacity = 0;
-    bool by_count = text->count > 0;
-    double volume = crowd->prototype->volume,
-           wanted = text->solid_fraction * dls_crowd_region_volume(&p->region);
-    double mean = volume * dls_size_power_mean(&crowd->size, d), filled = 0;
-    double count = by_count ? text->count : wanted / mean;
-    dls_status status = dls_reader_reserve(crowd->reader, crowd->map, ceil(count), crowd->prototype);
-    while (!status) {
-        if (by_count && p->count >= count) break;
-        double size = dls_size_draw(&crowd->size, &crowd->random), more = volume * pow(size, d);
-        if (!by_count && filled + more / 2 > wanted) break;
-        filled += more;
-        status = append_ball(p, &capacity, size, crowd->prototype->radius, crowd->reader->error);
-    }
+    dls_status status =
+        text->count > 0 ? draw_count(crowd, p, text->count)
+                        : draw_volume(crowd, p, text->solid_fraction * dls_crowd_region_volume(&p->region));
     if (!status && !p->count)
         return dls_node_fail(
             crowd->map, crowd->reader->error,
@@ -343,11 +370,11 @@ static dls_status place_all(dls_crowd *crowd, const packing_text *text, packing 
                              "no room found for %d bodies without overlap, expected fewer or a larger region",
                              p->count);
     for (int i = 0; i < p->count && !status; i++)
-        status = dls_crowd_add(crowd, p->balls[i].x, p->balls[i].size);
+        status = dls_crowd_add(crowd, p->balls[i].x, p->balls[i].part, p->balls[i].size);
     return status;
 }
 
-dls_status dls_generate_packing(dls_reader *reader, const dls_node *map, dls_prototype *prototype) {
+dls_status dls_generate_packing(dls_reader *reader, const dls_node *map, dls_mixture *mixture) {
     packing_text text;
     packing p = {0};
     dls_crowd crowd;
@@ -356,11 +383,13 @@ dls_status dls_generate_packing(dls_reader *reader, const dls_node *map, dls_pro
         return dls_node_fail(map, reader->error, "%s count %s solid_fraction, expected one of them",
                              text.count > 0 ? "both" : "neither", text.count > 0 ? "and" : "nor");
     if (!status) status = dls_read_region(reader, text.region, &p.region);
-    if (!status) status = dls_crowd_begin(&crowd, reader, map, prototype, &text.common);
+    if (status) return status;
+    status = dls_crowd_begin(&crowd, reader, map, mixture, &text.common);
     p.gap = text.gap;
     if (!status) status = draw_sizes(&crowd, &text, &p);
     if (!status) status = allocate(&p, reader->error);
     if (!status) status = place_all(&crowd, &text, &p);
+    dls_crowd_end(&crowd);
     dls_free(p.balls);
     dls_free(p.order);
     dls_free(p.slots);

@@ -52,7 +52,7 @@ extern const dls_group *const dls_scene_groups[];
 extern const dls_group dls_group_scene, dls_group_periodic, dls_group_material, dls_group_pair,
     dls_group_body, dls_group_rotation, dls_group_drive, dls_group_function, dls_group_shape,
     dls_group_lattice, dls_group_packing, dls_group_layers, dls_group_pyramid, dls_group_wall,
-    dls_group_region, dls_group_size, dls_group_normal, dls_group_size_table;
+    dls_group_mixture, dls_group_region, dls_group_size, dls_group_normal, dls_group_size_table;
 
 /* ---- the reader ---- */
 
@@ -64,6 +64,13 @@ typedef struct dls_doubt {
 } dls_doubt;
 
 enum { DLS_SCENE_NAMES = 500, DLS_SCENE_GROUPS = 31 };
+
+/* Generated bodies of one name: NAME-0, NAME-1, … over all generators and inlets that have it. */
+typedef struct dls_family {
+    char name[104];
+    int64_t next_number;
+    struct dls_family *next;
+} dls_family;
 
 typedef struct dls_reader {
     dls_error *error;
@@ -86,6 +93,7 @@ typedef struct dls_reader {
     double machine; /* bytes that this machine has; 0: not asked yet */
     double step;    /* s, of the scene */
     dls_doubt *doubts, *last_doubt;
+    dls_family *families;
 } dls_reader;
 
 /* The field that sets and prints a row of numbers, flags or choices. */
@@ -138,8 +146,16 @@ dls_status dls_doubt_gravity(dls_reader *reader, const dls_node *node, const dou
 dls_status dls_setting_apply(dls_arena *arena, dls_node *root, const char *text, dls_error *error);
 
 /* bodies.c */
+/* Bits of the kinds of a body's keys. */
+typedef enum dls_prototype_use {
+    DLS_USE_SINGLE = 1,
+    DLS_USE_GENERATED = 2,
+    DLS_USE_FED = 4
+} dls_prototype_use;
+
 typedef struct dls_prototype {
     const dls_node *node;
+    dls_family *family; /* NULL of a single body */
     dls_body_def def;
     dls_shape_def *shapes; /* as written */
     dls_shape_def *scaled; /* the same, times a size */
@@ -150,15 +166,17 @@ typedef struct dls_prototype {
     double low[3], high[3]; /* box about the origin of its frame, turned as the prototype says */
     double radius;          /* of the ball about that origin */
     double volume;          /* area in the plane */
+    double mass;            /* as given or by densities */
 } dls_prototype;
 
 dls_status dls_read_bodies(dls_reader *reader, const dls_node *list);
-/* generated: it has no place of its own, and its measures are wanted. */
-dls_status dls_prototype_read(dls_reader *reader, const dls_node *map, bool generated,
-                              dls_prototype *prototype);
-/* One body: all lengths times size, turned by q, moved by x. number < 0: none in its name. */
+/* Of one that is not single its measures are wanted, it has no place of its own, and without a name it has
+ * that of the family. */
+dls_status dls_prototype_read(dls_reader *reader, const dls_node *map, dls_prototype_use use,
+                              const char *family, dls_prototype *prototype);
+/* One body: all lengths times size, turned by q, moved by x. */
 dls_status dls_prototype_add(dls_reader *reader, dls_prototype *prototype, const double *x, const double *q,
-                             double size, int64_t number, double birth);
+                             double size, double birth);
 /* Refuses a number of bodies that this machine cannot hold, before anything is allocated. */
 dls_status dls_reader_reserve(dls_reader *reader, const dls_node *node, double count,
                               const dls_prototype *prototype);
@@ -179,9 +197,12 @@ dls_status dls_mesh_bytes_read(dls_arena *arena, const char *name, const char *b
                                dls_shape_def *def, dls_error *error);
 
 /* generate.c, packing.c */
-typedef dls_status (*dls_generator_function)(dls_reader *reader, const dls_node *map,
-                                             dls_prototype *prototype);
+typedef struct dls_mixture dls_mixture;
+typedef dls_status (*dls_generator_function)(dls_reader *reader, const dls_node *map, dls_mixture *mixture);
 dls_generator_function dls_generator_find(const char *key); /* NULL when it is none */
+/* All bodies of a generator, whose map stands in the item beside its prototypes. */
+dls_status dls_read_generator(dls_reader *reader, const dls_node *item, const dls_node *map,
+                              dls_generator_function generate);
 
 /* options.c: groups whose keys are those of field tables. */
 typedef struct dls_scene_options {

@@ -375,7 +375,7 @@ static void test_generators_that_are_refused(void **unused) {
     refuses(HEAD2 "bodies:\n" ONE "{table: {size: [1, 2], share: [0, 0]}}}" DISCS, "expected a sum above 0");
     refuses(HEAD2 "bodies:\n- lattice: {spacing: [1, 1], counts: [1, 1]}\n", "has no 'body' beside it");
     refuses(HEAD2 "bodies:\n- lattice: {spacing: [1, 1], counts: [1, 1]}\n  name: a" DISCS,
-            "expected 'body' only");
+            "expected 'body' or 'mixture' only");
     refuses(HEAD2 "bodies:\n- lattice: {spacing: [1, 1], counts: [1, 1]}\n  body: {position: [1, 1]}\n",
             "unknown key 'position' in a prototype");
     refuses(HEAD2 "bodies:\n- lattice: {spacing: [1, 1], counts: [1, 1]}\n  body: {motion: static, shape: "
