@@ -159,12 +159,8 @@ static inline void fill_ball(const dls_assembly *a, const dls_block_place *p, dl
     row->beta_a = beta[0], row->beta_b = beta[1];
 }
 
-static void fill_block(const dls_assembly *a, const dls_block_place *p, dls_problem *problem, int c) {
-    dls_body_rows *rows = dls_rows_of(problem);
-    if (dls_is_ball(rows, c)) {
-        fill_ball(a, p, rows, c);
-        return;
-    }
+static void fill_rows(const dls_assembly *a, const dls_block_place *p, dls_problem *problem, int c) {
+    const dls_body_rows *rows = dls_rows_of(problem);
     int d = a->dimension, width = rows->dof, *body = rows->body + 2 * (int64_t)c;
     double *G = dls_side_of(problem, c, 0), *other = dls_side_of(problem, c, 1);
     memset(G, 0, sizeof(double) * (size_t)(2 * d * width));
@@ -177,6 +173,13 @@ static void fill_block(const dls_assembly *a, const dls_block_place *p, dls_prob
         for (int k = 0; k < d * width; k++) G[k] += other[k], other[k] = 0;
         body[1] = -1;
     }
+}
+
+static inline void fill_block(const dls_assembly *a, const dls_block_place *p, dls_problem *problem, int c) {
+    if (dls_is_ball(dls_rows_of(problem), c))
+        fill_ball(a, p, dls_rows_of(problem), c);
+    else
+        fill_rows(a, p, problem, c);
 }
 
 /* ---- which contacts enter ---- */

@@ -66,8 +66,6 @@ dls_status dls_bodies_list_entries(dls_problem *p, dls_error *error);
 void dls_balls_start_range(void *work, int first, int end);
 void dls_balls_product_range(void *work, int first, int end);
 void dls_balls_diagonal(const dls_problem *p, int c, double *W);
-/* What follows from W_cc of a ball's contact. */
-void dls_balls_end(dls_problem *p, int c, const double *W);
 /* One side of a contact of balls as three rows of G. */
 void dls_balls_side(const dls_body_rows *B, int c, int side, double *G);
 /* The kernel of runs of balls, under the exact law. */

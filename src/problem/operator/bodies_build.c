@@ -241,33 +241,49 @@ dls_status dls_problem_begin_contacts(dls_workspace *workspace, const dls_contac
     return taken ? DLS_OK : dls_fail_memory(error);
 }
 
-/* W_cc = G_c G_cᵀ of one contact: positive semidefinite as it comes. */
-static void end_rows(dls_problem *p, int c, double *W) {
+/* W_cc = G_c G_cᵀ: positive semidefinite as it comes. Gives the sum with their scales added one by one. */
+static double end_rows(dls_problem *p, int first, int end, double sum) {
     const dls_body_rows *B = p->data;
     int d = p->uniform;
-    for (int side = 0; side < 2; side++) {
-        const double *G = dls_side_of(p, c, side);
-        if (B->body[2 * (int64_t)c + side] < 0) continue;
-        if (d == 3 && B->dof == 6)
-            body_outer(3, 3, 6, G, G, W);
-        else
-            body_outer(d, d, B->dof, G, G, W);
+    for (int c = first; c < end; c++) {
+        double *W = p->diagonal + (int64_t)c * d * d;
+        for (int side = 0; side < 2; side++) {
+            const double *G = dls_side_of(p, c, side);
+            if (B->body[2 * (int64_t)c + side] < 0) continue;
+            if (d == 3 && B->dof == 6)
+                body_outer(3, 3, 6, G, G, W);
+            else
+                body_outer(d, d, B->dof, G, G, W);
+        }
+        p->scale[c] = small_trace(d, W) / d;
+        sum += p->scale[c];
     }
-    p->scale[c] = small_trace(d, W) / d;
+    return sum;
+}
+
+static double end_balls(dls_problem *p, int first, int end, double sum) {
+    const dls_body_rows *B = p->data;
+    for (int c = first; c < end; c++) {
+        dls_round_row *row = &B->round[c];
+        double W[9];
+        round_diagonal(row, W);
+        row->inverse_n = 1 / W[0];
+        row->inverse_t = 1 / W[4];
+        row->mu = p->mu[c];
+        if (p->diagonal) memcpy(p->diagonal + 9 * (int64_t)c, W, sizeof W); /* rows stand beside them */
+        p->scale[c] = (W[0] + 2 * W[4]) / 3;
+        sum += p->scale[c];
+    }
+    return sum;
 }
 
 static double end_range(void *self, int first, int end) {
     dls_problem *p = self;
-    double sum = 0, room[9];
-    for (int c = first; c < end; c++) {
-        double *W = p->diagonal ? p->diagonal + (int64_t)c * p->uniform * p->uniform : room;
-        if (dls_is_ball(p->data, c)) {
-            dls_balls_diagonal(p, c, W);
-            dls_balls_end(p, c, W);
-        } else {
-            end_rows(p, c, W);
-        }
-        sum += p->scale[c];
+    const dls_body_rows *B = p->data;
+    double sum = 0;
+    for (int c = first, stop; c < end; c = stop) {
+        stop = B->row_start ? c + 1 : end; /* without starts all are of one storage */
+        sum = dls_is_ball(B, c) ? end_balls(p, c, stop, sum) : end_rows(p, c, stop, sum);
     }
     return sum;
 }

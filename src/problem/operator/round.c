@@ -47,20 +47,8 @@ void dls_balls_product_range(void *self, int first, int end) {
 
 /* ---- rows ---- */
 
-/* W_cc = diag(w_n, w_t, w_t) */
 void dls_balls_diagonal(const dls_problem *p, int c, double *W) {
-    const dls_round_row *row = &dls_rows_of(p)->round[c];
-    memset(W, 0, 9 * sizeof *W);
-    W[0] = row->a_a * row->a_a + row->a_b * row->a_b;
-    W[4] = W[8] = W[0] + row->beta_a * row->beta_a + row->beta_b * row->beta_b;
-}
-
-void dls_balls_end(dls_problem *p, int c, const double *W) {
-    dls_round_row *row = &dls_rows_of(p)->round[c];
-    row->inverse_n = 1 / W[0];
-    row->inverse_t = 1 / W[4];
-    row->mu = p->mu[c];
-    p->scale[c] = (W[0] + 2 * W[4]) / 3;
+    round_diagonal(&dls_rows_of(p)->round[c], W);
 }
 
 void dls_balls_side(const dls_body_rows *B, int c, int side, double *G) {

@@ -24,6 +24,13 @@ typedef struct dls_round_row {
     double inverse_n, inverse_t, mu, beta_b; /* 1/w_n, 1/w_t */
 } dls_round_row;
 
+/* W_cc = diag(w_n, w_t, w_t). */
+static inline void round_diagonal(const dls_round_row *c, double *W) {
+    for (int k = 0; k < 9; k++) W[k] = 0;
+    W[0] = c->a_a * c->a_a + c->a_b * c->a_b;
+    W[4] = W[8] = W[0] + c->beta_a * c->beta_a + c->beta_b * c->beta_b;
+}
+
 /* u − b as three vectors whose numbers are still to be summed. The fourth numbers of n, t₁, t₂ meet the zeros
  * of the states. */
 static inline void round_along(const dls_round_row *c, const double *a, const double *b, dls_v4 *along_n,
