@@ -162,7 +162,7 @@ static inline void fill_ball(const dls_assembly *a, const dls_block_place *p, dl
 static void fill_rows(const dls_assembly *a, const dls_block_place *p, dls_problem *problem, int c) {
     const dls_body_rows *rows = dls_rows_of(problem);
     int d = a->dimension, width = rows->dof, *body = rows->body + 2 * (int64_t)c;
-    double *G = dls_side_of(problem, c, 0), *other = dls_side_of(problem, c, 1);
+    double *G = dls_side_of(problem, c, 0), *other = G + d * width;
     memset(G, 0, sizeof(double) * (size_t)(2 * d * width));
     for (int side = 0; side < 2; side++) {
         int row = side ? p->row_b : p->row_a;
@@ -354,11 +354,13 @@ static bool take_blocks(dls_assembly *a, const uint8_t *verdicts, int count) {
     return a->r && a->u && a->to_mean;
 }
 
-/* Whether all that can move in a contact are balls, and two of them where both do. */
+/* Whether all that can move in a contact are balls, and two of them where both do; what nothing moves is no
+ * block. */
 static bool is_of_balls(const dls_assembly *a, const dls_contact *c) {
     const dls_row_mass *of_a = &a->mass[c->body_a], *of_b = &a->mass[c->body_b];
-    return c->body_a != c->body_b && (of_a->is_ball || !dls_row_can_move(of_a)) &&
-           (of_b->is_ball || !dls_row_can_move(of_b));
+    if (c->body_a == c->body_b) return false;
+    return of_a->is_ball ? of_b->is_ball || !dls_row_can_move(of_b)
+                         : of_b->is_ball && !dls_row_can_move(of_a);
 }
 
 static void find_balls_range(void *self, int first, int end) {
@@ -370,7 +372,9 @@ static void find_balls_range(void *self, int first, int end) {
 /* Marks the contacts of balls; in the plane there are none. */
 static bool find_balls(contact_work *work) {
     dls_assembly *a = work->assembly;
-    if (a->dimension == 2) return true;
+    int row = 0;
+    while (row < a->row_count && !a->mass[row].is_ball) row++;
+    if (a->dimension == 2 || row == a->row_count) return true;
     work->ball = DLS_TAKE(a->space, uint8_t, a->block_count);
     if (!work->ball) return false;
     dls_parallel_for(a->block_count, work->options->threads, find_balls_range, work);

@@ -247,8 +247,8 @@ static double end_rows(dls_problem *p, int first, int end, double sum) {
     int d = p->uniform;
     for (int c = first; c < end; c++) {
         double *W = p->diagonal + (int64_t)c * d * d;
-        for (int side = 0; side < 2; side++) {
-            const double *G = dls_side_of(p, c, side);
+        const double *G = dls_side_of(p, c, 0);
+        for (int side = 0; side < 2; side++, G += d * B->dof) {
             if (B->body[2 * (int64_t)c + side] < 0) continue;
             if (d == 3 && B->dof == 6)
                 body_outer(3, 3, 6, G, G, W);
