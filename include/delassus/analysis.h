@@ -79,6 +79,22 @@ DLS_API dls_analysis_fact dls_analysis_fact_at(const dls_analysis *analysis, int
 DLS_API int dls_analysis_table_count(const dls_analysis *analysis);
 DLS_API dls_analysis_table dls_analysis_table_at(const dls_analysis *analysis, int index);
 
+/* ---- the slope of a bed ---- */
+
+typedef struct dls_slope {
+    double angle;     /* deg, positive where the surface rises along the axis */
+    double error;     /* deg, standard uncertainty of the fit */
+    int places;       /* that the line goes through */
+    double roughness; /* m, spread of the surface about it */
+} dls_slope;
+
+/* The angle of repose of balls (discs in the plane), as the measure `repose` has it: for programs that hold
+ * bodies and no results. places: three numbers for each; up and along need not be of length 1, nor
+ * orthogonal. */
+DLS_API dls_status dls_slope_measure(int dimension, int count, const double *places, const double *radii,
+                                     const double *up, const double *along, dls_slope *slope,
+                                     dls_error *error);
+
 #ifdef __cplusplus
 }
 #endif

@@ -97,10 +97,10 @@ void dls_tensor_principal(int dimension, const double *tensor, double *values, d
 
 typedef struct dls_fitted_line {
     double slope, intercept;   /* y = intercept + slope x */
-    double slope_error, scale; /* standard uncertainty of the slope; robust spread of y about the line */
+    double slope_error, scale; /* standard uncertainty of the slope; spread of y about the line */
 } dls_fitted_line;
 
-/* Tukey's biweight from a Theil–Sen start. Fails with fewer than 5 points or all at one x. */
+/* Least squares. Fails with fewer than 5 points or all at one x. */
 dls_status dls_line_fit(int count, const double *x, const double *y, dls_fitted_line *line, dls_error *error);
 
 /* β of P(f) ∝ exp(−β f) for f above 1, its standard uncertainty, and the largest distance between the

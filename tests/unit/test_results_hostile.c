@@ -290,8 +290,8 @@ static void test_huge_extents(void **state) {
     const struct {
         const char *measure, *found;
         double place;
-    } cases[] = {{"repose", "as wide as a mean body: up to body 4 ", 1e16},
-                 {"repose", "as wide as a mean body: up to body 4 ", 1e59},
+    } cases[] = {{"repose", "half of a mean body: up to body 4 ", 1e16},
+                 {"repose", "half of a mean body: up to body 4 ", 1e59},
                  {"profile", "layers from ", 1e16},
                  {"profile", "layers from ", 1e59}};
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
