@@ -167,7 +167,7 @@ static void blocks_to_json(json *j, const findings *f) {
     json_key(j, "blocks");
     json_array_begin(j);
     for (int size = 1; size <= DLS_MAX_BLOCK; size++)
-        for (int kind = DLS_CONTACT; kind <= DLS_BILATERAL; kind++) {
+        for (int kind = DLS_CONTACT; kind <= DLS_INTERVAL; kind++) {
             int count = kind == DLS_CONTACT ? f->contacts[size] : f->bilaterals[size];
             if (!count) continue;
             json_object_begin(j);

@@ -19,7 +19,7 @@
 /* 4: Newton's method in a visit ends at ε_Newt = 1e-5 or after 100 steps. */
 static const double newton_tolerance = 1e-5;
 static const double lost = 1e30; /* beyond this the sweeps have diverged */
-enum { NEWTON_STEPS = 100, D = DLS_MAX_CONTACT_BLOCK };
+enum { NEWTON_STEPS = 100, D = DLS_MAX_BLOCK };
 
 /* ---- one contact --------------------------------------------------------------------------------------- */
 

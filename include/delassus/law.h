@@ -7,7 +7,7 @@
 #ifndef DELASSUS_LAW_H
 #define DELASSUS_LAW_H
 
-#include <delassus/base.h>
+#include <delassus/problem.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -41,7 +41,9 @@ DLS_API const dls_field *dls_law_fields(int *count);
 /* A row of the law table, and what a user registers. W is column-major d × d. A solve of several threads
  * calls prepare and solve on all of them at once, each for another contact, and on one in any order: what
  * lies behind user must stand that, and decides with them alone whether runs have the same bits. They have to
- * return. */
+ * return. Contacts with one tangential part go to prepare and solve, those with other parts to prepare_cone
+ * and solve_cone; a law without these refuses such problems by name. Contacts without friction need no law.
+ */
 typedef struct dls_law {
     const char *name;
     const char *summary;
@@ -51,6 +53,11 @@ typedef struct dls_law {
     /* b: velocity of this contact without its own impulse; r: in the last impulse, out the next one */
     dls_contact_state (*solve)(const dls_law_options *options, int d, const double *W, double mu,
                                const double *data, const double *b, double *r);
+    /* the same for any parts of friction; register all three as NULL for a law that knows only one */
+    int (*cone_data_size)(int d);
+    void (*prepare_cone)(const dls_law_options *options, const dls_cone *cone, const double *W, double *data);
+    dls_contact_state (*solve_cone)(const dls_law_options *options, const dls_cone *cone, const double *W,
+                                    const double *data, const double *b, double *r);
     bool exact; /* finds the solution whatever the start: where it is known in closed form, that may stand in
                  */
     void *user; /* yours; prepare and solve find it in their options */
@@ -73,6 +80,9 @@ DLS_API dls_status dls_law_unregister(const char *name, dls_error *error);
 DLS_API dls_status dls_law_apply(const dls_law *law, const dls_law_options *options, int d, const double *W,
                                  double mu, const double *b, double *r, double *u, dls_contact_state *state,
                                  dls_error *error);
+DLS_API dls_status dls_law_apply_cone(const dls_law *law, const dls_law_options *options,
+                                      const dls_cone *cone, const double *W, const double *b, double *r,
+                                      double *u, dls_contact_state *state, dls_error *error);
 
 /* ---- exact: all solutions of one contact ------------------------------------------------------------- */
 

@@ -1,13 +1,20 @@
 /* The one-step contact problem:
  *
  *     u = W r + b
- *     contact block c:    K*  ∋  u_c + μ_c |u_t| n   ⟂   r_c  ∈  K_μ      (Signorini–Coulomb, De Saxcé's
- * form) bilateral block c:  u_c = 0
+ *     contact block c:   K* ∋ u_c + (Σ_k μ_k |u_k|) n ⟂ r_c ∈ K      (Signorini–Coulomb, De Saxcé's form)
+ *     interval block c:  low ≤ r_i ≤ high,  u_i = 0 between, u_i ≥ 0 at low, u_i ≤ 0 at high
  *
- * r holds impulses and u velocities in the contact frames, normal component first; K_μ = {|r_t| ≤ μ r_n}.
- * A contact block has 2 rows (planar), 3 (spatial) or 4 (Coulomb–Contensou: the third tangential row is the
- * scaled drilling velocity); a bilateral block has 1 to 6 rows. Blocks mix freely. Small dense blocks are
- * column-major everywhere. A problem never changes after it was made, so threads may share it. */
+ * r holds impulses and u velocities in the contact frames. A contact block has a normal row, then the rows of
+ * its parts of friction, K = {r_n ≥ 0, |r_k| ≤ μ_k r_n for each part k}:
+ *
+ *     tangential   1 row in the plane, 2 in space, 3 of Coulomb–Contensou (the third is the scaled drilling
+ *                  velocity); μ is a number
+ *     rolling      relative angular velocity in the tangent plane, 1 or 2 rows; μ is a length
+ *     spinning     relative angular velocity about the normal, 1 row; μ is a length
+ *
+ * Any may be missing: 1 to 6 rows. An interval block has 1 to 6 rows in any units: without bounds it is
+ * bilateral, u_c = 0; [0, ∞) is a limit, [−R, R] a motor or dry friction. Blocks mix freely. Small dense
+ * blocks are column-major everywhere. A problem never changes after it was made, so threads may share it. */
 #ifndef DELASSUS_PROBLEM_H
 #define DELASSUS_PROBLEM_H
 
@@ -17,24 +24,32 @@
 extern "C" {
 #endif
 
-enum { DLS_MAX_BLOCK = 6, DLS_MAX_CONTACT_BLOCK = 4 };
+enum { DLS_MAX_BLOCK = 6 };
 
-typedef enum dls_block_kind { DLS_CONTACT = 0, DLS_BILATERAL = 1 } dls_block_kind;
+typedef enum dls_block_kind { DLS_CONTACT = 0, DLS_INTERVAL = 1 } dls_block_kind;
+
+/* Rows of the parts of a contact: tangential 0 to 3, rolling 0 to 2, spinning 0 or 1, five at most. */
+#define DLS_PARTS(tangential, rolling, spinning)                                                             \
+    ((uint8_t)((unsigned)(tangential) | (unsigned)(rolling) << 2 | (unsigned)(spinning) << 4))
 
 typedef struct dls_problem dls_problem;
 
 /* What every problem has, whatever its operator. Arrays are copied. */
 typedef struct dls_problem_def {
     int block_count;
-    int dimension;             /* rows of every block when block_size is NULL: 2 or 3 */
-    const int *block_size;     /* rows of each block, or NULL */
-    const uint8_t *block_kind; /* dls_block_kind of each block, or NULL: all are contacts */
-    const double *mu;          /* friction coefficient of each block (bilateral ones are ignored) */
-    const double *b;           /* velocity without contact impulses, all rows in order */
+    int dimension;              /* rows of every block when block_size is NULL: 1 to 4 */
+    const int *block_size;      /* rows of each block, or NULL */
+    const uint8_t *block_kind;  /* dls_block_kind of each block, or NULL: all are contacts */
+    const uint8_t *block_parts; /* DLS_PARTS of each contact (those of intervals are ignored); NULL: all rows
+                                   behind the normal one are tangential */
+    const double *mu;           /* friction coefficient of each block (those of intervals are ignored) */
+    const double *mu_rolling, *mu_spinning; /* of each block, lengths; NULL where no block has such a part */
+    const double *low, *high; /* bounds of all rows in order (those of contacts are ignored), NULL: −∞, ∞ */
+    const double *b;          /* velocity without contact impulses, all rows in order */
     double reference_velocity; /* v_ref of the judge, m/s; 0 for none */
     const double *speed;       /* of each block: sum of the speeds of its two bodies where they meet, m/s, to
                                   which the rounding of u is relative; NULL: 0 */
-    const double *block_inverse_mass; /* of each bilateral block: 1/m of its two bodies, added up, 1/kg
+    const double *block_inverse_mass; /* of each interval block: 1/m of its two bodies, added up, 1/kg
                                          (contacts are ignored); NULL: what contacts coupled with it have */
 } dls_problem_def;
 
@@ -79,7 +94,15 @@ DLS_API bool dls_problem_is_stored(const dls_problem *problem);
 DLS_API int dls_problem_block_size(const dls_problem *problem, int block);
 DLS_API int dls_problem_block_row(const dls_problem *problem, int block); /* its first row */
 DLS_API dls_block_kind dls_problem_block_kind(const dls_problem *problem, int block);
+DLS_API uint8_t dls_problem_block_parts(const dls_problem *problem, int block); /* 0 of intervals */
 DLS_API double dls_problem_mu(const dls_problem *problem, int block);
+DLS_API double dls_problem_mu_rolling(const dls_problem *problem, int block);
+DLS_API double dls_problem_mu_spinning(const dls_problem *problem, int block);
+DLS_API bool
+dls_problem_has_parts(const dls_problem *problem); /* a contact has other than one tangential part */
+DLS_API bool dls_problem_has_bounds(const dls_problem *problem); /* a row of an interval has one */
+DLS_API double dls_problem_low(const dls_problem *problem, int row);
+DLS_API double dls_problem_high(const dls_problem *problem, int row);
 DLS_API const double *dls_problem_b(const dls_problem *problem); /* valid as long as the problem */
 DLS_API double dls_problem_reference_velocity(const dls_problem *problem);
 DLS_API size_t dls_problem_memory(const dls_problem *problem);         /* bytes held */
@@ -114,7 +137,7 @@ DLS_API dls_status dls_problem_analyze(const dls_problem *problem, int dense_lim
 #define DLS_HELD_LIMIT 0.1
 
 typedef struct dls_measures {
-    double residual; /* the larger of ‖N‖/‖s‖ over contacts and over bilateral rows; INFINITY over 0 */
+    double residual; /* the larger of ‖N‖/‖s‖ over contacts and over rows of intervals; INFINITY over 0 */
     double max_error;       /* max |N_c|, m/s */
     double held;            /* max |N_c|/max(s_c, v_ref); NaN without a reference velocity */
     double residual_active; /* ‖N‖ over b of blocks with r ≠ 0, at least v_ref each: impulses on open contacts
@@ -137,8 +160,18 @@ typedef struct dls_measures {
 DLS_API dls_status dls_problem_measure(const dls_problem *problem, const double *r, const double *u,
                                        dls_measures *measures, dls_error *error);
 
-/* Nearest point of K_μ (d = 2, 3 or 4), in place. */
+/* Nearest point of K_μ with one part of friction (d = 2, 3 or 4), in place. */
 DLS_API void dls_cone_project(int d, double mu, double *z);
+
+/* The cone of one contact: the parts of friction that it has, in the order of its rows. */
+typedef struct dls_cone {
+    int d, count; /* rows, parts */
+    int size[3];  /* rows of each part */
+    double mu[3];
+} dls_cone;
+
+/* Nearest point of it, in place. */
+DLS_API void dls_cone_project_parts(const dls_cone *cone, double *z);
 
 /* ---- generated problems ------------------------------------------------------------------------------ */
 

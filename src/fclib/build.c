@@ -80,7 +80,7 @@ static dls_status create_problem(const dls_fclib_data *data, const dls_sparse *W
         }
         int blocks = group_equalities(W, data->contact_rows, data->equality_rows, size + contacts);
         memset(kind, DLS_CONTACT, (size_t)contacts);
-        memset(kind + contacts, DLS_BILATERAL, (size_t)blocks);
+        memset(kind + contacts, DLS_INTERVAL, (size_t)blocks);
         def.block_count = contacts + blocks;
         def.dimension = data->dimension;
         def.block_size = size;

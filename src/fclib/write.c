@@ -31,7 +31,7 @@ static void free_parts(local_parts *parts) {
 static dls_status measure_blocks(const dls_problem *p, local_parts *parts, dls_error *error) {
     for (int c = 0; c < dls_problem_block_count(p); c++) {
         int size = dls_problem_block_size(p, c);
-        if (dls_problem_block_kind(p, c) == DLS_BILATERAL) {
+        if (dls_problem_block_kind(p, c) == DLS_INTERVAL) {
             parts->equality_rows += size;
             continue;
         }
@@ -89,11 +89,11 @@ static dls_status cut(const dls_sparse *W, const local_parts *parts, dls_block_k
     if (!part->start) return dls_fail_memory(error);
     for (int pass = 0; pass < 2; pass++, used = 0, i = 0) {
         for (int row = 0; row < W->columns; row++) {
-            if ((parts->place[row] >= n) != (rows == DLS_BILATERAL)) continue;
+            if ((parts->place[row] >= n) != (rows == DLS_INTERVAL)) continue;
             for (int64_t k = W->start[row]; k < W->start[row + 1]; k++) {
                 int column = parts->place[W->row[k]];
-                if ((column >= n) != (columns == DLS_BILATERAL)) continue;
-                if (pass) part->row[used] = columns == DLS_BILATERAL ? column - n : column;
+                if ((column >= n) != (columns == DLS_INTERVAL)) continue;
+                if (pass) part->row[used] = columns == DLS_INTERVAL ? column - n : column;
                 if (pass) part->value[used] = W->value[k];
                 used++;
             }
@@ -128,7 +128,7 @@ static dls_status check_coupling(const dls_sparse *W, const local_parts *parts, 
     dls_sparse lower = {0}, transpose = {0};
     double scale = 0, difference = 0, *row = DLS_NEW_ZERO(double, parts->contact_rows);
     dls_status status =
-        row ? cut(W, parts, DLS_BILATERAL, DLS_CONTACT, &lower, error) : dls_fail_memory(error);
+        row ? cut(W, parts, DLS_INTERVAL, DLS_CONTACT, &lower, error) : dls_fail_memory(error);
     if (!status) status = dls_sparse_transpose(&parts->V, &transpose, error);
     if (!status) {
         for (int64_t k = 0; k < W->start[W->columns]; k++) scale = fmax(scale, fabs(W->value[k]));
@@ -155,8 +155,8 @@ static dls_status split_problem(const dls_problem *p, local_parts *parts, dls_er
                           (long long)W.start[W.columns], INT_MAX);
     if (!status) status = cut(&W, parts, DLS_CONTACT, DLS_CONTACT, &parts->W, error);
     if (!status && parts->equality_rows) {
-        status = cut(&W, parts, DLS_CONTACT, DLS_BILATERAL, &parts->V, error);
-        if (!status) status = cut(&W, parts, DLS_BILATERAL, DLS_BILATERAL, &parts->R, error);
+        status = cut(&W, parts, DLS_CONTACT, DLS_INTERVAL, &parts->V, error);
+        if (!status) status = cut(&W, parts, DLS_INTERVAL, DLS_INTERVAL, &parts->R, error);
         if (!status) status = check_coupling(&W, parts, error);
     }
     dls_sparse_free(&W);

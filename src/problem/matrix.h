@@ -16,7 +16,8 @@ typedef struct dls_block_matrix {
 const dls_block_matrix *dls_problem_matrix(const dls_problem *p);
 /* Numbers of its off-diagonal blocks. */
 int64_t dls_matrix_value_count(const dls_problem *p);
-/* W ← S W S and b ← S b, likewise. */
+/* W ← S W S, b ← S b and bounds ← S⁻¹ bounds; S is one number for each contact's normal and tangential rows.
+ */
 dls_status dls_problem_rescale(dls_problem *p, const double *S, dls_error *error);
 
 /* Block number k, which stands in a row of d. */

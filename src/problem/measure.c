@@ -42,11 +42,22 @@ static inline void add_held(const dls_problem *p, const judged *x, tally *t) {
     t->held = larger(x->counted2 / (x->scale2 > v2 ? x->scale2 : v2), t->held);
 }
 
-/* N_c = (r_c − proj_K(r_c − ρ_c (u_c + μ|u_t| n)))/ρ_c */
+/* N of contact c with 1/ρ = w. */
+static inline void natural_map(const dls_problem *p, int c, int d, double w, const double *r, const double *u,
+                               double *N) {
+    if (!p->parts) {
+        cone_natural_map(d, p->mu[c], w, r, u, N);
+    } else {
+        dls_cone cone = dls_cone_of(p, c);
+        parts_natural_map(&cone, w, r, u, N);
+    }
+}
+
+/* N_c = (r_c − proj_K(r_c − ρ_c (u_c + Σ μ_k|u_k| n)))/ρ_c */
 static inline void tally_contact(const dls_problem *p, int c, int d, const double *r, const double *u,
                                  const double *b, tally *t) {
     double N[DLS_MAX_BLOCK], w = p->scale[c], r2 = small_dot(d, r, r);
-    cone_natural_map(d, p->mu[c], w, r, u, N);
+    natural_map(p, c, d, w, r, u, N);
     judged x = judge_one(p, c, small_dot(d, N, N), small_dot(d, b, b), w * w * r2);
     t->contacts += x.counted2;
     t->contact_scale += x.scale2;
@@ -59,8 +70,15 @@ static inline void tally_contact(const dls_problem *p, int c, int d, const doubl
     t->active_blocks++;
 }
 
-/* N_i = w_i u_i with w_i² = w̄/W_ii: rows in rad/s and in m/s weigh alike, and a light body counts beside a
- * heavy one. */
+/* W_ii (r_i − clamp(r_i − u_i/W_ii, low, high)): u_i between the bounds. */
+static inline double row_error(const dls_problem *p, int row, double W_ii, double r, double u) {
+    if (!p->low) return u;
+    double z = r - u / W_ii;
+    return z < p->low[row] ? W_ii * (r - p->low[row]) : z > p->high[row] ? W_ii * (r - p->high[row]) : u;
+}
+
+/* N_i = w_i row_error with w_i² = w̄/W_ii: rows in rad/s and in m/s weigh alike, and a light body counts
+ * beside a heavy one. */
 static void tally_rows(const dls_problem *p, int c, const double *r, const double *u, const double *b,
                        tally *t) {
     int d = dls_size(p, c);
@@ -69,7 +87,8 @@ static void tally_rows(const dls_problem *p, int c, const double *r, const doubl
     for (int i = 0; i < d; i++) {
         assert(W[i + d * i] > 0 && p->inverse_mass[c] > 0);
         double W_ii = W[i + d * i], w2 = p->inverse_mass[c] / W_ii, load = W_ii * r[i];
-        judged x = judge_one(p, c, w2 * u[i] * u[i], w2 * b[i] * b[i], w2 * load * load);
+        double N = row_error(p, p->row[c] + i, W_ii, r[i], u[i]);
+        judged x = judge_one(p, c, w2 * N * N, w2 * b[i] * b[i], w2 * load * load);
         t->rows += x.counted2;
         t->row_scale += x.scale2;
         add_held(p, &x, t);
@@ -163,11 +182,10 @@ double dls_block_error(const dls_problem *p, int c, const double *r, const doubl
     return sqrt(t.map);
 }
 
-/* Open: r − ρ (u + μ|u_t| n) lies in the polar cone, so that its projection is 0. */
-static bool is_open(int d, double mu, double w, const double *r, const double *u) {
-    double z[DLS_MAX_BLOCK];
-    for (int i = 0; i < d; i++) z[i] = w * r[i] - u[i];
-    return mu * small_norm(d - 1, z + 1) <= mu * small_norm(d - 1, u + 1) - z[0];
+static bool is_open(const dls_problem *p, int c, int d, const double *r, const double *u) {
+    dls_cone cone = dls_cone_of(p, c);
+    if (p->parts) return parts_is_open(&cone, p->scale[c], r, u);
+    return cone_is_open(d, p->mu[c], p->scale[c], r, u);
 }
 
 int dls_drop_open(const dls_problem *p, const double *r, const double *u, double *clean) {
@@ -175,16 +193,15 @@ int dls_drop_open(const dls_problem *p, const double *r, const double *u, double
     if (clean) memcpy(clean, r, sizeof(double) * (size_t)p->row_count);
     for (int c = 0; c < p->block_count; c++) {
         int row = p->row[c], d = dls_size(p, c);
-        if (p->kind[c] != DLS_CONTACT || small_dot(d, r + row, r + row) == 0 ||
-            !is_open(d, p->mu[c], p->scale[c], r + row, u + row))
-            continue;
+        if (p->kind[c] != DLS_CONTACT || small_dot(d, r + row, r + row) == 0) continue;
+        if (!is_open(p, c, d, r + row, u + row)) continue;
         if (clean) memset(clean + row, 0, sizeof(double) * (size_t)d);
         dropped++;
     }
     return dropped;
 }
 
-/* What the papers' measures add up, over contacts and bilateral blocks alike. */
+/* What the papers' measures add up, over contacts and intervals alike. */
 typedef struct sums {
     double map1, b2, r2, u2; /* squares: the map with ρ = 1, and the vectors */
     double motion, cone, law, penetration;
@@ -194,21 +211,28 @@ typedef struct sums {
 /* ⟨W_cc⁻¹ x, x⟩; a singular block is replaced by its mean diagonal. */
 static double inverse_energy(const dls_problem *p, int c, const double *x) {
     int d = dls_size(p, c);
-    double A[SMALL_MAX * SMALL_MAX], y[SMALL_MAX];
-    dls_problem_diagonal_block(p, c, A);
+    double A[DLS_MAX_BLOCK * DLS_MAX_BLOCK], y[DLS_MAX_BLOCK], room[DLS_MAX_BLOCK * DLS_MAX_BLOCK];
+    memcpy(A, dls_diagonal_in(p, c, room), sizeof(double) * (size_t)(d * d));
     memcpy(y, x, sizeof(double) * (size_t)d);
     if (!small_solve(d, A, y)) return small_dot(d, x, x) / p->scale[c];
     return small_dot(d, x, y);
+}
+
+/* The natural map of each row of interval c, without weights. */
+static void interval_map(const dls_problem *p, int c, const double *r, const double *u, double *N) {
+    const double *W = dls_diagonal(p, c);
+    for (int i = 0, d = dls_size(p, c); i < d; i++)
+        N[i] = row_error(p, p->row[c] + i, W[i + d * i], r[i], u[i]);
 }
 
 /* Paper 000: C_c/ρ with its ρ = 1/avg W_ii, which keeps g free of units. */
 static void add_energy(const dls_problem *p, int c, const double *r, const double *u, sums *s) {
     int d = dls_size(p, c);
     double C[DLS_MAX_BLOCK];
-    if (p->kind[c] == DLS_BILATERAL)
-        memcpy(C, u, sizeof(double) * (size_t)d);
+    if (p->kind[c] == DLS_INTERVAL)
+        interval_map(p, c, r, u, C);
     else
-        cone_natural_map(d, p->mu[c], p->mean_scale, r, u, C);
+        natural_map(p, c, d, p->mean_scale, r, u, C);
     s->energy += fabs(inverse_energy(p, c, C));
     s->energy_b += fabs(inverse_energy(p, c, p->b + p->row[c]));
 }
@@ -216,48 +240,85 @@ static void add_energy(const dls_problem *p, int c, const double *r, const doubl
 /* Paper 001 (39) with g_d = 1/λmax(W_cc): a velocity, squared and summed. */
 static void add_gradient(const dls_problem *p, int c, const double *r, const double *u, sums *s) {
     int d = dls_size(p, c);
-    double N[DLS_MAX_BLOCK], room[DLS_MAX_CONTACT_BLOCK * DLS_MAX_CONTACT_BLOCK];
+    double N[DLS_MAX_BLOCK], room[DLS_MAX_BLOCK * DLS_MAX_BLOCK];
     double largest = small_max_eigenvalue(d, dls_diagonal_in(p, c, room), d);
-    cone_natural_map(d, p->mu[c], largest, r, u, N);
+    natural_map(p, c, d, largest, r, u, N);
     s->gradient += small_dot(d, N, N);
 }
 
-static void add_contact(const dls_problem *p, int c, const double *r, const double *u, dls_measures *m,
-                        sums *s) {
-    int d = dls_size(p, c);
-    double N[DLS_MAX_BLOCK], z[DLS_MAX_BLOCK], mu = p->mu[c];
-    double slip = small_norm(d - 1, u + 1), friction = small_norm(d - 1, r + 1);
-    double work = small_dot(d, r, u) + mu * slip * r[0];
-    cone_natural_map(d, mu, 1, r, u, N);
+/* One block as its user has it: published measures are in those units. */
+typedef struct given_block {
+    int d;
+    dls_cone cone;
+    double r[DLS_MAX_BLOCK], u[DLS_MAX_BLOCK], b[DLS_MAX_BLOCK], Wr_b[DLS_MAX_BLOCK];
+} given_block;
+
+static void leave_units(const dls_problem *p, int c, const double *r, const double *u, const double *Wr_b,
+                        given_block *x) {
+    *x = (given_block){.d = dls_size(p, c)};
+    if (p->kind[c] == DLS_CONTACT) x->cone = dls_cone_of(p, c);
+    for (int i = 0; i < x->d; i++) {
+        int row = p->row[c] + i;
+        double unit = p->unit ? p->unit[row] : 1;
+        x->r[i] = r[row] * unit;
+        x->u[i] = u[row] / unit;
+        x->b[i] = p->unit ? p->given_b[row] : p->b[row];
+        x->Wr_b[i] = Wr_b[row] / unit;
+    }
+    for (int k = 0, at = p->row[c] + 1; p->unit && k < x->cone.count; at += x->cone.size[k++])
+        x->cone.mu[k] *= p->unit[at];
+}
+
+static void add_contact(const given_block *x, dls_measures *m, sums *s) {
+    int d = x->d;
+    const double *r = x->r, *u = x->u;
+    const dls_cone *cone = &x->cone;
+    double N[DLS_MAX_BLOCK] = {0}, z[DLS_MAX_BLOCK], work = small_dot(d, r, u) + parts_lift(cone, u) * r[0];
+    parts_natural_map(cone, 1, r, u, N);
     s->map1 += small_dot(d, N, N);
-    memcpy(z, r, sizeof(double) * (size_t)d);
-    cone_project(d, mu, z);
+    memcpy(z, r, sizeof z);
+    parts_project(cone, z);
     for (int i = 0; i < d; i++) z[i] -= r[i];
     s->cone += small_norm(d, z);
     s->law += fabs(work);
     s->penetration += larger(0, -u[0]);
     m->complementarity = larger(m->complementarity, fabs(work));
     m->penetration = larger(m->penetration, -u[0]);
-    m->cone_violation = larger(m->cone_violation, larger(friction - mu * r[0], -r[0]));
+    m->cone_violation = larger(m->cone_violation, -r[0]);
+    for (int k = 0, at = 1; k < cone->count; at += cone->size[k++])
+        m->cone_violation = larger(m->cone_violation, small_norm(cone->size[k], r + at) - cone->mu[k] * r[0]);
     m->friction_power = larger(m->friction_power, small_dot(d - 1, r + 1, u + 1));
-    add_gradient(p, c, r, u, s);
+}
+
+/* r − clamp(r − u, low, high) */
+static void add_interval(const dls_problem *p, int c, const given_block *x, sums *s) {
+    for (int i = 0; i < x->d; i++) {
+        double z = x->r[i] - x->u[i], low = dls_problem_low(p, p->row[c] + i);
+        double high = dls_problem_high(p, p->row[c] + i);
+        double N = z < low ? x->r[i] - low : z > high ? x->r[i] - high : x->u[i];
+        s->map1 += N * N;
+    }
 }
 
 static void add_block(const dls_problem *p, int c, const double *r, const double *u, const double *Wr_b,
                       dls_measures *m, sums *s) {
-    int d = dls_size(p, c), row = p->row[c];
-    double motion[DLS_MAX_BLOCK];
-    for (int i = 0; i < d; i++) motion[i] = u[row + i] - Wr_b[row + i];
-    s->motion += small_norm(d, motion);
-    s->b2 += small_dot(d, p->b + row, p->b + row);
-    s->r2 += small_dot(d, r + row, r + row);
-    s->u2 += small_dot(d, u + row, u + row);
+    int row = p->row[c];
+    double motion[DLS_MAX_BLOCK], N[DLS_MAX_BLOCK];
+    given_block x;
+    leave_units(p, c, r, u, Wr_b, &x);
+    for (int i = 0; i < x.d; i++) motion[i] = x.u[i] - x.Wr_b[i];
+    s->motion += small_norm(x.d, motion);
+    s->b2 += small_dot(x.d, x.b, x.b);
+    s->r2 += small_dot(x.d, x.r, x.r);
+    s->u2 += small_dot(x.d, x.u, x.u);
     add_energy(p, c, r + row, u + row, s);
     if (p->kind[c] == DLS_CONTACT) {
-        add_contact(p, c, r + row, u + row, m, s);
+        add_contact(&x, m, s);
+        add_gradient(p, c, r + row, u + row, s);
     } else {
-        s->map1 += small_dot(d, u + row, u + row);
-        s->gradient += small_dot(d, u + row, u + row);
+        add_interval(p, c, &x, s);
+        interval_map(p, c, r + row, u + row, N);
+        s->gradient += small_dot(x.d, N, N);
     }
 }
 
@@ -285,19 +346,28 @@ void dls_measure_all(const dls_problem *p, const double *r, const double *u, con
     m->apgd_residual = sqrt(s.gradient);
 }
 
+static dls_status measure_in(const dls_problem *p, const double *r, const double *u, dls_workspace *w,
+                             dls_measures *measures, dls_error *error) {
+    double *Wr_b = DLS_TAKE(w, double, p->row_count), *state = DLS_TAKE(w, double, p->op->state_size(p));
+    double *inside = DLS_TAKE(w, double, p->row_count), *velocity = DLS_TAKE(w, double, p->row_count);
+    if (!Wr_b || !state || !inside || !velocity) return dls_fail_memory(error);
+    for (int i = 0; i < p->row_count; i++) {
+        inside[i] = p->unit ? r[i] / p->unit[i] : r[i];
+        velocity[i] = !u ? 0 : p->unit ? u[i] * p->unit[i] : u[i];
+    }
+    dls_velocity(p, inside, Wr_b, state, 1);
+    dls_measure_all(p, inside, u ? velocity : Wr_b, Wr_b, 1, measures);
+    return DLS_OK;
+}
+
 dls_status dls_problem_measure(const dls_problem *p, const double *r, const double *u, dls_measures *measures,
                                dls_error *error) {
     dls_error_clear(error);
     if (!p || !measures || (p->row_count && !r))
         return dls_fail(error, DLS_ERROR_ARGUMENT,
                         "problem, r and a place for the measures are needed, got NULL");
-    double *Wr_b = DLS_NEW(double, p->row_count), *state = DLS_NEW(double, p->op->state_size(p));
-    dls_status status = Wr_b && state ? DLS_OK : dls_fail_memory(error);
-    if (!status) {
-        dls_velocity(p, r, Wr_b, state, 1);
-        dls_measure_all(p, r, u ? u : Wr_b, Wr_b, 1, measures);
-    }
-    dls_free(Wr_b);
-    dls_free(state);
+    dls_workspace *w = dls_workspace_create();
+    dls_status status = w ? measure_in(p, r, u, w, measures, error) : dls_fail_memory(error);
+    dls_workspace_destroy(w);
     return status;
 }

@@ -6,70 +6,13 @@
 #include "base/parallel.h"
 #include "base/small.h"
 #include "problem/cone.h"
+#include "problem/definition.h"
 #include "problem/operator/bodies.h"
 
 #include <assert.h>
-#include <limits.h>
 #include <math.h>
 
 dls_problem_def dls_default_problem_def(void) { return (dls_problem_def){.dimension = 3}; }
-
-static int kind_of(const dls_problem_def *def, int c) {
-    return def->block_kind ? def->block_kind[c] : DLS_CONTACT;
-}
-
-/* What the judge is told beside the problem. */
-static dls_status check_references(const dls_problem_def *def, dls_error *error) {
-    if (!isfinite(def->reference_velocity) || def->reference_velocity < 0)
-        return dls_fail(error, DLS_ERROR_INPUT, "reference velocity is %g, expected 0 or more",
-                        def->reference_velocity);
-    for (int c = 0; c < def->block_count; c++) {
-        const double *speed = def->speed, *mass = def->block_inverse_mass;
-        if (speed && !(isfinite(speed[c]) && speed[c] >= 0))
-            return dls_fail(error, DLS_ERROR_INPUT, "speed of block %d is %g, expected 0 or more", c,
-                            speed[c]);
-        if (mass && kind_of(def, c) == DLS_BILATERAL && !(isfinite(mass[c]) && mass[c] > 0))
-            return dls_fail(error, DLS_ERROR_INPUT, "inverse mass of bilateral block %d is %g, expected > 0",
-                            c, mass[c]);
-    }
-    return DLS_OK;
-}
-
-static dls_status check_blocks(const dls_problem_def *def, int64_t *rows, dls_error *error) {
-    if (def->block_count < 0)
-        return dls_fail(error, DLS_ERROR_INPUT, "block count is %d, expected 0 or more", def->block_count);
-    if (def->block_count > 0 && !def->block_size &&
-        (def->dimension < 2 || def->dimension > DLS_MAX_CONTACT_BLOCK))
-        return dls_fail(error, DLS_ERROR_INPUT, "dimension is %d, expected 2, 3 or 4", def->dimension);
-    if (def->block_count > 0 && (!def->mu || !def->b))
-        return dls_fail(error, DLS_ERROR_ARGUMENT,
-                        "friction coefficients and velocities are needed, got NULL");
-    *rows = 0;
-    for (int c = 0; c < def->block_count; c++) {
-        int size = def->block_size ? def->block_size[c] : def->dimension;
-        int kind = kind_of(def, c);
-        if (kind != DLS_CONTACT && kind != DLS_BILATERAL)
-            return dls_fail(error, DLS_ERROR_INPUT, "block %d has kind %d, expected contact or bilateral", c,
-                            kind);
-        int low = kind == DLS_CONTACT ? 2 : 1,
-            high = kind == DLS_CONTACT ? DLS_MAX_CONTACT_BLOCK : DLS_MAX_BLOCK;
-        if (size < low || size > high)
-            return dls_fail(error, DLS_ERROR_INPUT, "block %d has %d rows, expected %d to %d", c, size, low,
-                            high);
-        if (kind == DLS_CONTACT && !(isfinite(def->mu[c]) && def->mu[c] >= 0))
-            return dls_fail(error, DLS_ERROR_INPUT,
-                            "friction coefficient of contact %d is %g, expected 0 or more", c, def->mu[c]);
-        *rows += size;
-    }
-    if (*rows > INT_MAX - DLS_MAX_BLOCK)
-        return dls_fail(error, DLS_ERROR_INPUT, "%lld rows, expected fewer than %d", (long long)*rows,
-                        INT_MAX);
-    for (int64_t i = 0; i < *rows; i++)
-        if (!isfinite(def->b[i]))
-            return dls_fail(error, DLS_ERROR_INPUT, "b[%lld] is %g, expected a finite number", (long long)i,
-                            def->b[i]);
-    return check_references(def, error);
-}
 
 void *dls_problem_take(dls_problem *p, int64_t count, size_t size) {
     return p->workspace ? dls_workspace_take_zero(p->workspace, (size_t)count, size)
@@ -86,7 +29,8 @@ static bool allocate(dls_problem *p, int n, int64_t rows) {
 }
 
 static bool begins_run(const dls_problem *p, int c) {
-    return c == 0 || p->kind[c] != p->kind[c - 1] || p->row[c + 1] - p->row[c] != p->row[c] - p->row[c - 1];
+    return c == 0 || p->kind[c] != p->kind[c - 1] || p->row[c + 1] - p->row[c] != p->row[c] - p->row[c - 1] ||
+           (p->parts && p->parts[c] != p->parts[c - 1]);
 }
 
 static bool cut_runs(dls_problem *p) {
@@ -99,20 +43,73 @@ static bool cut_runs(dls_problem *p) {
             p->runs[p->run_count++] = (dls_run){.first = c,
                                                 .row = p->row[c],
                                                 .size = (uint8_t)(p->row[c + 1] - p->row[c]),
-                                                .kind = p->kind[c]};
+                                                .kind = p->kind[c],
+                                                .parts = dls_parts_of(p, c)};
         p->runs[p->run_count - 1].end = c + 1;
     }
     return true;
 }
 
-/* Fills the block layout; diagonal blocks get their places, not their values. */
+/* Parts of contacts where one has other than one tangential part, and their coefficients. */
+static dls_status take_parts(dls_problem *p, const dls_problem_def *def, dls_error *error) {
+    int n = p->block_count, others = 0;
+    for (int c = 0; c < n; c++) others += p->kind[c] == DLS_CONTACT && !dls_is_plain(dls_def_parts(def, c));
+    if (!others) return DLS_OK;
+    p->parts = dls_problem_take(p, n, sizeof(uint8_t));
+    p->mu_rolling = dls_problem_take(p, n, sizeof(double));
+    p->mu_spinning = dls_problem_take(p, n, sizeof(double));
+    if (!p->parts || !p->mu_rolling || !p->mu_spinning) return dls_fail_memory(error);
+    for (int c = 0; c < n; c++) {
+        if (p->kind[c] != DLS_CONTACT) continue;
+        p->parts[c] = dls_def_parts(def, c);
+        if (!(p->parts[c] & DLS_PARTS(3, 0, 0))) p->mu[c] = 0;
+        if (p->parts[c] & DLS_PARTS(0, 3, 0)) p->mu_rolling[c] = def->mu_rolling[c];
+        if (p->parts[c] & DLS_PARTS(0, 0, 3)) p->mu_spinning[c] = def->mu_spinning[c];
+    }
+    return DLS_OK;
+}
+
+/* Bounds of rows where one has any; contacts have none of these. */
+static dls_status take_bounds(dls_problem *p, const dls_problem_def *def, dls_error *error) {
+    bool any = false;
+    for (int c = 0; c < p->block_count; c++)
+        for (int i = p->row[c]; i < p->row[c + 1] && p->kind[c] == DLS_INTERVAL; i++)
+            any = any || (def->low && isfinite(def->low[i])) || (def->high && isfinite(def->high[i]));
+    if (!any) return DLS_OK;
+    p->low = dls_problem_take(p, p->row_count, sizeof(double));
+    p->high = dls_problem_take(p, p->row_count, sizeof(double));
+    if (!p->low || !p->high) return dls_fail_memory(error);
+    for (int c = 0; c < p->block_count; c++)
+        for (int i = p->row[c]; i < p->row[c + 1]; i++) {
+            bool bounded = p->kind[c] == DLS_INTERVAL;
+            p->low[i] = bounded && def->low ? def->low[i] : -HUGE_VAL;
+            p->high[i] = bounded && def->high ? def->high[i] : HUGE_VAL;
+        }
+    return DLS_OK;
+}
+
+/* Room for the diagonal blocks: their places, not their values. */
+static dls_status place_diagonal(dls_problem *p, int64_t entries, dls_error *error) {
+    int n = p->block_count;
+    p->diagonal = dls_problem_take(p, entries + DLS_MAX_BLOCK, sizeof(double));
+    if (!p->diagonal) return dls_fail_memory(error);
+    if (p->uniform) return DLS_OK;
+    p->diagonal_start = dls_problem_take(p, n + 1, sizeof(int64_t));
+    if (!p->diagonal_start) return dls_fail_memory(error);
+    for (int c = 0; c < n; c++) {
+        int64_t size = p->row[c + 1] - p->row[c];
+        p->diagonal_start[c + 1] = p->diagonal_start[c] + size * size;
+    }
+    return DLS_OK;
+}
+
 static dls_status lay_out(dls_problem *p, const dls_problem_def *def, dls_error *error) {
     int n = def->block_count, row = 0, first = 0;
     bool uniform = true;
     int64_t entries = 0;
     for (int c = 0; c < n; c++) {
-        int size = def->block_size ? def->block_size[c] : def->dimension;
-        p->kind[c] = (uint8_t)kind_of(def, c);
+        int size = dls_def_size(def, c);
+        p->kind[c] = (uint8_t)dls_def_kind(def, c);
         p->mu[c] = p->kind[c] == DLS_CONTACT ? def->mu[c] : 0;
         p->contact_count += p->kind[c] == DLS_CONTACT;
         p->row[c] = row;
@@ -122,19 +119,11 @@ static dls_status lay_out(dls_problem *p, const dls_problem_def *def, dls_error 
         uniform = uniform && size == first && p->kind[c] == DLS_CONTACT;
     }
     p->row[n] = row;
-    if (!cut_runs(p)) return dls_fail_memory(error);
-    p->uniform = n > 0 && uniform ? first : 0;
-    p->diagonal = dls_problem_take(p, entries + DLS_MAX_BLOCK, sizeof(double));
-    if (!p->diagonal) return dls_fail_memory(error);
-    if (p->uniform) return DLS_OK;
-    p->diagonal_start = dls_problem_take(p, n + 1, sizeof(int64_t));
-    if (!p->diagonal_start) return dls_fail_memory(error);
-    p->diagonal_start[0] = 0;
-    for (int c = 0; c < n; c++) {
-        int64_t size = p->row[c + 1] - p->row[c];
-        p->diagonal_start[c + 1] = p->diagonal_start[c] + size * size;
-    }
-    return DLS_OK;
+    dls_status status = take_parts(p, def, error);
+    if (!status) status = take_bounds(p, def, error);
+    if (status) return status;
+    p->uniform = n > 0 && uniform && !p->parts ? first : 0;
+    return cut_runs(p) ? place_diagonal(p, entries, error) : dls_fail_memory(error);
 }
 
 static dls_status take_references(dls_problem *p, const dls_problem_def *def, dls_error *error) {
@@ -147,9 +136,9 @@ static dls_status take_references(dls_problem *p, const dls_problem_def *def, dl
     if (p->contact_count == n) return DLS_OK;
     p->inverse_mass = dls_problem_take(p, n, sizeof(double));
     if (!p->inverse_mass) return dls_fail_memory(error);
-    for (int c = 0; c < n; c++)
-        if (p->kind[c] == DLS_BILATERAL && def->block_inverse_mass)
-            p->inverse_mass[c] = def->block_inverse_mass[c];
+    p->masses_told = def->block_inverse_mass != NULL;
+    for (int c = 0; c < n && p->masses_told; c++)
+        if (p->kind[c] == DLS_INTERVAL) p->inverse_mass[c] = def->block_inverse_mass[c];
     return DLS_OK;
 }
 
@@ -158,7 +147,7 @@ dls_status dls_problem_begin(const dls_problem_def *def, dls_workspace *workspac
     int64_t rows = 0;
     *problem = NULL;
     if (!def) return dls_fail(error, DLS_ERROR_ARGUMENT, "a problem definition is needed, got NULL");
-    dls_status status = check_blocks(def, &rows, error);
+    dls_status status = dls_def_check(def, &rows, error);
     if (status) return status;
     dls_problem *p = workspace ? DLS_TAKE_ZERO(workspace, dls_problem, 1) : DLS_NEW_ZERO(dls_problem, 1);
     if (!p) return dls_fail_memory(error);
@@ -184,7 +173,7 @@ dls_status dls_problem_begin(const dls_problem_def *def, dls_workspace *workspac
 static dls_status check_diagonal(const dls_problem *p, int c, dls_error *error) {
     int d = dls_size(p, c);
     const double *W = dls_diagonal(p, c);
-    const char *kind = p->kind[c] == DLS_CONTACT ? "contact" : "bilateral block";
+    const char *kind = p->kind[c] == DLS_CONTACT ? "contact" : "interval block";
     double trace = small_trace(d, W), minus[SMALL_MAX * SMALL_MAX];
     if (!(trace > 0) || isinf(trace))
         return dls_fail(error, DLS_ERROR_INPUT,
@@ -195,9 +184,9 @@ static dls_status check_diagonal(const dls_problem *p, int c, dls_error *error) 
             return dls_fail(error, DLS_ERROR_INPUT,
                             "diagonal block of %s %d adds up to %g, expected finite sums", kind, c, W[i]);
     for (int i = 0; i < d; i++)
-        if (p->kind[c] == DLS_BILATERAL && !(W[i + d * i] > 0))
-            return dls_fail(error, DLS_ERROR_INPUT,
-                            "W_ii of row %d of bilateral block %d is %g, expected > 0", i, c, W[i + d * i]);
+        if (p->kind[c] == DLS_INTERVAL && !(W[i + d * i] > 0))
+            return dls_fail(error, DLS_ERROR_INPUT, "W_ii of row %d of interval block %d is %g, expected > 0",
+                            i, c, W[i + d * i]);
     for (int i = 0; i < d * d; i++) minus[i] = -W[i];
     double lowest = -small_max_eigenvalue(d, minus, d);
     if (lowest < -1e-9 * trace)
@@ -208,19 +197,19 @@ static dls_status check_diagonal(const dls_problem *p, int c, dls_error *error) 
     return DLS_OK;
 }
 
-/* w̄ of bilateral blocks that it was not told of: the mean of tr(W_jj)/d over the contacts that each is
+/* w̄ of interval blocks that it was not told of: the mean of tr(W_jj)/d over the contacts that each is
  * coupled with, or over all. */
 static dls_status find_inverse_masses(dls_problem *p, dls_error *error) {
     int64_t most = 0;
     for (int c = 0; c < p->block_count; c++)
-        if (p->kind[c] == DLS_BILATERAL && !(p->inverse_mass[c] > 0)) {
+        if (p->kind[c] == DLS_INTERVAL) {
             int64_t coupled = p->op->coupled(p, c, NULL);
             most = coupled > most ? coupled : most;
         }
     int *column = DLS_NEW(int, most + 1);
     if (!column) return dls_fail_memory(error);
     for (int c = 0; c < p->block_count; c++) {
-        if (p->kind[c] != DLS_BILATERAL || p->inverse_mass[c] > 0) continue;
+        if (p->kind[c] != DLS_INTERVAL) continue;
         int64_t coupled = p->op->coupled(p, c, column), count = 0;
         double sum = 0;
         for (int64_t k = 0; k < coupled; k++)
@@ -239,11 +228,11 @@ static bool is_laid_out(const dls_problem *p) {
     int contacts = 0, end = 0;
     for (int k = 0; k < p->run_count; k++) {
         const dls_run *run = &p->runs[k];
-        int most = run->kind == DLS_CONTACT ? DLS_MAX_CONTACT_BLOCK : DLS_MAX_BLOCK;
-        if (run->first != end || run->end <= end || run->size < 1 || run->size > most) return false;
+        if (run->first != end || run->end <= end || run->size < 1 || run->size > DLS_MAX_BLOCK) return false;
         for (int c = run->first; c < run->end; c++) {
             int64_t d = run->size;
-            if (p->kind[c] != run->kind || p->row[c + 1] - p->row[c] != d) return false;
+            if (p->kind[c] != run->kind || p->row[c + 1] - p->row[c] != d || dls_parts_of(p, c) != run->parts)
+                return false;
             if (p->uniform ? d != p->uniform : p->diagonal_start[c + 1] - p->diagonal_start[c] != d * d)
                 return false;
         }
@@ -265,9 +254,9 @@ dls_status dls_problem_finish(dls_problem *p, dls_error *error) {
         p->scale[c] = small_trace(d, dls_diagonal(p, c)) / d;
         *(p->kind[c] == DLS_CONTACT ? &contacts : &others) += p->scale[c];
     }
-    int bilateral = p->block_count - p->contact_count;
-    p->mean_scale = p->contact_count ? contacts / p->contact_count : bilateral ? others / bilateral : 1;
-    return bilateral ? find_inverse_masses(p, error) : DLS_OK;
+    int intervals = p->block_count - p->contact_count;
+    p->mean_scale = p->contact_count ? contacts / p->contact_count : intervals ? others / intervals : 1;
+    return intervals && !p->masses_told ? find_inverse_masses(p, error) : DLS_OK;
 }
 
 void dls_problem_destroy(dls_problem *p) {
@@ -275,7 +264,14 @@ void dls_problem_destroy(dls_problem *p) {
     if (p->op) p->op->release(p);
     dls_free(p->row);
     dls_free(p->kind);
+    dls_free(p->parts);
     dls_free(p->mu);
+    dls_free(p->mu_rolling);
+    dls_free(p->mu_spinning);
+    dls_free(p->low);
+    dls_free(p->high);
+    dls_free(p->unit);
+    dls_free(p->given_b);
     dls_free(p->b);
     dls_free(p->scale);
     dls_free(p->inverse_mass);
@@ -302,9 +298,13 @@ int dls_problem_block_row(const dls_problem *p, int block) {
 dls_block_kind dls_problem_block_kind(const dls_problem *p, int block) {
     return has_block(p, block) ? (dls_block_kind)p->kind[block] : DLS_CONTACT;
 }
-double dls_problem_mu(const dls_problem *p, int block) { return has_block(p, block) ? p->mu[block] : 0; }
+uint8_t dls_problem_block_parts(const dls_problem *p, int block) {
+    return has_block(p, block) ? dls_parts_of(p, block) : 0;
+}
+bool dls_problem_has_parts(const dls_problem *p) { return p->parts != NULL; }
+bool dls_problem_has_bounds(const dls_problem *p) { return p->low != NULL; }
 
-const double *dls_problem_b(const dls_problem *p) { return p->b; }
+const double *dls_problem_b(const dls_problem *p) { return p->given_b ? p->given_b : p->b; }
 double dls_problem_reference_velocity(const dls_problem *p) { return p->reference_velocity; }
 
 size_t dls_problem_memory(const dls_problem *p) {
@@ -317,14 +317,10 @@ size_t dls_problem_memory(const dls_problem *p) {
     if (p->diagonal_start) layout += n * sizeof(int64_t);
     if (p->inverse_mass) layout += n * sizeof(double);
     if (p->speed) layout += n * sizeof(double);
+    if (p->parts) layout += n * (sizeof(uint8_t) + 2 * sizeof(double));
+    if (p->low) layout += 2 * (size_t)p->row_count * sizeof(double);
+    if (p->unit) layout += 2 * (size_t)p->row_count * sizeof(double);
     return sizeof *p + layout + (entries + (size_t)p->row_count) * sizeof(double) + p->op->memory(p);
-}
-
-void dls_problem_diagonal_block(const dls_problem *p, int block, double *Wcc) {
-    if (!has_block(p, block)) return;
-    int d = dls_size(p, block);
-    double room[DLS_MAX_CONTACT_BLOCK * DLS_MAX_CONTACT_BLOCK];
-    memcpy(Wcc, dls_diagonal_in(p, block, room), sizeof(double) * (size_t)(d * d));
 }
 
 typedef struct add_work {
@@ -339,32 +335,22 @@ static void add_range(void *self, int first, int end) {
     for (int i = first; i < end; i++) u[i] += b[i];
 }
 
+void dls_block_project(const dls_problem *p, int c, double *z) {
+    if (p->kind[c] == DLS_INTERVAL) {
+        for (int i = p->row[c]; i < p->row[c + 1] && p->low; i++, z++)
+            *z = *z < p->low[i] ? p->low[i] : *z > p->high[i] ? p->high[i] : *z;
+    } else if (!p->parts) {
+        cone_project(dls_size(p, c), p->mu[c], z);
+    } else {
+        dls_cone cone = dls_cone_of(p, c);
+        parts_project(&cone, z);
+    }
+}
+
 void dls_velocity(const dls_problem *p, const double *r, double *u, double *state, int threads) {
     p->op->product(p, r, u, state, threads);
     dls_parallel_for(p->row_count, threads, add_range, &(add_work){p->b, u});
 }
 
-dls_status dls_problem_velocity(const dls_problem *p, const double *r, double *u, dls_workspace *workspace,
-                                dls_error *error) {
-    dls_error_clear(error);
-    if (!p || (p->row_count && (!r || !u)))
-        return dls_fail(error, DLS_ERROR_ARGUMENT, "problem, r and u are needed, got NULL");
-    size_t size = p->op->state_size(p);
-    dls_workspace_mark mark = {0, 0};
-    double *state;
-    if (workspace) {
-        mark = dls_workspace_get_mark(workspace);
-        state = DLS_TAKE(workspace, double, size);
-    } else {
-        state = DLS_NEW(double, size);
-    }
-    if (!state) return dls_fail_memory(error);
-    dls_velocity(p, r, u, state, 1);
-    if (workspace)
-        dls_workspace_release(workspace, mark);
-    else
-        dls_free(state);
-    return DLS_OK;
-}
-
 void dls_cone_project(int d, double mu, double *z) { cone_project(d, mu, z); }
+void dls_cone_project_parts(const dls_cone *cone, double *z) { parts_project(cone, z); }

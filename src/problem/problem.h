@@ -15,22 +15,29 @@ typedef struct dls_run {
     int row;        /* of the first */
     uint8_t size, kind;
     uint8_t storage; /* how the operator keeps them; its own affair */
+    uint8_t parts;   /* DLS_PARTS of contacts, 0 of intervals */
 } dls_run;
 
 enum { DLS_MAX_COLOURS = 64, DLS_NO_COLOUR = 255, DLS_HUB = 64 };
 
 struct dls_problem {
     int block_count, contact_count, row_count, body_count;
-    int uniform; /* d where all blocks are contacts of size d, else 0 */
+    int uniform; /* d where all blocks are contacts of size d with one tangential part, else 0 */
     int *row;    /* first row of each block, block_count + 1 entries */
     uint8_t *kind;
+    uint8_t *parts; /* DLS_PARTS of each contact; NULL where all have one tangential part */
     double *mu, *b;
+    double *mu_rolling, *mu_spinning; /* NULL where parts is */
+    double *low, *high;               /* bounds of each row; NULL where none has any */
+    double *unit;                     /* what each row of the user was multiplied by; NULL: 1, see units.c */
+    double *given_b;                  /* b of the user where there are units */
     double reference_velocity;
     int64_t *diagonal_start;  /* NULL where uniform */
     double *diagonal;         /* W_cc, column-major; NULL where all bodies are balls */
     double *scale;            /* tr(W_cc)/d of each block: 1/ρ_c of the judge, 1/kg */
-    double mean_scale;        /* W̄: its mean over contacts, or over bilateral blocks where there are none */
-    double *inverse_mass;     /* w̄ of each bilateral block, 1/kg; NULL where there is none */
+    double mean_scale;        /* W̄: its mean over contacts, or over intervals where there are none */
+    double *inverse_mass;     /* w̄ of each interval block, 1/kg; NULL where there is none */
+    bool masses_told;         /* w̄ came with the definition; else it follows from coupled contacts */
     double *speed;            /* of the bodies of each block; NULL: 0 */
     dls_workspace *workspace; /* where its arrays are, and it itself; NULL: in blocks of their own */
     int run_count;
@@ -75,6 +82,9 @@ struct dls_operator {
     /* W_cj of the k-th of them, column-major */
     void (*block)(const dls_problem *p, int c, int64_t k, int j, double *W);
 
+    /* W ← S W S; or NULL: rows stay in the units that they came in */
+    void (*rescale)(dls_problem *p, const double *S);
+
     double (*sweep_cost)(const dls_problem *p); /* flops of W in one sweep, laws aside */
     /* entries of W, or a bound from below where counting would cost as much as assembling */
     int64_t (*least_entries)(const dls_problem *p);
@@ -86,6 +96,31 @@ static inline int dls_size(const dls_problem *p, int c) {
     assert(c >= 0 && c < p->block_count);
     return p->uniform ? p->uniform : p->row[c + 1] - p->row[c];
 }
+
+static inline uint8_t dls_parts_of(const dls_problem *p, int c) {
+    if (p->kind[c] != DLS_CONTACT) return 0;
+    return p->parts ? p->parts[c] : DLS_PARTS(dls_size(p, c) - 1, 0, 0);
+}
+
+/* Whether a contact's friction is one tangential part: what Coulomb's law is. */
+static inline bool dls_is_plain(uint8_t parts) { return parts > 0 && parts < DLS_PARTS(0, 1, 0); }
+
+/* The cone of a contact, without the parts that it does not have. */
+static inline dls_cone dls_cone_of(const dls_problem *p, int c) {
+    uint8_t parts = dls_parts_of(p, c);
+    dls_cone cone = {.d = dls_size(p, c)};
+    const double mu[3] = {p->mu[c], p->parts ? p->mu_rolling[c] : 0, p->parts ? p->mu_spinning[c] : 0};
+    for (int k = 0; k < 3; k++) {
+        int size = parts >> 2 * k & 3;
+        if (!size) continue;
+        cone.size[cone.count] = size;
+        cone.mu[cone.count++] = mu[k];
+    }
+    return cone;
+}
+
+/* z ← nearest impulse that block c allows. */
+void dls_block_project(const dls_problem *p, int c, double *z);
 
 /* W_cc as it is stored. */
 static inline const double *dls_diagonal(const dls_problem *p, int c) {
@@ -108,6 +143,18 @@ dls_status dls_problem_begin(const dls_problem_def *def, dls_workspace *workspac
 void *dls_problem_take(dls_problem *p, int64_t count, size_t size);
 /* Checks the diagonal blocks and computes what follows from them. */
 dls_status dls_problem_finish(dls_problem *p, dls_error *error);
+/* Multiplies rows so that all are m/s and N s; what users see stays theirs. After finish, once. */
+dls_status dls_problem_take_units(dls_problem *p, dls_error *error);
+/* ℓ of `count` rows of a block from `first` on, whose first rows are translations; 1 where nothing turns. */
+double dls_part_length(const double *W, int d, int translations, int first, int count);
+/* r of a user to that of the rows inside, and r, u of these back; either may be NULL. */
+void dls_enter_units(const dls_problem *p, double *r);
+void dls_leave_units(const dls_problem *p, double *r, double *u);
+/* W_cc where it is kept, to be changed. */
+static inline double *dls_diagonal_place(const dls_problem *p, int c) {
+    int64_t d = dls_size(p, c);
+    return p->diagonal + (p->uniform ? c * d * d : p->diagonal_start[c]);
+}
 
 /* The same problem with W stored, in the workspace, or where that is NULL in blocks of its own. */
 dls_status dls_problem_assemble_in(const dls_problem *p, dls_workspace *workspace, dls_problem **stored,

@@ -44,7 +44,7 @@ void dls_sweep_add(dls_sweep_change *sum, const dls_sweep_change *part);
 /* Visits by local() and changed() of any operator. */
 dls_sweep_change dls_visit_any(dls_visits *visits, int first, int end, double *r, bool backward);
 
-/* Prepares a bilateral block: its visits solve u_c = 0, that is r_c = −W_cc⁻¹ v. data: d² numbers. */
-void dls_prepare_bilateral(int d, const double *W, double *data);
+/* Prepares an interval block: data, d² numbers, is W_cc⁻¹. */
+void dls_prepare_interval(int d, const double *W, double *data);
 
 #endif

@@ -1,8 +1,8 @@
 /* Contacts that contradict each other: proof that a problem has no solution.
  *
- *     W λ = 0,  b·λ < 0,  λ_n ≥ 0 and λ_t = 0 at contacts, λ of any sign in bilateral rows
+ *     W λ = 0,  b·λ < 0,  λ_n ≥ 0 and λ_k = 0 at contacts, λ of any sign in rows without bounds
  *
- * With u = W r + b then λ·u = λ·b < 0 for every r, but u_n ≥ 0 at contacts and u = 0 in bilateral rows ask
+ * With u = W r + b then λ·u = λ·b < 0 for every r, but u_n ≥ 0 at contacts and u = 0 in these rows ask
  * for λ·u ≥ 0. Where the problem without friction has no solution, Gauss–Seidel sweeps on it walk away along
  * such a λ: it is what one half of them adds to the other. */
 #include "base/error.h"
@@ -32,6 +32,7 @@ static dls_status prepare(proof *x, const dls_problem *p, dls_workspace *w, dls_
     x->problem = p;
     x->frictionless = *p;
     x->frictionless.mu = mu;
+    if (p->parts) x->frictionless.mu_rolling = x->frictionless.mu_spinning = mu;
     x->r = DLS_TAKE_ZERO(w, double, n);
     x->lambda = DLS_TAKE(w, double, n);
     x->moved = DLS_TAKE(w, double, n);
@@ -41,6 +42,15 @@ static dls_status prepare(proof *x, const dls_problem *p, dls_workspace *w, dls_
     dls_status status = dls_sweep_prepare(&x->sweep, &x->frictionless, &options, w, error);
     if (!status) dls_sweep_start(&x->sweep, x->r);
     return status;
+}
+
+/* What a proof may take of λ in row i of block c. u ≥ 0 holds of normals and where r has no bound above, u ≤
+ * 0 where it has none below; of what is bounded on both sides nothing is known. */
+static double admitted(const dls_problem *p, int c, int i, double lambda) {
+    int row = p->row[c] + i;
+    if (p->kind[c] == DLS_CONTACT) return i ? 0 : fmax(lambda, 0);
+    bool below = p->low && isfinite(p->low[row]), above = p->low && isfinite(p->high[row]);
+    return below && above ? 0 : below ? fmax(lambda, 0) : above ? fmin(lambda, 0) : lambda;
 }
 
 /* λ: what so many sweeps add to r, without what pulls or rubs at contacts; returns Σ|λ|. */
@@ -53,7 +63,7 @@ static double walk(proof *x, int sweeps) {
         for (int i = 0; i < dls_size(p, c); i++) {
             double *l = &x->lambda[p->row[c] + i];
             *l = x->r[p->row[c] + i] - *l;
-            if (p->kind[c] == DLS_CONTACT) *l = i ? 0 : fmax(*l, 0);
+            *l = admitted(p, c, i, *l);
             sum += fabs(*l);
         }
     return sum;
@@ -63,7 +73,7 @@ static double walk(proof *x, int sweeps) {
 static double natural_impulse(const dls_problem *p) {
     double sum = 0;
     for (int c = 0; c < p->block_count; c++) {
-        double room[DLS_MAX_CONTACT_BLOCK * DLS_MAX_CONTACT_BLOCK];
+        double room[DLS_MAX_BLOCK * DLS_MAX_BLOCK];
         const double *W = dls_diagonal_in(p, c, room);
         for (int i = 0, d = dls_size(p, c); i < d; i++)
             if (W[i + d * i] > 0) sum += fabs(p->b[p->row[c] + i]) / W[i + d * i];
@@ -101,9 +111,14 @@ static void name_blocks(const proof *x, dls_contradiction *found) {
     }
 }
 
-static void conclude(const proof *x, double sum, double impulse, dls_contradiction *found) {
-    double work = 0;
-    for (int i = 0; i < x->problem->row_count; i++) work += x->problem->b[i] * x->lambda[i];
+/* In the units of the user: λ·u = λ·b, and one row at least is off by the mean. */
+static void conclude(const proof *x, double impulse, dls_contradiction *found) {
+    const dls_problem *p = x->problem;
+    double work = 0, sum = 0;
+    for (int i = 0; i < p->row_count; i++) {
+        work += p->b[i] * x->lambda[i];
+        sum += fabs(x->lambda[i]) * (p->unit ? p->unit[i] : 1);
+    }
     found->found = true;
     found->closing = -work / sum;
     found->impulse = impulse;
@@ -115,7 +130,7 @@ static void search(proof *x, dls_contradiction *found) {
     for (int sweeps = FIRST_SWEEPS; sweeps <= MOST_SWEEPS; sweeps *= 2) {
         double sum = walk(x, sweeps), impulse = sum > 0 && isfinite(sum) ? valid_impulse(x) : 0;
         if (impulse > ample) {
-            conclude(x, sum, impulse, found);
+            conclude(x, impulse, found);
             return;
         }
         if (!(sum / sweeps > FADING * pace)) return;

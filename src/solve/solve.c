@@ -159,6 +159,7 @@ bool dls_monitor_prepare(dls_monitor *m, const dls_problem *p, const dls_stop_op
     m->best = DLS_TAKE(w, double, p->row_count);
     m->u = DLS_TAKE(w, double, p->row_count);
     m->state = DLS_TAKE(w, double, p->op->state_size(p));
+    if (p->unit && stop->callback && !(m->shown = DLS_TAKE(w, double, p->row_count))) return false;
     return m->best && m->u && m->state;
 }
 
@@ -247,6 +248,8 @@ double dls_monitor_measure(dls_monitor *m, const double *r, int iteration, doubl
 
 bool dls_monitor_report(const dls_monitor *m, const double *r, int iteration, double residual, bool exact) {
     if (!m->stop->callback) return true;
+    for (int i = 0; m->shown && i < m->problem->row_count; i++) m->shown[i] = r[i] * m->problem->unit[i];
+    if (m->shown) r = m->shown;
     dls_iterate iterate = {m->earlier + iteration, residual, exact, dls_clock_wall() - m->began, r};
     return m->stop->callback(&iterate, m->stop->user);
 }
@@ -261,6 +264,12 @@ bool dls_monitor_out_of_time(const dls_monitor *m) {
 typedef struct stop_holder {
     dls_stop_options stop;
 } stop_holder;
+
+static bool is_built_in(const dls_solver *solver) {
+    for (int i = 0; i < BUILT_IN; i++)
+        if (solver->solve == built_in[i]->solve) return true;
+    return false;
+}
 
 /* Sweeps alone have increments that mean something: a Newton step that fails has none and would pass. */
 static bool knows_increments(const dls_solver *solver) {
@@ -330,6 +339,8 @@ static dls_status certify(const dls_problem *p, const dls_stop_options *stop, do
     double *state = DLS_TAKE(w, double, p->op->state_size(p));
     double *velocity = u ? u : DLS_TAKE(w, double, p->row_count);
     if (!state || !velocity) return dls_fail_memory(error);
+    dls_leave_units(p, r, NULL); /* what is judged is what the user gets, rounded as it will be */
+    dls_enter_units(p, r);
     dls_velocity(p, r, velocity, state, stop->threads);
     bool judged = stop->measure == DLS_STOP_RESIDUAL && !info->relaxed;
     dls_status status = judged ? drop_open(p, stop, r, velocity, state, w, error) : DLS_OK;
@@ -348,12 +359,16 @@ static dls_status run_and_certify(const dls_problem *p, const dls_solver *solver
     dls_workspace_mark mark = dls_workspace_get_mark(w);
     *info = (dls_solve_info){.solver = solver->name, .law = "", .stop_value = NAN, .user = solver->user};
     double wall = dls_clock_wall(), cpu = dls_clock_cpu();
+    bool within = is_built_in(solver); /* others see the problem as its user does */
+    if (within) dls_enter_units(p, r);
     dls_status status = solver->solve(p, options, r, u, w, info, error);
+    if (!within) dls_enter_units(p, r);
     info->seconds = dls_clock_wall() - wall;
     info->cpu_seconds = dls_clock_cpu() - cpu;
     dls_workspace_release(w, mark);
     mark = dls_workspace_get_mark(w);
     if (!status) status = certify(p, options, r, u, wanted, w, info, error);
+    dls_leave_units(p, r, u);
     dls_workspace_release(w, mark);
     return status;
 }

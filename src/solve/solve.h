@@ -25,6 +25,7 @@ typedef struct dls_monitor {
     const dls_stop_options *stop;
     double *best; /* the best iterate so far */
     double *u, *state;
+    double *shown;            /* an iterate in the units of the user, where these are others */
     double best_value, value; /* of the stop measure: least so far, and last */
     double scale;             /* ‖s‖ of the judge where it was last asked, m/s */
     double began;

@@ -277,7 +277,7 @@ static void a_light_row_let_go(void **state) {
     (void)state;
     const double v = G * H, heavy = 1e-3, light = 1e3, mu[3] = {0.5, 0, 0}, told[3] = {0, heavy, light};
     const int size[3] = {3, 1, 1};
-    const uint8_t kind[3] = {DLS_CONTACT, DLS_BILATERAL, DLS_BILATERAL};
+    const uint8_t kind[3] = {DLS_CONTACT, DLS_INTERVAL, DLS_INTERVAL};
     double W[25] = {0}, b[5] = {-v, 0, 0, -v, -v}, r[5] = {0.5 * v / heavy, 0, 0, 0.5 * v / heavy, v / light};
     for (int i = 0; i < 4; i++) W[6 * i] = heavy;
     W[24] = light, W[3] = W[15] = heavy; /* both hold the same box */
@@ -313,7 +313,7 @@ static void rows_pay_for_no_contact(void **state) {
     int64_t *start = calloc(ROWS + 3 * CONTACTS + 1, sizeof *start);
     for (int c = 0; c < BLOCKS; c++) {
         size[c] = c < CONTACTS ? 3 : 1;
-        kind[c] = c < CONTACTS ? DLS_CONTACT : DLS_BILATERAL;
+        kind[c] = c < CONTACTS ? DLS_CONTACT : DLS_INTERVAL;
     }
     for (int i = 0; i < ROWS + 3 * CONTACTS; i++) {
         start[i + 1] = i + 1, column[i] = i, value[i] = 1;

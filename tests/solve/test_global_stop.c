@@ -38,7 +38,7 @@ static dls_problem *squeezed_body(double mu) {
 static dls_problem *contradictory_rows(void) {
     const double W[4] = {1, 1, 1, 1}, b[2] = {1, -1}, mu[2] = {0, 0};
     const int size[2] = {1, 1};
-    const uint8_t kind[2] = {DLS_BILATERAL, DLS_BILATERAL};
+    const uint8_t kind[2] = {DLS_INTERVAL, DLS_INTERVAL};
     dls_problem_def def = {.block_count = 2, .block_size = size, .block_kind = kind, .mu = mu, .b = b};
     return dense_problem(&def, 2, W);
 }
@@ -48,7 +48,7 @@ static dls_problem *driven_into_contact(void) {
     const double W[16] = {1, 0, 0, 1, 0, 3, 0, 0, 0, 0, 3, 0, 1, 0, 0, 1}, b[4] = {-1, 0, 0, 1},
                  mu[2] = {0.5, 0};
     const int size[2] = {3, 1};
-    const uint8_t kind[2] = {DLS_CONTACT, DLS_BILATERAL};
+    const uint8_t kind[2] = {DLS_CONTACT, DLS_INTERVAL};
     dls_problem_def def = {.block_count = 2, .block_size = size, .block_kind = kind, .mu = mu, .b = b};
     return dense_problem(&def, 4, W);
 }

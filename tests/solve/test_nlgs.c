@@ -132,7 +132,7 @@ static void redundant_bilateral_rows(void **state) {
         double factor = dls_random_between(&g, 0.1, 3), *H = s.H;
         for (int c = 0, row = 0; c < s.def.block_count; row += s.size[c], H += 12 * s.size[c], c++) {
             int d = s.size[c];
-            if (s.kind[c] != DLS_BILATERAL || d < 2) continue;
+            if (s.kind[c] != DLS_INTERVAL || d < 2) continue;
             for (int k = 0; k < 12; k++) H[d - 1 + d * k] = factor * H[d * k]; /* last row = factor · first */
             s.b[row + d - 1] = factor * s.b[row];
         }

@@ -85,14 +85,14 @@ static dls_status make_dense(const dls_problem *p, dls_problem **made, dls_error
                            .block_size = sizes,
                            .block_kind = p->kind,
                            .mu = p->mu,
-                           .b = p->b,
+                           .b = dls_problem_b(p),
                            .reference_velocity = p->reference_velocity,
                            .speed = p->speed};
     dls_status status = dls_problem_begin(&def, NULL, made, error);
     for (int j = 0; j < n && !status; j++) {
         r[j] = 1;
         status = dls_problem_velocity(p, r, u, NULL, error);
-        for (int i = 0; i < n && !status; i++) W[i + (int64_t)n * j] = u[i] - p->b[i];
+        for (int i = 0; i < n && !status; i++) W[i + (int64_t)n * j] = u[i] - dls_problem_b(p)[i];
         r[j] = 0;
     }
     if (!status) {

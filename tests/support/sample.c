@@ -31,7 +31,7 @@ static void fill_blocks(dls_random *g, const sample_shape *shape, sample *s) {
     int contacts = 0, bilaterals = 0;
     for (int c = 0; c < shape->blocks; c++) {
         bool bilateral = shape->bilateral_every && c % shape->bilateral_every == shape->bilateral_every - 1;
-        s->kind[c] = bilateral ? DLS_BILATERAL : DLS_CONTACT;
+        s->kind[c] = bilateral ? DLS_INTERVAL : DLS_CONTACT;
         s->size[c] = bilateral          ? 1 + bilaterals++ % 6
                      : shape->dimension ? shape->dimension
                                         : 2 + contacts % 3;

@@ -565,7 +565,7 @@ static void problems_that_do_not_fit(void **state) {
     def.block_size = (int[]){2, 3};
     expect_unfit(&def, 5, W, "contact 1 has 3 rows, expected all contacts of one size");
     def.block_size = (int[]){3, 2};
-    def.block_kind = (uint8_t[]){DLS_CONTACT, DLS_BILATERAL};
+    def.block_kind = (uint8_t[]){DLS_CONTACT, DLS_INTERVAL};
     W[5 * 3] = 0.25; /* W(0, 3) without W(3, 0) */
     expect_unfit(&def, 5, W, "unsymmetrically");
 }

@@ -195,7 +195,7 @@ static void judge_needs_no_velocity(void **state) {
 static void judge_with_bilateral_rows(void **state) {
     (void)state;
     const int size[3] = {2, 2, 1};
-    const uint8_t kind[3] = {DLS_CONTACT, DLS_CONTACT, DLS_BILATERAL};
+    const uint8_t kind[3] = {DLS_CONTACT, DLS_CONTACT, DLS_INTERVAL};
     const double mu[3] = {0.5, 0.5, 0}, b[5] = {3, 4, 100, 0, 2}, r[5] = {1, 0, 0, 0, 7},
                  told[3] = {0, 0, 0.5};
     const double u[5] = {0, 0, 100, 0, 4};
@@ -297,7 +297,7 @@ static double plain_mean_scale(const sample *s) {
         count[s->kind[c]]++;
     }
     return count[DLS_CONTACT] ? sum[DLS_CONTACT] / count[DLS_CONTACT]
-                              : sum[DLS_BILATERAL] / count[DLS_BILATERAL];
+                              : sum[DLS_INTERVAL] / count[DLS_INTERVAL];
 }
 
 /* Squares and sums over blocks; the measures follow from them. */
@@ -368,13 +368,13 @@ static void add_plain_bilateral(const sample *s, int c, int row, const double *r
     sum->map += map;
     m->max_error = fmax(m->max_error, sqrt(map));
     sum->map1 += norm(s->size[c], u) * norm(s->size[c], u);
-    sum->gradient += norm(s->size[c], u) * norm(s->size[c], u);
+    sum->gradient += map; /* in m/s, whatever the unit of the row */
     sum->energy += plain_energy(s->size[c], s->rows, s->W + row * (s->rows + 1), u);
 }
 
 static double plain_weight(const sample *s, int c, int row, int i, double mean) {
-    return s->kind[c] == DLS_BILATERAL ? plain_inverse_mass(s, c, row, mean) / s->W[(row + i) * (s->rows + 1)]
-                                       : 1;
+    return s->kind[c] == DLS_INTERVAL ? plain_inverse_mass(s, c, row, mean) / s->W[(row + i) * (s->rows + 1)]
+                                      : 1;
 }
 
 static dls_measures plain_measures(const sample *s, const double *r, const double *u) {
@@ -394,7 +394,7 @@ static dls_measures plain_measures(const sample *s, const double *r, const doubl
         sum.energy_b += plain_energy(d, n, s->W + row * (n + 1), s->b + row);
         sum.all += b2;
         contacts += s->kind[c] == DLS_CONTACT;
-        if (s->kind[c] == DLS_BILATERAL || norm(d, r + row) > 0) sum.active += b2, sum.active_blocks++;
+        if (s->kind[c] == DLS_INTERVAL || norm(d, r + row) > 0) sum.active += b2, sum.active_blocks++;
         if (s->kind[c] == DLS_CONTACT)
             add_plain_contact(s, c, row, r + row, u + row, mean, &sum, &m);
         else
@@ -515,7 +515,7 @@ static void fill_solution(dls_random *g, const sample *s, double *r, double *u) 
             double *ri = r + row + i, *ui = u + row + i;
             *ui = 0;
             *ri = direction[i];
-            if (s->kind[c] == DLS_BILATERAL) continue;
+            if (s->kind[c] == DLS_INTERVAL) continue;
             double along = i ? direction[i] / size : 0;
             if (branch == 0) *ri = 0, *ui = i ? direction[i] : dls_random_unit(g);
             if (branch == 1) *ri = i ? 0.9 * s->mu[c] * along : 1;
@@ -563,7 +563,7 @@ static sample in_other_units(const sample *s, double L, double M, double T, doub
     other.W = doubles(n * n);
     for (int c = 0, row = 0; c < s->def.block_count; row += s->size[c++])
         for (int i = 0; i < s->size[c]; i++) {
-            bool rotation = s->kind[c] == DLS_BILATERAL && i >= (s->size[c] > 3 ? 3 : 1);
+            bool rotation = s->kind[c] == DLS_INTERVAL && i >= (s->size[c] > 3 ? 3 : 1);
             f[row + i] = rotation ? 1 / T : L / T;
             g_factor[row + i] = rotation ? M * L * L / T : M * L / T;
         }

@@ -53,6 +53,12 @@ static void case_draw(dls_random *g, system_case *x, double leave_out) {
     for (int i = 0; i < s->rows; i++) x->y[i] = dls_random_normal(g);
 }
 
+/* W_ij in the units of the rows inside. */
+static double matrix_entry(const system_case *x, int i, int j) {
+    const double *unit = x->problem->unit;
+    return x->s.W[i + x->s.rows * j] * (unit ? unit[i] * unit[j] : 1);
+}
+
 /* All rows of A + B (W + α), and of the identity where a block is left out. */
 static double *case_matrix(const system_case *x) {
     const sample *s = &x->s;
@@ -68,7 +74,7 @@ static double *case_matrix(const system_case *x) {
             for (int k = 0; k < d; k++)
                 for (int j = 0; j < n; j++)
                     J[row + i + n * j] +=
-                        x->B[at + i + d * k] * (s->W[row + k + n * j] + (row + k == j ? x->alpha : 0));
+                        x->B[at + i + d * k] * (matrix_entry(x, row + k, j) + (row + k == j ? x->alpha : 0));
         }
     return J;
 }

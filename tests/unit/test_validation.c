@@ -29,7 +29,7 @@ typedef struct input {
 } input;
 
 static void fill_input(input *in) {
-    *in = (input){.size = {3, 3, 2}, .kind = {DLS_CONTACT, DLS_CONTACT, DLS_BILATERAL}, .mu = {0.5, 0, -1}};
+    *in = (input){.size = {3, 3, 2}, .kind = {DLS_CONTACT, DLS_CONTACT, DLS_INTERVAL}, .mu = {0.5, 0, -1}};
     for (int i = 0; i < ROWS; i++) {
         in->b[i] = -1 - i;
         in->start[i + 1] = (i + 1) * ROWS;
@@ -97,12 +97,30 @@ static void check_refusals(const spoiled *cases, int count, bool stored) {
 
 SPOIL(no_def, in->def_pointer = NULL)
 SPOIL(negative_count, in->def.block_count = -1)
-SPOIL(dimension_1, in->def.block_size = NULL; in->def.dimension = 1)
+SPOIL(dimension_0, in->def.block_size = NULL; in->def.dimension = 0)
 SPOIL(dimension_5, in->def.block_size = NULL; in->def.dimension = 5)
 SPOIL(no_mu, in->def.mu = NULL)
 SPOIL(no_b, in->def.b = NULL)
 SPOIL(kind_2, in->kind[1] = 2)
-SPOIL(contact_of_1, in->size[1] = 1)
+static const uint8_t parts_of_4[BLOCKS] = {DLS_PARTS(2, 1, 0), DLS_PARTS(2, 0, 0)};
+static const uint8_t spun_twice[BLOCKS] = {DLS_PARTS(0, 0, 2), DLS_PARTS(2, 0, 0)};
+static const uint8_t rolled_thrice[BLOCKS] = {DLS_PARTS(0, 3, 0), DLS_PARTS(2, 0, 0)};
+static const uint8_t planar_rolling[BLOCKS] = {DLS_PARTS(1, 1, 0), DLS_PARTS(1, 0, 1)};
+static const double lengths[BLOCKS] = {0.1, 0.1, 0}, negative_length[BLOCKS] = {-0.1, 0.1, 0},
+                    no_length[BLOCKS] = {0.1, (double)NAN, 0};
+static const double ones[ROWS] = {1, 1, 1, 1, 1, 1, 1, 1}, zeros[ROWS] = {0};
+static const double no_bound[ROWS] = {0, 0, 0, 0, 0, 0, 0, (double)NAN};
+
+SPOIL(too_many_rows_for_parts, in->def.block_parts = parts_of_4; in->def.mu_rolling = lengths)
+SPOIL(two_spinning_rows, in->def.block_parts = spun_twice; in->def.mu_spinning = lengths)
+SPOIL(three_rolling_rows, in->def.block_parts = rolled_thrice; in->def.mu_rolling = lengths)
+SPOIL(no_mu_rolling, in->def.block_parts = planar_rolling; in->def.mu_spinning = lengths)
+SPOIL(mu_rolling_negative, in->def.block_parts = planar_rolling; in->def.mu_rolling = negative_length;
+      in->def.mu_spinning = lengths)
+SPOIL(mu_spinning_nan, in->def.block_parts = planar_rolling; in->def.mu_rolling = lengths;
+      in->def.mu_spinning = no_length)
+SPOIL(bounds_swapped, in->def.low = ones; in->def.high = zeros)
+SPOIL(bound_nan, in->def.high = no_bound)
 SPOIL(contact_of_5, in->size[0] = 5)
 SPOIL(contact_of_0, in->size[0] = 0)
 SPOIL(contact_of_minus_3, in->size[0] = -3)
@@ -131,15 +149,25 @@ static void definitions(void **state) {
     static const spoiled cases[] = {
         {no_def, DLS_ERROR_ARGUMENT, "definition"},
         {negative_count, DLS_ERROR_INPUT, "block count is -1"},
-        {dimension_1, DLS_ERROR_INPUT, "dimension is 1, expected 2, 3 or 4"},
+        {dimension_0, DLS_ERROR_INPUT, "dimension is 0, expected 1, 2, 3 or 4"},
         {dimension_5, DLS_ERROR_INPUT, "dimension is 5"},
         {no_mu, DLS_ERROR_ARGUMENT, "friction coefficients"},
         {no_b, DLS_ERROR_ARGUMENT, "velocities"},
         {kind_2, DLS_ERROR_INPUT, "block 1 has kind 2"},
-        {contact_of_1, DLS_ERROR_INPUT, "block 1 has 1 rows, expected 2 to 4"},
-        {contact_of_5, DLS_ERROR_INPUT, "block 0 has 5 rows"},
-        {contact_of_0, DLS_ERROR_INPUT, "block 0 has 0 rows"},
-        {contact_of_minus_3, DLS_ERROR_INPUT, "block 0 has -3 rows"},
+        {contact_of_5, DLS_ERROR_INPUT, "block 0, a contact, has 5 rows, expected 1 to 4"},
+        {contact_of_0, DLS_ERROR_INPUT, "block 0, a contact, has 0 rows"},
+        {contact_of_minus_3, DLS_ERROR_INPUT, "block 0, a contact, has -3 rows"},
+        {too_many_rows_for_parts, DLS_ERROR_INPUT,
+         "contact 0 has 3 rows and parts of 3, expected one row more"},
+        {two_spinning_rows, DLS_ERROR_INPUT, "contact 0 has parts of 0, 0 and 2 rows, expected at most 3"},
+        {three_rolling_rows, DLS_ERROR_INPUT, "contact 0 has parts of 0, 3 and 0 rows"},
+        {no_mu_rolling, DLS_ERROR_ARGUMENT,
+         "contact 0 has a part of friction that rolling friction is needed"},
+        {mu_rolling_negative, DLS_ERROR_INPUT, "rolling friction of contact 0 is -0.1, expected 0 or more"},
+        {mu_spinning_nan, DLS_ERROR_INPUT, "spinning friction of contact 1 is nan"},
+        {bounds_swapped, DLS_ERROR_INPUT,
+         "row 0 of interval block 2 has the bounds 1 and 0, expected low ≤ high"},
+        {bound_nan, DLS_ERROR_INPUT, "row 1 of interval block 2 has the bounds -inf and nan"},
         {bilateral_of_0, DLS_ERROR_INPUT, "block 2 has 0 rows, expected 1 to 6"},
         {bilateral_of_7, DLS_ERROR_INPUT, "block 2 has 7 rows"},
         {mu_negative, DLS_ERROR_INPUT, "friction coefficient of contact 1 is -0.1, expected 0 or more"},
@@ -150,8 +178,8 @@ static void definitions(void **state) {
         {reference_negative, DLS_ERROR_INPUT, "reference velocity is -1"},
         {speed_negative, DLS_ERROR_INPUT, "speed of block 1 is -2, expected 0 or more"},
         {speed_infinite, DLS_ERROR_INPUT, "speed of block 2 is inf"},
-        {inverse_mass_zero, DLS_ERROR_INPUT, "inverse mass of bilateral block 2 is 0, expected > 0"},
-        {inverse_mass_nan, DLS_ERROR_INPUT, "inverse mass of bilateral block 2 is nan"},
+        {inverse_mass_zero, DLS_ERROR_INPUT, "inverse mass of interval block 2 is 0, expected > 0"},
+        {inverse_mass_nan, DLS_ERROR_INPUT, "inverse mass of interval block 2 is nan"},
         {reference_nan, DLS_ERROR_INPUT, "reference velocity is nan"},
         {reference_infinite, DLS_ERROR_INPUT, "reference velocity is inf"},
     };
@@ -206,8 +234,8 @@ static void stored_matrices(void **state) {
         {block_negative, DLS_ERROR_INPUT, "diagonal block of contact 0 has trace -12"},
         {block_indefinite, DLS_ERROR_INPUT, "diagonal block of contact 0 is indefinite"},
         {block_negative_direction, DLS_ERROR_INPUT, "contact 0 is indefinite"},
-        {bilateral_zero_row, DLS_ERROR_INPUT, "row 1 of bilateral block 2 is 0"},
-        {bilateral_indefinite, DLS_ERROR_INPUT, "diagonal block of bilateral block 2 is indefinite"},
+        {bilateral_zero_row, DLS_ERROR_INPUT, "row 1 of interval block 2 is 0"},
+        {bilateral_indefinite, DLS_ERROR_INPUT, "diagonal block of interval block 2 is indefinite"},
         {block_overflows, DLS_ERROR_INPUT, "diagonal block of contact 0"},
         {duplicates_overflow, DLS_ERROR_INPUT, "finite"},
         {far_duplicates_overflow, DLS_ERROR_INPUT, "finite"},

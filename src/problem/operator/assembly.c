@@ -5,6 +5,8 @@
 #include "problem/matrix.h"
 #include "problem/operator/bodies.h"
 
+#include <string.h>
+
 static dls_status assemble_rows(const dls_problem *p, dls_problem *s, dls_error *error) {
     int n = p->block_count;
     dls_block_matrix *W = s->data = dls_problem_take(s, 1, sizeof *W);
@@ -39,11 +41,28 @@ static dls_problem_def describe(const dls_problem *p, int *sizes) {
                              .dimension = p->uniform,
                              .block_size = sizes,
                              .block_kind = p->kind,
+                             .block_parts = p->parts,
                              .mu = p->mu,
+                             .mu_rolling = p->mu_rolling,
+                             .mu_spinning = p->mu_spinning,
+                             .low = p->low,
+                             .high = p->high,
                              .b = p->b,
                              .reference_velocity = p->reference_velocity,
                              .speed = p->speed,
                              .block_inverse_mass = p->inverse_mass};
+}
+
+/* Rows are multiplied already; what users see follows from the same units. */
+static dls_status copy_units(const dls_problem *p, dls_problem *s, dls_error *error) {
+    s->unit = dls_problem_take(s, s->row_count, sizeof(double));
+    s->given_b = dls_problem_take(s, s->row_count, sizeof(double));
+    if (!s->unit || !s->given_b) return dls_fail_memory(error);
+    for (int i = 0; i < s->row_count; i++) {
+        s->unit[i] = p->unit[i];
+        s->given_b[i] = p->given_b[i];
+    }
+    return DLS_OK;
 }
 
 dls_status dls_problem_assemble_in(const dls_problem *p, dls_workspace *workspace, dls_problem **stored,
@@ -60,11 +79,12 @@ dls_status dls_problem_assemble_in(const dls_problem *p, dls_workspace *workspac
     s->body_count = p->body_count;
     for (int c = 0; c < p->block_count; c++) {
         int64_t d = dls_size(p, c);
-        double *W = s->diagonal + (s->uniform ? c * d * d : s->diagonal_start[c]);
-        dls_problem_diagonal_block(p, c, W);
+        double room[DLS_MAX_BLOCK * DLS_MAX_BLOCK];
+        memcpy(dls_diagonal_place(s, c), dls_diagonal_in(p, c, room), sizeof(double) * (size_t)(d * d));
     }
     status = assemble_rows(p, s, error);
     if (!status) status = dls_problem_finish(s, error);
+    if (!status && p->unit) status = copy_units(p, s, error);
     if (status)
         dls_problem_destroy(s);
     else

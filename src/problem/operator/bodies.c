@@ -150,7 +150,7 @@ static void product(const dls_problem *p, const double *r, double *u, double *st
 
 static void local(const dls_problem *p, int c, const double *r, const double *state, double *v) {
     int d = dls_size(p, c);
-    double room[DLS_MAX_CONTACT_BLOCK * DLS_MAX_CONTACT_BLOCK];
+    double room[DLS_MAX_BLOCK * DLS_MAX_BLOCK];
     for (int i = 0; i < d; i++) v[i] = p->b[p->row[c] + i];
     if (p->diagonal) {
         row_sum(p, c, state, v);
@@ -231,7 +231,7 @@ static dls_sweep_change visit_run(dls_visits *s, int k, int first, int end, doub
     const dls_run *run = &p->runs[k];
     int dof = dls_rows_of(p)->dof;
     if (knows_law(p, run, s->law)) return dls_visit_balls(s, k, first, end, r, backward);
-    bool rows = run->storage == DLS_ROWS && run->kind == DLS_CONTACT;
+    bool rows = run->storage == DLS_ROWS && dls_is_plain(run->parts);
     if (rows && run->size == 2 && dof == 3) return dls_visit_each(s, k, first, end, r, backward, visit_23);
     if (rows && run->size == 3 && dof == 6) return dls_visit_each(s, k, first, end, r, backward, visit_36);
     if (rows && run->size == 3 && dof == ROUND_STATE)
@@ -327,13 +327,25 @@ static void block(const dls_problem *p, int c, int64_t k, int j, double *W) {
     (void)k;
     const dls_body_rows *B = p->data;
     const int *of_c = B->body + 2 * (int64_t)c, *of_j = B->body + 2 * (int64_t)j;
-    double room[2][3 * ROUND_STATE];
+    double room[2][DLS_MAX_BLOCK * ROUND_STATE];
     int d = dls_size(p, c), e = dls_size(p, j);
     for (int i = 0; i < d * e; i++) W[i] = 0;
     for (int s = 0; s < 2; s++)
         for (int t = 0; t < 2; t++)
             if (of_c[s] >= 0 && of_c[s] == of_j[t])
                 body_outer(d, e, B->dof, rows_in(p, c, s, room[0]), rows_in(p, j, t, room[1]), W);
+}
+
+/* G ← S G; contacts of balls are in one unit from the start. */
+static void rescale(dls_problem *p, const double *S) {
+    int dof = dls_rows_of(p)->dof;
+    for (int c = 0; c < p->block_count; c++) {
+        int d = dls_size(p, c);
+        double *W = dls_diagonal_place(p, c);
+        if (dls_is_ball(p->data, c)) continue;
+        for (int k = 0; k < 2 * d * dof; k++) dls_side_of(p, c, 0)[k] *= S[p->row[c] + k / dof % d];
+        for (int k = 0; k < d * d; k++) W[k] *= S[p->row[c] + k % d] * S[p->row[c] + k / d];
+    }
 }
 
 /* ---- sizes ---- */
@@ -389,6 +401,7 @@ const dls_operator dls_operator_bodies = {.name = "matrix-free",
                                           .colour = colour,
                                           .coupled = coupled,
                                           .block = block,
+                                          .rescale = rescale,
                                           .sweep_cost = sweep_cost,
                                           .least_entries = least_entries,
                                           .release = release,

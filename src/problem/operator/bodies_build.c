@@ -93,7 +93,7 @@ static void fill_rows(dls_problem *p, const dls_bodies *bodies, const double *L)
 static void fill_diagonal(dls_problem *p) {
     for (int c = 0; c < p->block_count; c++) {
         int d = dls_size(p, c);
-        double *W = p->diagonal + (p->uniform ? (int64_t)c * d * d : p->diagonal_start[c]);
+        double *W = dls_diagonal_place(p, c);
         for (int side = 0; side < 2; side++)
             body_outer(d, d, dls_rows_of(p)->dof, dls_side_of(p, c, side), dls_side_of(p, c, side), W);
     }
@@ -150,6 +150,7 @@ dls_status dls_problem_create_bodies(const dls_problem_def *def, const dls_bodie
         dls_free(L);
     }
     if (!status) status = dls_problem_finish(p, error);
+    if (!status) status = dls_problem_take_units(p, error);
     if (status)
         dls_problem_destroy(p);
     else
@@ -177,14 +178,14 @@ static bool cut_runs(dls_problem *p, const dls_contacts_def *def, int balls) {
     if (both) B->row_start = DLS_TAKE(p->workspace, int64_t, n);
     if (!p->runs || (both && !B->row_start)) return false;
     if (n)
-        p->runs[p->run_count++] =
-            (dls_run){0, n, 0, (uint8_t)def->d, DLS_CONTACT, balls ? DLS_BALLS : DLS_ROWS};
+        p->runs[p->run_count++] = (dls_run){
+            0, n, 0, (uint8_t)def->d, DLS_CONTACT, balls ? DLS_BALLS : DLS_ROWS, DLS_PARTS(def->d - 1, 0, 0)};
     if (both) p->runs[0].storage = def->ball[0] ? DLS_BALLS : DLS_ROWS;
     for (int c = 0; c < n && both; c++) {
         dls_run *run = &p->runs[p->run_count - 1];
         uint8_t storage = def->ball[c] ? DLS_BALLS : DLS_ROWS;
         if (storage != run->storage) {
-            p->runs[p->run_count++] = (dls_run){c, n, c * def->d, run->size, run->kind, storage};
+            p->runs[p->run_count++] = (dls_run){c, n, c * def->d, run->size, run->kind, storage, run->parts};
             run->end = c;
         }
         B->row_start[c] = storage == DLS_BALLS ? -1 : at;

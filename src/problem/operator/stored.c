@@ -169,19 +169,16 @@ static void rescale_block(int rows, int columns, const double *left, const doubl
         for (int i = 0; i < rows; i++) W[i + rows * j] *= left[i] * right[j];
 }
 
-dls_status dls_problem_rescale(dls_problem *p, const double *S, dls_error *error) {
+static void rescale(dls_problem *p, const double *S) {
     const dls_block_matrix *W = dls_problem_matrix(p);
     for (int c = 0; c < p->block_count; c++) {
         int d = dls_size(p, c), row = p->row[c];
-        rescale_block(d, d, S + row, S + row,
-                      p->diagonal + (p->uniform ? (int64_t)c * d * d : p->diagonal_start[c]));
+        rescale_block(d, d, S + row, S + row, dls_diagonal_place(p, c));
         for (int64_t k = W->start[c]; k < W->start[c + 1]; k++) {
             int j = W->column[k];
             rescale_block(d, dls_size(p, j), S + row, S + p->row[j], dls_block_value(p, W, k, d));
         }
-        for (int i = 0; i < d; i++) p->b[row + i] *= S[row + i];
     }
-    return dls_problem_finish(p, error);
 }
 
 /* ---- sizes ---- */
@@ -227,6 +224,7 @@ const dls_operator dls_operator_stored = {.name = "stored",
                                           .colour = colour,
                                           .coupled = coupled,
                                           .block = block,
+                                          .rescale = rescale,
                                           .sweep_cost = sweep_cost,
                                           .least_entries = least_entries,
                                           .release = release,

@@ -81,7 +81,7 @@ static dls_status allocate_values(dls_problem *p, dls_error *error) {
 static void fill_row(dls_problem *p, const dls_csr *W, const int *block_of, int c, int64_t *where) {
     const dls_block_matrix *B = p->data;
     int rows = dls_size(p, c);
-    double *diagonal = p->diagonal + (p->uniform ? (int64_t)c * rows * rows : p->diagonal_start[c]);
+    double *diagonal = dls_diagonal_place(p, c);
     for (int64_t k = B->start[c]; k < B->start[c + 1]; k++) where[B->column[k]] = k;
     for (int i = 0; i < rows; i++)
         for (int64_t k = W->start[p->row[c] + i]; k < W->start[p->row[c] + i + 1]; k++) {
@@ -138,6 +138,7 @@ dls_status dls_problem_create(const dls_problem_def *def, const dls_csr *W, dls_
         dls_free(where);
     }
     if (!status) status = dls_problem_finish(p, error);
+    if (!status) status = dls_problem_take_units(p, error);
     if (status)
         dls_problem_destroy(p);
     else
@@ -147,12 +148,19 @@ dls_status dls_problem_create(const dls_problem_def *def, const dls_csr *W, dls_
 
 /* ---- and back ---- */
 
-/* Appends the scalar entries of row i of one block. */
-static int64_t export_row(int rows, int columns, int i, int first, const double *block, int64_t at,
-                          int *column, double *value) {
-    for (int j = 0; j < columns; j++, at++) {
-        if (column) column[at] = first + j;
-        if (value) value[at] = block[i + rows * j];
+/* Row i of one block, d × e at the given row and column, in the units of the user. */
+typedef struct export_block {
+    const double *value;
+    int d, e, i, row, column;
+} export_block;
+
+static int64_t export_row(const dls_problem *p, const export_block *block, int64_t at, int *column,
+                          double *value) {
+    for (int j = 0; j < block->e; j++, at++) {
+        double W = block->value[block->i + block->d * j];
+        if (column) column[at] = block->column + j;
+        if (value)
+            value[at] = p->unit ? W / (p->unit[block->row + block->i] * p->unit[block->column + j]) : W;
     }
     return at;
 }
@@ -163,19 +171,20 @@ int64_t dls_problem_export(const dls_problem *p, int64_t *row_start, int *column
     int64_t at = 0;
     for (int c = 0; c < p->block_count; c++)
         for (int i = 0, rows = dls_size(p, c); i < rows; i++) {
+            export_block diagonal = {dls_diagonal(p, c), rows, rows, i, p->row[c], p->row[c]};
             bool diagonal_done = false;
             if (row_start) row_start[p->row[c] + i] = at;
             for (int64_t k = B->start[c]; k < B->start[c + 1]; k++) {
                 int j = B->column[k];
                 if (j > c && !diagonal_done) {
-                    at = export_row(rows, rows, i, p->row[c], dls_diagonal(p, c), at, column, value);
+                    at = export_row(p, &diagonal, at, column, value);
                     diagonal_done = true;
                 }
-                const double *block = dls_block_value(p, B, k, rows);
-                at = export_row(rows, dls_size(p, j), i, p->row[j], block, at, column, value);
+                export_block block = {
+                    dls_block_value(p, B, k, rows), rows, dls_size(p, j), i, p->row[c], p->row[j]};
+                at = export_row(p, &block, at, column, value);
             }
-            if (!diagonal_done)
-                at = export_row(rows, rows, i, p->row[c], dls_diagonal(p, c), at, column, value);
+            if (!diagonal_done) at = export_row(p, &diagonal, at, column, value);
         }
     if (row_start) row_start[p->row_count] = at;
     return at;

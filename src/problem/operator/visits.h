@@ -37,21 +37,29 @@ static inline void dls_visit_rest(dls_visits *s, int c, bool moved, double norma
     }
 }
 
-/* r_c = −W_cc⁻¹ v of a bilateral block. */
-void dls_solve_bilateral(int d, const double *W, const double *data, const double *v, double *r);
+/* low ≤ r_c ≤ high with u_c = W_cc r_c + v, bounds of the rows at hand or NULL. */
+void dls_solve_interval(int d, const double *W, const double *data, const double *low, const double *high,
+                        const double *v, double *r);
+/* A contact whose friction is not one tangential part. */
+dls_contact_state dls_solve_cone(const dls_visits *visits, int c, const double *W, const double *data,
+                                 const double *v, double *r);
 
 /* Block c with v in hand; leaves its step in x, and tells whether it is one. */
 static inline bool dls_visit_local(dls_visits *s, int run, int c, int d, const double *v, double *r,
                                    double *x, dls_sweep_change *change) {
     const dls_problem *p = s->problem;
-    double room[DLS_MAX_CONTACT_BLOCK * DLS_MAX_CONTACT_BLOCK];
+    double room[DLS_MAX_BLOCK * DLS_MAX_BLOCK];
     const double *W = dls_diagonal_in(p, c, room), *data = dls_law_data(s, run, c);
     double *rc = r + p->row[c];
     for (int i = 0; i < d; i++) x[i] = rc[i];
-    if (p->kind[c] == DLS_CONTACT)
+    uint8_t parts = p->runs[run].parts;
+    if (dls_is_plain(parts))
         change->unsolved += s->law->solve(&s->local, d, W, p->mu[c], data, v, x) == DLS_UNSOLVED;
+    else if (p->kind[c] == DLS_CONTACT)
+        change->unsolved += dls_solve_cone(s, c, W, data, v, x) == DLS_UNSOLVED;
     else
-        dls_solve_bilateral(d, W, data, v, x);
+        dls_solve_interval(d, W, data, p->low ? p->low + p->row[c] : NULL,
+                           p->low ? p->high + p->row[c] : NULL, v, x);
     return dls_visit_enter(s, d, p->scale[c], x, rc, change);
 }
 

@@ -4,7 +4,6 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/random.h"
-#include "problem/cone.h"
 #include "solve/auto/policy.h"
 #include "solve/fields.h"
 #include "solve/global/apgd.h"
@@ -165,7 +164,8 @@ static int ipm_budget(const chain *x) {
 }
 
 static dls_status ipm_stage(chain *x, dls_outcome *outcome, dls_error *error) {
-    int iterations = 0;
+    int iterations = 0, block;
+    if (!dls_ipm_takes(x->problem, &block)) return DLS_OK;
     stage_begin(x, 0);
     dls_workspace_mark mark = dls_workspace_get_mark(x->workspace);
     double better = 0.5 * x->monitor.best_value; /* what is no better would not be polished */
@@ -214,7 +214,7 @@ static void shake(chain *x, double share, double *error, dls_random *random) {
         bool shaken = error[c] > POLICY.shaken_error * worst;
         for (int i = row; i < p->row[c + 1]; i++)
             x->r[i] = x->monitor.best[i] + (shaken ? size * x->scaled.S[i] * dls_random_normal(random) : 0);
-        if (p->kind[c] == DLS_CONTACT) cone_project(dls_size(p, c), p->mu[c], x->r + row);
+        dls_block_project(p, c, x->r + row);
     }
 }
 

@@ -32,6 +32,16 @@ static void pass(dls_apgd *s, dls_range_work work) {
     dls_parallel_for(s->problem->block_count, s->threads, work, s);
 }
 
+/* x ← nearest point of what S x is allowed to be. */
+static inline void project_scaled(const dls_problem *p, int c, double S, double *x) {
+    if (!p->low || p->kind[c] == DLS_CONTACT) {
+        dls_block_project(p, c, x);
+        return;
+    }
+    for (int i = p->row[c]; i < p->row[c + 1]; i++, x++)
+        *x = *x < p->low[i] / S ? p->low[i] / S : *x > p->high[i] / S ? p->high[i] / S : *x;
+}
+
 /* next = Π(y − (N y + b + a)/L); returns |next − y|². */
 static double gradient_range(void *self, int first, int end) {
     dls_apgd *s = self;
@@ -41,7 +51,7 @@ static double gradient_range(void *self, int first, int end) {
         int row = p->row[c], d = dls_size(p, c);
         double *x = s->next + row;
         for (int i = 0; i < d; i++) x[i] = s->y[row + i] - (s->Ny[row + i] + s->shift[row + i]) / s->L;
-        if (p->kind[c] == DLS_CONTACT) cone_project(d, p->mu[c], x);
+        project_scaled(p, c, s->S[c], x);
         for (int i = 0; i < d; i++) part += (x[i] - s->y[row + i]) * (x[i] - s->y[row + i]);
     }
     return part;
@@ -81,6 +91,16 @@ static double uphill_range(void *self, int first, int end) {
     return part;
 }
 
+/* shift += S Σ μ_k |u_k| */
+static inline void lift(const dls_problem *p, int c, double S, const double *u, double *shift) {
+    if (!p->parts) {
+        *shift += S * p->mu[c] * small_norm(dls_size(p, c) - 1, u + 1);
+        return;
+    }
+    dls_cone cone = dls_cone_of(p, c);
+    *shift += S * parts_lift(&cone, u);
+}
+
 /* y = next + β (next − x), x = next; u = W r + b; the shift for this iterate, all contacts at once. */
 static void move_range(void *self, int first, int end) {
     dls_apgd *s = self;
@@ -95,8 +115,8 @@ static void move_range(void *self, int first, int end) {
             s->u[i] += p->b[i];
             s->shift[i] = s->S[c] * p->b[i];
         }
-        if (!s->options->relaxed && p->kind[c] == DLS_CONTACT)
-            s->shift[row] += s->S[c] * p->mu[c] * small_norm(dls_size(p, c) - 1, s->u + row + 1);
+        if (s->options->relaxed || p->kind[c] != DLS_CONTACT) continue;
+        lift(p, c, s->S[c], s->u + row, &s->shift[row]);
     }
 }
 
@@ -109,7 +129,7 @@ static double relaxed_range(void *self, int first, int end) {
         int row = p->row[c], d = dls_size(p, c);
         double z[DLS_MAX_BLOCK], w = p->scale[c];
         for (int i = 0; i < d; i++) z[i] = s->r[row + i] - s->u[row + i] / w;
-        if (p->kind[c] == DLS_CONTACT) cone_project(d, p->mu[c], z);
+        dls_block_project(p, c, z);
         for (int i = 0; i < d; i++) part += w * w * (s->r[row + i] - z[i]) * (s->r[row + i] - z[i]);
     }
     return part;

@@ -302,6 +302,17 @@ static dls_outcome run(ipm *s, double tolerance, int limit, int *iterations) {
     return limit > MAX_ITERATIONS ? DLS_STALLED : DLS_ITERATION_LIMIT;
 }
 
+bool dls_ipm_takes(const dls_problem *p, int *block) {
+    for (int k = 0; k < p->run_count; k++) {
+        const dls_run *run = &p->runs[k];
+        *block = run->first;
+        if (run->parts && !dls_is_plain(run->parts)) return false;
+        for (int i = p->row[run->first]; p->low && run->kind == DLS_INTERVAL && i < p->row[run->end]; i++)
+            if (isfinite(p->low[i]) || isfinite(p->high[i])) return false;
+    }
+    return true;
+}
+
 bool dls_ipm_run(const dls_scaled *scaled, dls_system *system, dls_monitor *monitor, double tolerance,
                  int limit, dls_workspace *w, int *iterations, dls_outcome *outcome) {
     ipm s = {.scaled = scaled, .problem = scaled->problem, .system = system, .monitor = monitor};
@@ -336,6 +347,13 @@ static dls_status solve(const dls_problem *p, const void *options, double *r, do
                         dls_solve_info *info, dls_error *error) {
     (void)u;
     const dls_ipm_options *o = options;
+    int block;
+    if (!dls_ipm_takes(p, &block))
+        return dls_fail(
+            error, DLS_ERROR_ARGUMENT,
+            "solver 'ipm' knows contacts with one part of friction and rows without bounds, block %d is "
+            "another; expected 'auto', 'nlgs', 'newton', 'apgd' or 'pqn'",
+            block);
     dls_newton_options polish = dls_default_newton_options();
     polish.stop = o->stop;
     return dls_newton_solve(p, &polish, iterate, o, r, w, info, error);

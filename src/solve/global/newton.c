@@ -10,7 +10,6 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/small.h"
-#include "problem/cone.h"
 #include "solve/fields.h"
 #include "solve/law/law.h"
 
@@ -51,10 +50,40 @@ double dls_scaled_measure(const dls_scaled *scaled, dls_monitor *monitor, const 
     for (int c = 0; c < p->block_count; c++) {
         int row = p->row[c], d = dls_size(p, c);
         for (int i = row; i < row + d; i++) r[i] = x[i];
-        if (p->kind[c] == DLS_CONTACT) cone_project(d, p->mu[c], r + row);
+        dls_block_project(p, c, r + row);
         for (int i = row; i < row + d; i++) r[i] *= scaled->S[i];
     }
     return dls_monitor_measure(monitor, r, iteration, NAN);
+}
+
+/* F_i = r_i − clamp(r_i − ρ u_i, low, high) of each row of an interval. */
+static dls_contact_state linearize_interval(const dls_problem *p, int c, double rho, const double *r,
+                                            const double *u, double *F, double *A, double *B) {
+    int d = dls_size(p, c);
+    for (int k = 0; k < d * d; k++) A[k] = B[k] = 0;
+    for (int i = 0; i < d; i++) {
+        double z = r[i] - rho * u[i], low = p->low ? p->low[p->row[c] + i] : -HUGE_VAL;
+        double high = p->low ? p->high[p->row[c] + i] : HUGE_VAL;
+        bool held = z < low || z > high;
+        F[i] = held ? r[i] - (z < low ? low : high) : rho * u[i];
+        A[i + d * i] = held;
+        B[i + d * i] = held ? 0 : rho;
+    }
+    return DLS_STICK;
+}
+
+dls_contact_state dls_block_linearize(const dls_problem *p, int c, dls_newton_form form, double rho,
+                                      const double *r, const double *u, double *F, double *A, double *B) {
+    int d = dls_size(p, c);
+    if (p->kind[c] == DLS_INTERVAL) return linearize_interval(p, c, rho, r, u, F, A, B);
+    if (!dls_is_plain(dls_parts_of(p, c))) {
+        dls_cone cone = dls_cone_of(p, c);
+        return form == DLS_FORM_NATURAL_MAP ? dls_ebp_linearize_cone(&cone, rho, r, u, F, A, B)
+                                            : dls_eal_linearize_cone(&cone, rho, r, u, F, A, B);
+    }
+    return form == DLS_FORM_NATURAL_MAP
+               ? dls_ebp_linearize(d, p->mu[c], rho, r, u, F, A, B)
+               : dls_eal_linearize(d, p->mu[c], rho, DLS_EAL_RADIUS_TAU, r, u, F, A, B);
 }
 
 /* F and its derivatives at x; returns ‖F‖. */
@@ -66,15 +95,8 @@ static double linearize(dls_newton *s, const double *x, double *F) {
         int row = p->row[c], d = dls_size(p, c);
         double *A = s->A + at, *B = s->B + at, *u = s->u + row;
         for (int i = 0; i < d; i++) u[i] += s->alpha * (x[row + i] - s->centre[row + i]);
-        dls_contact_state state = DLS_STICK;
-        if (p->kind[c] == DLS_BILATERAL) {
-            for (int k = 0; k < d * d; k++) A[k] = 0, B[k] = k % (d + 1) == 0 ? s->rho[c] : 0;
-            for (int i = 0; i < d; i++) F[row + i] = s->rho[c] * u[i];
-        } else if (s->options->form == DLS_FORM_NATURAL_MAP) {
-            state = dls_ebp_linearize(d, p->mu[c], s->rho[c], x + row, u, F + row, A, B);
-        } else {
-            state = dls_eal_linearize(d, p->mu[c], s->rho[c], DLS_EAL_RADIUS_TAU, x + row, u, F + row, A, B);
-        }
+        dls_contact_state state =
+            dls_block_linearize(p, c, s->options->form, s->rho[c], x + row, u, F + row, A, B);
         s->open[c] = state == DLS_OPEN;
         sum += small_dot(d, F + row, F + row);
         at += d * d;

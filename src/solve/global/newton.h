@@ -37,6 +37,10 @@ dls_status dls_newton_solve(const dls_problem *problem, const dls_newton_options
                             dls_newton_iterate iterate, const void *own, double *r, dls_workspace *workspace,
                             dls_solve_info *info, dls_error *error);
 
+/* F of block c at (r, u), whose law it is that F = 0, with A = ∂F/∂r and B = ∂F/∂u; tells open contacts. */
+dls_contact_state dls_block_linearize(const dls_problem *problem, int c, dls_newton_form form, double rho,
+                                      const double *r, const double *u, double *F, double *A, double *B);
+
 /* r = S proj_K(x), measured by the monitor. */
 double dls_scaled_measure(const dls_scaled *scaled, dls_monitor *monitor, const double *x, double *r,
                           int iteration);

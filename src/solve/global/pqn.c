@@ -10,8 +10,8 @@
 #include "base/memory.h"
 #include "base/parallel.h"
 #include "base/small.h"
-#include "problem/cone.h"
 #include "solve/fields.h"
+#include "solve/global/newton.h"
 #include "solve/global/smoothing.h"
 #include "solve/sweep/nlgs.h"
 
@@ -37,14 +37,12 @@ static void velocity(dls_pqn *s, const double *r, double *u) {
 static inline void linearize_block(dls_pqn *s, int c, int d, int row, int64_t place) {
     const dls_problem *p = s->problem;
     double *X = s->X + place, *Y = s->Y + place, *C = s->C + row, *inverse = s->inverse + place;
-    double D[SMALL_MAX * SMALL_MAX], room[DLS_MAX_CONTACT_BLOCK * DLS_MAX_CONTACT_BLOCK];
+    double D[SMALL_MAX * SMALL_MAX], room[DLS_MAX_BLOCK * DLS_MAX_BLOCK];
     const double *W = dls_diagonal_in(p, c, room);
-    if (p->kind[c] == DLS_CONTACT) {
+    if (!p->parts && p->kind[c] == DLS_CONTACT)
         dls_smoothed_law(d, p->mu[c], s->rho, s->omega, s->r + row, s->u + row, C, X, Y);
-    } else {
-        for (int i = 0; i < d; i++) C[i] = s->rho * s->u[row + i];
-        for (int k = 0; k < d * d; k++) X[k] = k % (d + 1) == 0 ? s->rho : 0, Y[k] = 0;
-    }
+    else /* without smoothing */
+        dls_block_linearize(p, c, DLS_FORM_NATURAL_MAP, s->rho, s->r + row, s->u + row, C, Y, X);
     for (int k = 0; k < d * d; k++) D[k] = Y[k] + (k % (d + 1) == 0 ? s->delta : 0);
     for (int j = 0; j < d; j++) small_multiply_add(d, X, W + d * j, D + d * j);
     if (!small_invert(d, D, inverse))
@@ -127,7 +125,7 @@ static void trial_range(void *self, int first, int end) {
     for (int c = first; c < end; c++) {
         int row = p->row[c], d = dls_size(p, c);
         for (int i = row; i < row + d; i++) s->trial[i] = s->r[i] - s->length * s->step[i];
-        if (p->kind[c] == DLS_CONTACT) cone_project(d, p->mu[c], s->trial + row);
+        dls_block_project(p, c, s->trial + row);
     }
 }
 
@@ -227,7 +225,7 @@ static void set_parameters(dls_pqn *s) {
     const dls_pqn_options *o = s->options;
     double least = INFINITY, largest = 0, sum = 0, b2 = 0;
     for (int c = 0; c < p->block_count; c++) {
-        double room[DLS_MAX_CONTACT_BLOCK * DLS_MAX_CONTACT_BLOCK];
+        double room[DLS_MAX_BLOCK * DLS_MAX_BLOCK];
         const double *W = dls_diagonal_in(p, c, room);
         for (int i = 0, d = dls_size(p, c); i < d; i++) {
             least = fmin(least, W[i + d * i]);

@@ -10,7 +10,7 @@
 static void fill_scale(const dls_problem *p, double *S) {
     for (int c = 0; c < p->block_count; c++) {
         int d = dls_size(p, c);
-        double room[DLS_MAX_CONTACT_BLOCK * DLS_MAX_CONTACT_BLOCK];
+        double room[DLS_MAX_BLOCK * DLS_MAX_BLOCK];
         const double *W = dls_diagonal_in(p, c, room);
         for (int i = 0; i < d; i++)
             S[p->row[c] + i] = 1 / sqrt(p->kind[c] == DLS_CONTACT ? p->scale[c] : W[i + d * i]);

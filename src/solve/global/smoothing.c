@@ -6,6 +6,8 @@
 #include <delassus/law.h>
 #include <delassus/problem.h>
 
+enum { MOST_ROWS = 4 };
+
 /* (λ + √(λ² + 4w²))/2 → max(0, λ), without cancellation for λ < 0; slope is its derivative. */
 static double smooth_max(double lambda, double w, double *slope) {
     double root = hypot(lambda, 2 * w);
@@ -63,7 +65,7 @@ void dls_smoothed_law(int d, double mu, double rho, double omega, const double *
 
 static dls_status check_contact(int d, double mu, double rho, double omega, const double *r, const double *u,
                                 dls_error *error) {
-    if (d < 2 || d > DLS_MAX_CONTACT_BLOCK)
+    if (d < 2 || d > MOST_ROWS)
         return dls_fail(error, DLS_ERROR_ARGUMENT, "smoothed contact: %d rows, expected 2, 3 or 4", d);
     if (!isfinite(mu) || mu < 0)
         return dls_fail(error, DLS_ERROR_INPUT, "smoothed contact: mu is %g, expected 0 or more", mu);
@@ -85,7 +87,7 @@ dls_status dls_smoothed_contact(int d, double mu, double rho, double omega, cons
         return dls_fail(error, DLS_ERROR_ARGUMENT, "smoothed contact: r, u or C is NULL, expected vectors");
     dls_status status = check_contact(d, mu, rho, omega, r, u, error);
     if (status) return status;
-    enum { ENTRIES = DLS_MAX_CONTACT_BLOCK * DLS_MAX_CONTACT_BLOCK };
+    enum { ENTRIES = MOST_ROWS * MOST_ROWS };
     double unwanted_X[ENTRIES], unwanted_Y[ENTRIES];
     dls_smoothed_law(d, mu, rho, omega, r, u, C, X ? X : unwanted_X, Y ? Y : unwanted_Y);
     return DLS_OK;

@@ -82,6 +82,10 @@ static dls_status check_row(const dls_law *law, dls_error *error) {
         return dls_fail(error, DLS_ERROR_ARGUMENT,
                         "law: '%.40s' is no name; expected 1 to %d lower-case letters, digits, '-' or '_'",
                         law->name ? law->name : "", MAX_NAME);
+    if (!law->cone_data_size != !law->solve_cone || !law->prepare_cone != !law->solve_cone)
+        return dls_fail(error, DLS_ERROR_ARGUMENT,
+                        "law '%s': cone_data_size, prepare_cone and solve_cone come together or not at all",
+                        law->name);
     if (!law->data_size != !law->prepare)
         return dls_fail(error, DLS_ERROR_ARGUMENT,
                         "law '%s': data_size and prepare come together or not at all", law->name);
@@ -225,20 +229,56 @@ static dls_status check_numbers(const char *name, int count, const double *x, dl
     return DLS_OK;
 }
 
-static dls_status check_contact(int d, const double *W, double mu, const double *b, const double *r,
-                                dls_error *error) {
-    if (d < 2 || d > LAW_MAX)
-        return dls_fail(error, DLS_ERROR_ARGUMENT, "law: a contact of %d rows, expected 2, 3 or 4", d);
-    if (!(mu >= 0) || !isfinite(mu))
-        return dls_fail(error, DLS_ERROR_INPUT, "law: mu is %g, expected a number of at least 0", mu);
-    dls_status status = check_numbers("W", d * d, W, error);
-    if (!status) status = check_numbers("b", d, b, error);
-    if (!status) status = check_numbers("r", d, r, error);
-    if (status) return status;
+static dls_status check_mu(double mu, dls_error *error) {
+    if (mu >= 0 && isfinite(mu)) return DLS_OK;
+    return dls_fail(error, DLS_ERROR_INPUT, "law: mu is %g, expected a number of at least 0", mu);
+}
+
+static dls_status check_diagonal(int d, const double *W, dls_error *error) {
     for (int i = 0; i < d; i++)
         if (!(W[i + d * i] > 0))
             return dls_fail(error, DLS_ERROR_INPUT, "law: W[%d][%d] is %g, expected a positive number", i, i,
                             W[i + d * i]);
+    return DLS_OK;
+}
+
+/* A visit with W prepared: of Coulomb's law where that is given, of a cone with parts else. */
+static dls_status visit(const dls_law *law, const dls_law_options *options, const dls_cone *cone, bool plain,
+                        const double *W, const double *b, double *r, dls_contact_state *reached,
+                        dls_error *error) {
+    double stack[STACK_DATA], *data = stack;
+    int size = plain ? law->data_size(cone->d) : law->cone_data_size(cone->d);
+    if (size > STACK_DATA && !(data = DLS_NEW(double, size))) return dls_fail_memory(error);
+    if (plain) {
+        law->prepare(options, cone->d, W, cone->mu[0], data);
+        *reached = law->solve(options, cone->d, W, cone->mu[0], data, b, r);
+    } else {
+        law->prepare_cone(options, cone, W, data);
+        *reached = law->solve_cone(options, cone, W, data, b, r);
+    }
+    if (data != stack) dls_free(data);
+    return DLS_OK;
+}
+
+static dls_status apply(const dls_law *law, const dls_law_options *options, const dls_cone *cone, bool plain,
+                        const double *W, const double *b, double *r, double *u, dls_contact_state *state,
+                        dls_error *error) {
+    dls_law_options chosen = options ? *options : dls_default_law_options();
+    dls_contact_state reached = DLS_UNSOLVED;
+    int d = cone->d;
+    chosen.user = law->user;
+    dls_status status = dls_law_options_check(&chosen, error);
+    if (!status) status = check_numbers("W", d * d, W, error);
+    if (!status) status = check_numbers("b", d, b, error);
+    if (!status) status = check_numbers("r", d, r, error);
+    if (!status) status = check_diagonal(d, W, error);
+    if (!status) status = visit(law, &chosen, cone, plain, W, b, r, &reached, error);
+    if (status) return status;
+    if (state) *state = reached;
+    if (u) {
+        memcpy(u, b, sizeof(double) * (size_t)d);
+        small_multiply_add(d, W, r, u);
+    }
     return DLS_OK;
 }
 
@@ -247,21 +287,31 @@ dls_status dls_law_apply(const dls_law *law, const dls_law_options *options, int
                          dls_error *error) {
     dls_error_clear(error);
     if (!law || !law->solve) return dls_fail(error, DLS_ERROR_ARGUMENT, "law: none given, see dls_law_find");
-    dls_law_options chosen = options ? *options : dls_default_law_options();
-    chosen.user = law->user;
-    dls_status status = dls_law_options_check(&chosen, error);
-    if (!status) status = check_contact(d, W, mu, b, r, error);
-    if (status) return status;
-    double stack[STACK_DATA], *data = stack;
-    int size = law->data_size(d);
-    if (size > STACK_DATA && !(data = DLS_NEW(double, size))) return dls_fail_memory(error);
-    law->prepare(&chosen, d, W, mu, data);
-    dls_contact_state reached = law->solve(&chosen, d, W, mu, data, b, r);
-    if (data != stack) dls_free(data);
-    if (state) *state = reached;
-    if (u) {
-        memcpy(u, b, sizeof(double) * (size_t)d);
-        small_multiply_add(d, W, r, u);
+    if (d < 2 || d > LAW_MAX)
+        return dls_fail(error, DLS_ERROR_ARGUMENT, "law: a contact of %d rows, expected 2, 3 or 4", d);
+    dls_cone cone = {d, 1, {d - 1, 0, 0}, {mu, 0, 0}};
+    dls_status status = check_mu(mu, error);
+    return status ? status : apply(law, options, &cone, true, W, b, r, u, state, error);
+}
+
+dls_status dls_law_apply_cone(const dls_law *law, const dls_law_options *options, const dls_cone *cone,
+                              const double *W, const double *b, double *r, double *u,
+                              dls_contact_state *state, dls_error *error) {
+    dls_error_clear(error);
+    if (!law || !law->solve) return dls_fail(error, DLS_ERROR_ARGUMENT, "law: none given, see dls_law_find");
+    if (!law->solve_cone)
+        return dls_fail(error, DLS_ERROR_ARGUMENT,
+                        "law '%s' knows contacts with one tangential part of friction", law->name);
+    int rows = 1;
+    dls_status status = DLS_OK;
+    for (int k = 0; cone && k < 3 && k < cone->count && !status; k++) {
+        rows += cone->size[k];
+        status = check_mu(cone->mu[k], error);
     }
-    return DLS_OK;
+    if (!status && (!cone || cone->count < 1 || cone->count > 3 || cone->d != rows || rows > DLS_MAX_BLOCK))
+        return dls_fail(
+            error, DLS_ERROR_ARGUMENT,
+            "law: a cone of %d rows in %d parts, expected 1 to 3 parts and one row more than theirs",
+            cone ? cone->d : 0, cone ? cone->count : 0);
+    return status ? status : apply(law, options, cone, false, W, b, r, u, state, error);
 }

@@ -27,6 +27,29 @@ dls_contact_state dls_ebp_linearize(int d, double mu, double rho, const double *
 dls_contact_state dls_eal_linearize(int d, double mu, double rho, dls_eal_radius radius, const double *r,
                                     const double *v, double *Z, double *A, double *B);
 
+/* The same of contacts with parts, with R = μ_k τ_n in eal. */
+dls_contact_state dls_ebp_linearize_cone(const dls_cone *cone, double rho, const double *r, const double *v,
+                                         double *Z, double *A, double *B);
+dls_contact_state dls_eal_linearize_cone(const dls_cone *cone, double rho, const double *r, const double *v,
+                                         double *Z, double *A, double *B);
+/* Visits of sbp, sal, ebp, eal and exact with any parts; the last is Newton's, to rounding. */
+dls_contact_state dls_sbp_cone(const dls_law_options *options, const dls_cone *cone, const double *W,
+                               const double *data, const double *b, double *r);
+dls_contact_state dls_sal_cone(const dls_law_options *options, const dls_cone *cone, const double *W,
+                               const double *data, const double *b, double *r);
+dls_contact_state dls_ebp_cone(const dls_law_options *options, const dls_cone *cone, const double *W,
+                               const double *data, const double *b, double *r);
+dls_contact_state dls_eal_cone(const dls_law_options *options, const dls_cone *cone, const double *W,
+                               const double *data, const double *b, double *r);
+dls_contact_state dls_exact_cone(const dls_law_options *options, const dls_cone *cone, const double *W,
+                                 const double *data, const double *b, double *r);
+/* Their data: ρ alone, or ρ and W⁻¹. */
+void dls_cone_rho_prepare(const dls_law_options *options, const dls_cone *cone, const double *W,
+                          double *data);
+int dls_cone_newton_size(int d);
+void dls_cone_newton_prepare(const dls_law_options *options, const dls_cone *cone, const double *W,
+                             double *data);
+
 /* ---- how a law is written: one kernel for any d, compiled for 2, 3 and 4 --------------------------------
  */
 

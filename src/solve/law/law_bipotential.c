@@ -29,6 +29,9 @@ const dls_law dls_law_sbp = {
     .data_size = dls_law_rho_size,
     .prepare = dls_law_rho_prepare,
     .solve = sbp_solve,
+    .cone_data_size = dls_law_rho_size,
+    .prepare_cone = dls_cone_rho_prepare,
+    .solve_cone = dls_sbp_cone,
 };
 
 /* ---- ebp: Newton on Z = r − proj_K(τ) = 0 ------------------------------------------------------------- */
@@ -92,6 +95,9 @@ const dls_law dls_law_ebp = {
     .data_size = newton_data_size,
     .prepare = newton_prepare,
     .solve = ebp_solve,
+    .cone_data_size = dls_cone_newton_size,
+    .prepare_cone = dls_cone_newton_prepare,
+    .solve_cone = dls_ebp_cone,
 };
 
 dls_contact_state dls_ebp_linearize(int d, double mu, double rho, const double *r, const double *v, double *Z,

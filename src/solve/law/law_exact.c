@@ -29,5 +29,8 @@ const dls_law dls_law_exact = {
     .data_size = exact_data_size,
     .prepare = exact_prepare,
     .solve = exact_solve,
+    .cone_data_size = dls_cone_newton_size,
+    .prepare_cone = dls_cone_newton_prepare,
+    .solve_cone = dls_exact_cone,
     .exact = true,
 };

@@ -33,6 +33,9 @@ const dls_law dls_law_sal = {
     .data_size = dls_law_rho_size,
     .prepare = dls_law_rho_prepare,
     .solve = sal_solve,
+    .cone_data_size = dls_law_rho_size,
+    .prepare_cone = dls_cone_rho_prepare,
+    .solve_cone = dls_sal_cone,
 };
 
 /* ---- eal: Newton on Z = r − proj_C(τ) = 0 ----------------------------------------------------------------
@@ -102,6 +105,9 @@ const dls_law dls_law_eal = {
     .data_size = newton_data_size,
     .prepare = newton_prepare,
     .solve = eal_solve,
+    .cone_data_size = dls_cone_newton_size,
+    .prepare_cone = dls_cone_newton_prepare,
+    .solve_cone = dls_eal_cone,
 };
 
 dls_contact_state dls_eal_linearize(int d, double mu, double rho, dls_eal_radius radius, const double *r,

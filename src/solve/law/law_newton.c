@@ -7,7 +7,7 @@ static bool newton_iterate_damped(newton_law law, int d, const newton_contact *c
                                   int iterations, double *r, newton_point *at) {
     for (int k = 0; k < iterations; k++) {
         if (newton_is_solved(d, c, tolerance, r, at)) return true;
-        double step[LAW_MAX] = {0}, trial[LAW_MAX] = {0}, size = small_norm(d, at->Z);
+        double step[DLS_MAX_BLOCK] = {0}, trial[DLS_MAX_BLOCK] = {0}, size = small_norm(d, at->Z);
         newton_point next;
         bool found = newton_step(law, d, c, r, at, step), accepted = false;
         for (double t = 1; found && !accepted && t > 0.01; t *= 0.5) {
@@ -32,11 +32,16 @@ static void newton_restart_point(int d, const newton_contact *c, bool stick, dou
         small_multiply_subtract(d, c->data + 1, c->b, r);
         return;
     }
-    double u[LAW_MAX], impulse = c->W[0] > 0 ? fmax(0, -c->b[0] / c->W[0]) : 0;
+    double u[DLS_MAX_BLOCK], impulse = c->W[0] > 0 ? fmax(0, -c->b[0] / c->W[0]) : 0;
     for (int i = 0; i < d; i++) u[i] = c->b[i] + impulse * c->W[i];
-    double speed = small_norm(d - 1, u + 1);
+    const dls_cone whole = {.d = d, .count = 1, .size = {d - 1}, .mu = {c->mu}},
+                   *cone = c->cone ? c->cone : &whole;
     r[0] = impulse;
-    for (int i = 1; i < d; i++) r[i] = speed > 0 ? -c->mu * impulse * u[i] / speed : 0;
+    for (int k = 0, at = 1; k < cone->count; at += cone->size[k++]) {
+        double speed = small_norm(cone->size[k], u + at);
+        for (int i = at; i < at + cone->size[k]; i++)
+            r[i] = speed > 0 ? -cone->mu[k] * impulse * u[i] / speed : 0;
+    }
 }
 
 /* Attempts in the order that left the fewest of a million random blocks unsolved; at last the projected step
@@ -49,7 +54,7 @@ dls_contact_state dls_newton_restart(const newton_law *law, int d, const newton_
     } attempt[] = {{true, 10}, {true, 100}, {false, 3}, {false, 0.3}};
     enum { ATTEMPTS = sizeof attempt / sizeof attempt[0], FULL_STEPS = 10, DAMPED_STEPS = 20 };
     newton_point at;
-    double start[LAW_MAX];
+    double start[DLS_MAX_BLOCK];
     memcpy(start, r, sizeof(double) * (size_t)d);
     for (int k = 0; k < ATTEMPTS; k++) {
         newton_contact c = *contact;

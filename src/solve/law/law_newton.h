@@ -15,7 +15,7 @@
 /* A residual and what its derivatives need. */
 typedef struct newton_point {
     dls_contact_state state;
-    double v[LAW_MAX], tau[LAW_MAX], Z[LAW_MAX];
+    double v[DLS_MAX_BLOCK], tau[DLS_MAX_BLOCK], Z[DLS_MAX_BLOCK];
     double tau_t; /* |τ_t| */
 } newton_point;
 
@@ -24,6 +24,7 @@ typedef struct newton_contact {
     const double *W, *data, *b;
     double mu, rho;
     dls_eal_radius radius;
+    const dls_cone *cone; /* of a contact with parts; NULL: one part, μ */
 } newton_contact;
 
 /* The law: fills state, τ and Z from r and v; fills A and B in the slip branch. */
@@ -62,7 +63,7 @@ LAW_KERNEL bool newton_step(newton_law law, int d, const newton_contact *c, cons
         small_multiply_subtract(d, c->data + 1, at->v, step);
         return c->data[1] != 0;
     }
-    double A[LAW_MAX * LAW_MAX], B[LAW_MAX * LAW_MAX];
+    double A[DLS_MAX_BLOCK * DLS_MAX_BLOCK], B[DLS_MAX_BLOCK * DLS_MAX_BLOCK];
     law.slip_blocks(d, c, r, at, A, B);
     for (int j = 0; j < d; j++) small_multiply_add(d, B, c->W + d * j, A + d * j);
     for (int i = 0; i < d; i++) step[i] = -at->Z[i];
@@ -88,7 +89,7 @@ LAW_KERNEL bool newton_is_solved(int d, const newton_contact *c, double toleranc
 /* r ← r + δr; where no step exists, the projected step r − Z. */
 LAW_KERNEL void newton_advance(newton_law law, int d, const newton_contact *c, const newton_point *at,
                                double *r) {
-    double step[LAW_MAX];
+    double step[DLS_MAX_BLOCK];
     bool found = newton_step(law, d, c, r, at, step);
     for (int i = 0; i < d; i++) r[i] += found ? step[i] : -at->Z[i];
 }
@@ -117,7 +118,7 @@ LAW_KERNEL dls_contact_state newton_solve(const newton_law *law, const dls_law_o
         newton_advance(*law, d, c, &at, r);
         return at.state;
     }
-    double start[LAW_MAX];
+    double start[DLS_MAX_BLOCK];
     memcpy(start, r, sizeof(double) * (size_t)d);
     if (newton_iterate(*law, d, c, options->local_tolerance, options->local_iterations, r, &at))
         return at.state;

@@ -4,7 +4,6 @@
 #include "base/memory.h"
 #include "base/parallel.h"
 #include "base/small.h"
-#include "problem/cone.h"
 
 #include <assert.h>
 #include <math.h>
@@ -150,8 +149,7 @@ static void combine_range(void *self, int first, int end) {
 #pragma omp simd
             for (int i = low; i < high; i++) r[i] = from[i] - alpha * x[i] - beta * y[i];
         }
-        for (int c = begin; c < past; c++)
-            if (p->kind[c] == DLS_CONTACT) cone_project(dls_size(p, c), p->mu[c], r + p->row[c]);
+        for (int c = begin; c < past; c++) dls_block_project(p, c, r + p->row[c]);
     }
 }
 

@@ -191,12 +191,17 @@ static void prepare_range(void *self, int first, int end) {
     const dls_problem *p = v->problem;
     const dls_run *run = &p->runs[work->run];
     for (int c = run->first + first; c < run->first + end; c++) {
-        double room[DLS_MAX_CONTACT_BLOCK * DLS_MAX_CONTACT_BLOCK];
+        double room[DLS_MAX_BLOCK * DLS_MAX_BLOCK];
         const double *W = dls_diagonal_in(p, c, room);
-        if (run->kind == DLS_CONTACT)
-            v->law->prepare(&v->local, run->size, W, p->mu[c], dls_law_data(v, work->run, c));
-        else
-            dls_prepare_bilateral(run->size, W, dls_law_data(v, work->run, c));
+        double *data = dls_law_data(v, work->run, c);
+        if (dls_is_plain(run->parts)) {
+            v->law->prepare(&v->local, run->size, W, p->mu[c], data);
+        } else if (run->parts) {
+            dls_cone cone = dls_cone_of(p, c);
+            v->law->prepare_cone(&v->local, &cone, W, data);
+        } else if (run->kind == DLS_INTERVAL) {
+            dls_prepare_interval(run->size, W, data);
+        }
     }
 }
 
@@ -204,7 +209,10 @@ static void prepare_range(void *self, int first, int end) {
 static int data_stride(const dls_visits *v, const dls_run *run) {
     const dls_problem *p = v->problem;
     if (p->op->knows_law && p->op->knows_law(p, run, v->law)) return 0;
-    return run->kind == DLS_CONTACT ? v->law->data_size(run->size) : run->size * run->size;
+    if (run->kind == DLS_INTERVAL) return run->size * run->size;
+    return dls_is_plain(run->parts) ? v->law->data_size(run->size)
+           : run->parts             ? v->law->cone_data_size(run->size)
+                                    : 0;
 }
 
 static bool prepare_law(dls_sweep *s, dls_workspace *w) {
@@ -238,6 +246,18 @@ static bool prepare_rests(dls_sweep *s, const dls_nlgs_options *o, dls_workspace
     return s->visits.rest != NULL;
 }
 
+/* Laws of one part of friction know no other. */
+static dls_status check_parts(const dls_problem *p, const dls_law *law, dls_error *error) {
+    for (int k = 0; k < p->run_count && !law->solve_cone; k++)
+        if (p->runs[k].parts && !dls_is_plain(p->runs[k].parts))
+            return dls_fail(
+                error, DLS_ERROR_ARGUMENT,
+                "law '%s' knows contacts with one tangential part of friction, contact %d has others; "
+                "expected 'exact', 'ebp', 'eal', 'sbp' or 'sal'",
+                law->name, p->runs[k].first);
+    return DLS_OK;
+}
+
 dls_status dls_sweep_prepare(dls_sweep *s, const dls_problem *p, const dls_nlgs_options *o, dls_workspace *w,
                              dls_error *error) {
     *s = (dls_sweep){.visits = {.problem = p,
@@ -247,6 +267,8 @@ dls_status dls_sweep_prepare(dls_sweep *s, const dls_problem *p, const dls_nlgs_
                                 .increments = o->stop.measure != DLS_STOP_RESIDUAL},
                      .threads = o->stop.threads};
     if (!s->visits.law) return dls_fail(error, DLS_ERROR_ARGUMENT, "no law '%s'", o->law);
+    dls_status status = check_parts(p, s->visits.law, error);
+    if (status) return status;
     s->visits.local.user = s->visits.law->user;
     s->visits.state = DLS_TAKE(w, double, p->op->state_size(p));
     if (!s->visits.state || !prepare_order(s, o, w) || !prepare_law(s, w) || !prepare_rests(s, o, w))
