@@ -2,8 +2,8 @@
 
 #include "base/error.h"
 #include "base/memory.h"
-#include "fclib/check.h"
 #include "fclib/h5_lock.h"
+#include "h5/check.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -1,7 +1,7 @@
 /* Bytes to the FCLib reader. What it accepts must be judged, rewritten and read back to the same bits. */
 #define _GNU_SOURCE /* memmem */
-#include "fclib/check.h"
 #include "fclib/fclib.h"
+#include "h5/check.h"
 
 #include <stdio.h>
 #include <stdlib.h>

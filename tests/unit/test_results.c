@@ -233,8 +233,8 @@ static void test_readable_while_written(void **state) {
 static int write_limit, writes;
 static int report_pipe;
 
-static void count_write(void *user) {
-    (void)user;
+static void count_write(const dls_driver_deed *deed, void *user) {
+    (void)deed, (void)user;
     if (++writes > write_limit) _exit(0);
 }
 

@@ -2,8 +2,8 @@
 
 #include "base/error.h"
 #include "base/memory.h"
-#include "fclib/check.h"
 #include "fclib/h5_lock.h"
+#include "h5/check.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -14,19 +14,23 @@
 typedef struct driver_file {
     H5FD_t base; /* HDF5's part comes first */
     dls_output_device *device;
-    haddr_t allocated; /* end of what HDF5 has given out */
-    off_t told;        /* the farthest end that the superblock spoke of, 0 where it was not written */
+    bool is_writable;
+    haddr_t allocated;   /* end of what HDF5 has given out */
+    haddr_t told;        /* the farthest end that the superblock spoke of, 0 where it was not written */
+    haddr_t length;      /* of the file, where it is written */
+    haddr_t record;      /* where the last record begins that ends the file; its end where there is none */
+    dls_journal journal; /* what HDF5 has written since */
 } driver_file;
 
-static void (*watch)(void *user);
+static void (*watch)(const dls_driver_deed *deed, void *user);
 static void *watch_user;
 
-void dls_driver_watch(void (*before_write)(void *user), void *user) {
-    watch = before_write;
+void dls_driver_watch(void (*before)(const dls_driver_deed *deed, void *user), void *user) {
+    watch = before;
     watch_user = user;
 }
 
-/* ---- what HDF5 calls ---- */
+/* ---- the file ---- */
 
 /* HDF5 is not told: it crashes where a file that it cannot write has to be closed. Callers look at is_dead.
  */
@@ -36,29 +40,112 @@ static herr_t fail_write(dls_output_device *device) {
     return 0;
 }
 
+static bool set_length(driver_file *file, haddr_t length) {
+    if (watch) watch(&(dls_driver_deed){NULL, length, 0}, watch_user);
+    if (ftruncate(file->device->descriptor, (off_t)length)) return false;
+    file->length = file->record = length;
+    return true;
+}
+
+static herr_t write_fully(dls_output_device *device, haddr_t address, size_t size, const void *buffer) {
+    const char *rest = buffer;
+    while (size > 0) {
+        if (watch) watch(&(dls_driver_deed){rest, address, size}, watch_user);
+        ssize_t put = pwrite(device->descriptor, rest, size, (off_t)address);
+        if (put < 0 && errno == EINTR) continue;
+        if (put < 0) return fail_write(device);
+        rest += put;
+        address += (haddr_t)put;
+        size -= (size_t)put;
+    }
+    return 0;
+}
+
+/* Readers ask for the file's length first and read the superblock then, in whatever time: the file is longer
+ * than all that is told by what a writer gets done meanwhile. What is ahead takes no room but for the record,
+ * and goes when all is over. */
+enum { AHEAD = 1 << 20 };
+
+/* Room for size bytes behind what HDF5 has given out. The last record goes: what it tells is in its places by
+ * now, and what comes there is to find zeros. */
+static void make_room(driver_file *file, haddr_t size) {
+    haddr_t end = file->allocated + size;
+    if (file->device->is_dead || (file->allocated <= file->record && end <= file->length)) return;
+    if (file->record < file->length && !set_length(file, file->record)) {
+        fail_write(file->device);
+        return;
+    }
+    if (!set_length(file, end + 2 * AHEAD) && !set_length(file, end)) fail_write(file->device);
+}
+
+/* ---- what HDF5 calls ---- */
+
 static H5FD_t *open_file(const char *name, unsigned flags, hid_t access, haddr_t limit) {
-    (void)name, (void)flags, (void)limit;
+    (void)name, (void)limit;
     dls_output_device *const *device = H5Pget_driver_info(access);
     driver_file *file = device ? DLS_NEW_ZERO(driver_file, 1) : NULL;
     if (device) (*device)->is_out_of_memory = !file;
     if (!file) return NULL;
     file->device = *device;
+    file->is_writable = flags & H5F_ACC_RDWR;
+    struct stat about;
+    if (file->is_writable && !fstat(file->device->descriptor, &about))
+        file->length = file->record = (haddr_t)about.st_size;
     return &file->base;
+}
+
+/* What the superblock tells once it is written. */
+enum { SUPERBLOCK = 48, MARKS = 11, END = 28, SUM = 44 };
+
+static void note_told(driver_file *file, const dls_journal_entry *e) {
+    haddr_t end = e->address == 0 && e->size >= SUPERBLOCK ? check_number(e->bytes + END, 8) : 0;
+    if (file->told < end) file->told = end;
+}
+
+/* All that HDF5 has written so far: the record first, then every block to its place, in HDF5's order, in
+ * which whoever reads meanwhile finds what a block speaks of. */
+static void commit(driver_file *file) {
+    dls_output_device *device = file->device;
+    dls_journal *journal = &file->journal;
+    dls_journal_entry e;
+    if (journal->used == 0 || device->is_dead) return;
+    int64_t entries = journal->used;
+    if (!dls_journal_seal(journal)) {
+        errno = ENOMEM;
+        fail_write(device);
+        return;
+    }
+    make_room(file, (haddr_t)journal->used);
+    if (!device->is_dead)
+        write_fully(device, file->length - (haddr_t)journal->used, (size_t)journal->used, journal->bytes);
+    file->record = file->length - (haddr_t)journal->used;
+    journal->used = entries;
+    for (int64_t place = 0; !device->is_dead && dls_journal_next(journal, &place, &e);) {
+        note_told(file, &e);
+        write_fully(device, e.address, e.size, e.bytes);
+    }
+    dls_journal_clear(journal);
+}
+
+static herr_t flush_file(H5FD_t *base, hid_t transfer, hbool_t closing) {
+    (void)transfer, (void)closing;
+    commit((driver_file *)base);
+    return 0;
 }
 
 static herr_t close_file(H5FD_t *base) {
     driver_file *file = (driver_file *)base;
-    herr_t status = 0;
-    if (file->told && !file->device->is_dead && ftruncate(file->device->descriptor, file->told))
-        status = fail_write(file->device);
+    commit(file);
+    if (file->told && !file->device->is_dead && !set_length(file, file->told)) fail_write(file->device);
+    dls_journal_free(&file->journal);
     dls_free(base);
-    return status;
+    return 0;
 }
 
 static herr_t query(const H5FD_t *base, unsigned long *features) {
     (void)base;
-    *features = H5FD_FEAT_AGGREGATE_METADATA | H5FD_FEAT_ACCUMULATE_METADATA | H5FD_FEAT_DATA_SIEVE |
-                H5FD_FEAT_AGGREGATE_SMALLDATA | H5FD_FEAT_SUPPORTS_SWMR_IO;
+    *features = H5FD_FEAT_AGGREGATE_METADATA | H5FD_FEAT_DATA_SIEVE | H5FD_FEAT_AGGREGATE_SMALLDATA |
+                H5FD_FEAT_SUPPORTS_SWMR_IO;
     return 0;
 }
 
@@ -69,7 +156,9 @@ static haddr_t get_allocated(const H5FD_t *base, H5FD_mem_t type) {
 
 static herr_t set_allocated(H5FD_t *base, H5FD_mem_t type, haddr_t address) {
     (void)type;
-    ((driver_file *)base)->allocated = address;
+    driver_file *file = (driver_file *)base;
+    file->allocated = address;
+    if (file->is_writable) make_room(file, 0);
     return 0;
 }
 
@@ -77,21 +166,17 @@ static haddr_t get_end(const H5FD_t *base, H5FD_mem_t type) {
     (void)type;
     struct stat about;
     const driver_file *file = (const driver_file *)base;
+    if (file->device->structure) return file->device->structure->size;
     return fstat(file->device->descriptor, &about) ? HADDR_UNDEF : (haddr_t)about.st_size;
 }
 
 /* What lies beyond the end reads as zeros: HDF5 asks for more than it needs. */
-static herr_t read_bytes(H5FD_t *base, H5FD_mem_t type, hid_t transfer, haddr_t address, size_t size,
-                         void *buffer) {
-    (void)type, (void)transfer;
-    driver_file *file = (driver_file *)base;
-    char *rest = buffer;
-    if (address > INT64_MAX - size) return -1;
+static herr_t read_fully(dls_output_device *device, haddr_t address, size_t size, char *rest) {
     while (size > 0) {
-        ssize_t got = pread(file->device->descriptor, rest, size, (off_t)address);
+        ssize_t got = pread(device->descriptor, rest, size, (off_t)address);
         if (got < 0 && errno == EINTR) continue;
         if (got < 0) {
-            file->device->read_number = errno;
+            device->read_number = errno;
             return -1;
         }
         if (got == 0) {
@@ -105,67 +190,45 @@ static herr_t read_bytes(H5FD_t *base, H5FD_mem_t type, hid_t transfer, haddr_t 
     return 0;
 }
 
-static herr_t write_fully(dls_output_device *device, haddr_t address, size_t size, const void *buffer) {
-    const char *rest = buffer;
-    while (size > 0) {
-        if (watch) watch(watch_user);
-        ssize_t put = pwrite(device->descriptor, rest, size, (off_t)address);
-        if (put < 0 && errno == EINTR) continue;
-        if (put < 0) return fail_write(device);
-        rest += put;
-        address += (haddr_t)put;
-        size -= (size_t)put;
+static herr_t read_bytes(H5FD_t *base, H5FD_mem_t type, hid_t transfer, haddr_t address, size_t size,
+                         void *buffer) {
+    (void)transfer;
+    driver_file *file = (driver_file *)base;
+    if (address > INT64_MAX - size) return -1;
+    if (file->device->structure && type != H5FD_MEM_DRAW) {
+        dls_structure_read(file->device->structure, address, size, buffer);
+        return 0;
     }
-    return 0;
+    herr_t status = read_fully(file->device, address, size, buffer);
+    if (status >= 0) dls_journal_overlay(&file->journal, address, size, buffer);
+    return status;
 }
 
 /* Superblock of version 2 or 3: signature, version, two sizes, marks (byte 11), three addresses of which the
  * third is the file's end (byte 28), the root, and a checksum over it all. */
-enum { SUPERBLOCK = 48, MARKS = 11, END = 28, SUM = 44 };
-
-/* Readers ask for the file's length first and read the superblock then, in whatever time: the file is longer
- * than all that is told by what a writer gets done meanwhile. What is ahead takes no room, and goes when all
- * is over. */
-enum { AHEAD = 1 << 20 };
-
-static herr_t write_superblock(driver_file *file, const void *buffer) {
-    dls_output_device *device = file->device;
-    uint8_t block[SUPERBLOCK];
-    struct stat about;
-    memcpy(block, buffer, sizeof block);
+static void clear_marks(uint8_t *block) {
     block[MARKS] = 0;
     uint32_t sum = check_sum(block, SUM);
     for (int k = 0; k < 4; k++) block[SUM + k] = (uint8_t)(sum >> 8 * k);
-    off_t end = (off_t)check_number(block + END, 8);
-    if (fstat(device->descriptor, &about)) return fail_write(device);
-    if (about.st_size < end + AHEAD && ftruncate(device->descriptor, end + 2 * AHEAD) &&
-        about.st_size < end && ftruncate(device->descriptor, end))
-        return fail_write(device);
-    if (file->told < end) file->told = end;
-    return write_fully(device, 0, sizeof block, block);
 }
 
+/* Rows go where nobody looks until a block says so, unless they take the place of a block that waits. */
 static herr_t write_bytes(H5FD_t *base, H5FD_mem_t type, hid_t transfer, haddr_t address, size_t size,
                           const void *buffer) {
-    (void)type, (void)transfer;
-    dls_output_device *device = ((driver_file *)base)->device;
+    (void)transfer;
+    driver_file *file = (driver_file *)base;
+    dls_output_device *device = file->device;
     if (device->is_dead) return 0;
     if (address > INT64_MAX - size) return -1;
-    if (address > 0 || size < SUPERBLOCK) return write_fully(device, address, size, buffer);
-    /* what the superblock speaks of goes before it */
-    write_fully(device, SUPERBLOCK, size - SUPERBLOCK, (const char *)buffer + SUPERBLOCK);
-    return device->is_dead ? 0 : write_superblock((driver_file *)base, buffer);
-}
-
-/* Only ever longer: readers may still look at what lies behind. */
-static herr_t truncate_file(H5FD_t *base, hid_t transfer, hbool_t closing) {
-    (void)transfer, (void)closing;
-    driver_file *file = (driver_file *)base;
-    struct stat about;
-    if (file->device->is_dead) return 0;
-    if (fstat(file->device->descriptor, &about)) return fail_write(file->device);
-    if ((haddr_t)about.st_size >= file->allocated) return 0;
-    return ftruncate(file->device->descriptor, (off_t)file->allocated) ? fail_write(file->device) : 0;
+    if (type == H5FD_MEM_DRAW && !dls_journal_touches(&file->journal, address, size))
+        return write_fully(device, address, size, buffer);
+    uint8_t *held = dls_journal_add(&file->journal, address, size, buffer);
+    if (!held) {
+        errno = ENOMEM;
+        return fail_write(device);
+    }
+    if (address == 0 && size >= SUPERBLOCK) clear_marks(held);
+    return 0;
 }
 
 static const H5FD_class_t driver = {
@@ -185,7 +248,7 @@ static const H5FD_class_t driver = {
     .get_eof = get_end,
     .read = read_bytes,
     .write = write_bytes,
-    .truncate = truncate_file,
+    .flush = flush_file,
     .fl_map = H5FD_FLMAP_DICHOTOMY,
 };
 

@@ -3,12 +3,9 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/memory.h"
-#include "fclib/check.h"
 #include "output/results/results.h"
 #include "world/world.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <math.h>
@@ -20,49 +17,22 @@ static dls_status fail_damaged(const dls_results *r, const char *where, const ch
     return dls_fail(error, DLS_ERROR_FILE, "%s: damaged: %s: %s", r->name.text, where, what);
 }
 
-/* ---- the first bytes, before HDF5 sees any ---- */
-
-enum { SUPERBLOCK = 48, VERSION = 8, SIZES = 9, MARKS = 11, BASE = 12, END = 28, SUM = 44 };
-
-static dls_status check_superblock(const dls_results *r, const uint8_t *block, ssize_t size,
-                                   dls_error *error) {
-    const char *name = r->name.text;
-    if (size < 8 || memcmp(block, "\x89HDF\r\n\x1a\n", 8))
-        return dls_fail(error, DLS_ERROR_FILE, "%s: no results file: it does not begin as an HDF5 file does",
-                        name);
-    if (size < SUPERBLOCK || block[VERSION] != 3)
-        return dls_fail(error, DLS_ERROR_FILE, "%s: no results file: an HDF5 file of another kind", name);
-    if (check_sum(block, SUM) != check_number(block + SUM, 4))
-        return fail_damaged(r, "first bytes", "their checksum is wrong", error);
-    if (block[SIZES] != 8 || block[SIZES + 1] != 8 || check_number(block + BASE, 8) != 0)
-        return dls_fail(error, DLS_ERROR_FILE, "%s: no results file: an HDF5 file of another kind", name);
-    uint64_t end = check_number(block + END, 8);
-    if (end > (uint64_t)r->file_size)
-        return dls_fail(error, DLS_ERROR_FILE, "%s: cut off: %" PRId64 " bytes are there, expected %" PRIu64,
-                        name, r->file_size, end);
-    return DLS_OK;
-}
+/* ---- the file ---- */
 
 static dls_status open_descriptor(dls_results *r, const char *path, dls_error *error) {
-    uint8_t block[SUPERBLOCK];
     dls_input input;
     dls_status status =
         dls_input_open(path, DLS_INPUT_FILE, "a file with the results of a run", &input, error);
     r->device.descriptor = input.descriptor;
     if (status) return status;
     r->file_size = input.size;
-    ssize_t got = pread(r->device.descriptor, block, sizeof block, 0);
-    if (got < 0) return dls_input_fail(path, errno, error);
-    return check_superblock(r, block, got, error);
+    return dls_structure_take(r->device.descriptor, r->name.text, &r->structure, error);
 }
 
-/* What a writer is just changing is read again; HDF5 waits twice as long each time, from a nanosecond on. */
-enum { ATTEMPTS = 22 };
-
 static dls_status open_file(dls_results *r, dls_error *error) {
+    r->device.structure = &r->structure;
     hid_t access = dls_driver_access(&r->device);
-    if (access >= 0 && H5Pset_metadata_read_attempts(access, ATTEMPTS) >= 0)
-        r->file = H5Fopen(r->name.text, H5F_ACC_RDONLY | H5F_ACC_SWMR_READ, access);
+    if (access >= 0) r->file = H5Fopen(r->name.text, H5F_ACC_RDONLY, access);
     if (access >= 0) H5Pclose(access);
     return r->file < 0 ? dls_driver_fail(&r->device, r->name.text, "read", error) : DLS_OK;
 }
@@ -331,6 +301,7 @@ static void destroy(dls_results *r) {
     for (int k = 0; k < DLS_TABLES; k++) dls_table_close(&r->tables[k]);
     if (r->file >= 0) H5Fclose(r->file);
     if (r->device.descriptor >= 0) close(r->device.descriptor);
+    dls_structure_free(&r->structure);
     void *blocks[] = {r->title,      r->solver,     r->solver_options, r->version,        r->scene_text,
                       r->settings,   r->frames,     r->bodies,         r->shapes,         r->points,
                       r->triangles,  r->materials,  r->body_names,     r->material_names, r->files,

@@ -65,6 +65,7 @@ dls_status dls_xdmf_write(const dls_results_writer *writer, dls_error *error);
 
 struct dls_results {
     dls_file_name name;
+    dls_structure structure;
     dls_output_device device;
     hid_t file;
     int64_t file_size;
