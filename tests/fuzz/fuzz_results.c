@@ -86,7 +86,8 @@ static const sample *present; /* what stands for the file that is read; NULL: th
 
 /* ---- HDF5's side of the reader, from memory ---- */
 
-bool __real_dls_table_open(dls_table *table, const dls_table_layout *layout, hid_t file, const char **what);
+bool __real_dls_table_open(dls_table *table, const dls_table_layout *layout, int version, hid_t file,
+                           const char **what);
 bool __real_dls_table_read(const dls_table *table, int64_t first, int64_t count, void *rows);
 dls_status __real_dls_attribute_read_text(hid_t object, const char *name, char **text);
 bool __real_dls_attribute_read_reals(hid_t object, const char *name, int count, double *values);
@@ -98,7 +99,8 @@ hid_t __real_H5Fopen(const char *name, unsigned flags, hid_t access);
 herr_t __real_H5Fclose(hid_t file);
 htri_t __real_H5Lexists(hid_t file, const char *name, hid_t access);
 
-bool __wrap_dls_table_open(dls_table *table, const dls_table_layout *layout, hid_t file, const char **what);
+bool __wrap_dls_table_open(dls_table *table, const dls_table_layout *layout, int version, hid_t file,
+                           const char **what);
 bool __wrap_dls_table_read(const dls_table *table, int64_t first, int64_t count, void *rows);
 dls_status __wrap_dls_attribute_read_text(hid_t object, const char *name, char **text);
 bool __wrap_dls_attribute_read_reals(hid_t object, const char *name, int count, double *values);
@@ -123,11 +125,18 @@ htri_t __wrap_H5Lexists(hid_t file, const char *name, hid_t access) {
     return file == NO_FILE ? present->texts[FILE_NAMES].count > 0 : __real_H5Lexists(file, name, access);
 }
 
-bool __wrap_dls_table_open(dls_table *table, const dls_table_layout *layout, hid_t file, const char **what) {
-    if (file != NO_FILE) return __real_dls_table_open(table, layout, file, what);
+bool __wrap_dls_table_open(dls_table *table, const dls_table_layout *layout, int version, hid_t file,
+                           const char **what) {
+    if (file != NO_FILE) return __real_dls_table_open(table, layout, version, file, what);
     const stored_table *stored = &present->tables[layout - dls_table_layouts];
-    *table = (dls_table){layout,           H5I_INVALID_HID,       H5I_INVALID_HID, stored->rows,
-                         stored->row_size, stored->file_row_size, INT64_C(1) << 31};
+    *table = (dls_table){.layout = layout,
+                         .version = version,
+                         .dataset = H5I_INVALID_HID,
+                         .type = H5I_INVALID_HID,
+                         .rows = stored->rows,
+                         .row_size = stored->row_size,
+                         .file_row_size = stored->file_row_size,
+                         .below = INT64_C(1) << 31};
     *what = stored->rows < 0 ? "a number of rows that cannot be" : NULL;
     return !*what;
 }
@@ -216,7 +225,7 @@ static void load_table(sample *s, hid_t file, int k) {
     stored_table *stored = &s->tables[k];
     const char *what;
     dls_table table;
-    if (!dls_table_open(&table, layout, file, &what)) abort();
+    if (!dls_table_open(&table, layout, DLS_RESULTS_FORMAT_VERSION, file, &what)) abort();
     *stored = (stored_table){table.rows, table.rows, table.row_size, table.file_row_size, NULL};
     stored->bytes = calloc((size_t)table.rows + 1, table.row_size);
     if (!dls_table_read(&table, 0, table.rows, stored->bytes)) abort();

@@ -598,7 +598,8 @@ static void test_foreign(void **state) {
     expect(dls_results_open("other.h5", &r, &error), &error, "an HDF5 file of another kind");
     write_run("version.h5", 2, true, NULL);
     set_int_attribute("version.h5", "format_version", 99);
-    expect(dls_results_open("version.h5", &r, &error), &error, "results of format version 99, expected 2");
+    expect(dls_results_open("version.h5", &r, &error), &error,
+           "results of format version 99, expected 1 or 2");
 }
 
 /* ---- calls beyond measure ---- */

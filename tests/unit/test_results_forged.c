@@ -330,7 +330,8 @@ static void test_many_chunks(void **state) {
     if (dls_structure_take(device.descriptor, "chunks.h5", &structure, &error)) fail_msg("%s", error.message);
     hid_t access = dls_driver_access(&device), file = H5Fopen("chunks.h5", H5F_ACC_RDONLY, access);
     assert_true(file >= 0);
-    if (!dls_table_open(&table, &dls_table_layouts[DLS_TABLE_INDEX], file, &what)) fail_msg("%s", what);
+    if (!dls_table_open(&table, &dls_table_layouts[DLS_TABLE_INDEX], DLS_RESULTS_FORMAT_VERSION, file, &what))
+        fail_msg("%s", what);
     assert_int_equal(table.rows, ROWS);
     assert_true(dls_table_read(&table, 0, ROWS, numbers));
     for (int k = 0; k < ROWS; k++) assert_int_equal(numbers[k], 7 * k);

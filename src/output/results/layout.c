@@ -1,5 +1,7 @@
 #include "output/results/layout.h"
 
+#include <math.h>
+
 #define LENGTH(array) (int)(sizeof(array) / sizeof *(array))
 
 /* One plain column out of a struct. */
@@ -42,6 +44,8 @@ static const dls_cell step_cells[] = {
     {"seconds", DLS_CELL_DOUBLE, 1, offsetof(dls_step_report, seconds), "s", DLS_RANGE_FINITE},
 };
 
+static const dls_older older_steps[] = {{1, "held", 0, NAN}};
+
 static const dls_cell summary_cells[] = {
     {"steps", DLS_CELL_INT64, 1, offsetof(dls_run_summary, steps), "1", DLS_RANGE_COUNT},
     {"certified", DLS_CELL_INT64, 1, offsetof(dls_run_summary, certified), "1", DLS_RANGE_COUNT},
@@ -59,6 +63,8 @@ static const dls_cell summary_cells[] = {
     {"seconds_solve", DLS_CELL_DOUBLE, 1, offsetof(dls_run_summary, seconds_solve), "s", DLS_RANGE_FINITE},
     {"seconds", DLS_CELL_DOUBLE, 1, offsetof(dls_run_summary, seconds), "s", DLS_RANGE_FINITE},
 };
+
+static const dls_older older_summary[] = {{1, "worst_held", 0, NAN}};
 
 static const dls_cell body_cells[] = {
     {"motion", DLS_CELL_MOTION, 1, offsetof(dls_body_row, motion), "1", DLS_RANGE_ANY},
@@ -113,11 +119,13 @@ static const dls_cell pair_cells[] = {
         .path = name, .chunk = 256, .row_size = sizeof(ctype) * (width),                                     \
         COLUMN(type, width, row, member, unit, range)                                                        \
     }
+#define COLUMNS(name, marked, rows, row, list)                                                               \
+    .path = name, .is_compound = true, .is_marked = marked, .chunk = rows, .row_size = sizeof(row),          \
+    .cell_count = LENGTH(list), .cells = list
 #define COMPOUND(name, marked, rows, row, list)                                                              \
-    {                                                                                                        \
-        .path = name, .is_compound = true, .is_marked = marked, .chunk = rows, .row_size = sizeof(row),      \
-        .cell_count = LENGTH(list), .cells = list                                                            \
-    }
+    { COLUMNS(name, marked, rows, row, list) }
+#define GROWN(name, marked, rows, row, list, earlier)                                                        \
+    { COLUMNS(name, marked, rows, row, list), .older_count = LENGTH(earlier), .older = earlier }
 #define STATE(name, type, ctype, width, member, unit, range)                                                 \
     PLAIN("states/" name, type, ctype, width, dls_state_row, member, unit, range)
 #define CONTACT(name, type, ctype, width, member, unit, range)                                               \
@@ -183,8 +191,8 @@ const dls_table_layout dls_table_layouts[DLS_TABLES] = {
         CONTACT("world_impulse", DLS_CELL_DOUBLE, double, 3, world_impulse, "N s", DLS_RANGE_NEAR),
 
     [DLS_TABLE_FRAMES] = COMPOUND("frames", true, 64, dls_frame_row, frame_cells),
-    [DLS_TABLE_STEPS] = COMPOUND("steps", true, 256, dls_step_report, step_cells),
-    [DLS_TABLE_SUMMARY] = COMPOUND("summary", false, 1, dls_run_summary, summary_cells),
+    [DLS_TABLE_STEPS] = GROWN("steps", true, 256, dls_step_report, step_cells, older_steps),
+    [DLS_TABLE_SUMMARY] = GROWN("summary", false, 1, dls_run_summary, summary_cells, older_summary),
     [DLS_TABLE_INDEX] = PLAIN("index", DLS_CELL_INT32, int32_t, 1, index_row, point, "1", DLS_RANGE_ANY),
 };
 

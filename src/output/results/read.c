@@ -39,8 +39,7 @@ static dls_status open_file(dls_results *r, dls_error *error) {
 
 /* ---- facts ---- */
 
-static dls_status check_format(const dls_results *r, dls_error *error) {
-    int version;
+static dls_status check_format(dls_results *r, dls_error *error) {
     char *format;
     dls_status status = dls_attribute_read_text(r->file, "format", &format);
     if (status == DLS_ERROR_MEMORY) return dls_fail_memory(error);
@@ -49,13 +48,14 @@ static dls_status check_format(const dls_results *r, dls_error *error) {
     if (!is_ours)
         return dls_fail(error, DLS_ERROR_FILE, "%s: no results file: an HDF5 file of another kind",
                         r->name.text);
-    if (!dls_attribute_read_int(r->file, "format_version", &version))
+    if (!dls_attribute_read_int(r->file, "format_version", &r->format))
         return fail_damaged(r, "format_version", "missing", error);
-    if (version != DLS_RESULTS_FORMAT_VERSION)
+    if (r->format < DLS_RESULTS_OLDEST_VERSION || r->format > DLS_RESULTS_FORMAT_VERSION)
         return dls_fail(error, DLS_ERROR_FILE,
-                        "%s: results of format version %d, expected %d: they are of another version of "
+                        "%s: results of format version %d, expected %d or %d: they are of another version of "
                         "delassus than this (%s)",
-                        r->name.text, version, DLS_RESULTS_FORMAT_VERSION, dls_version());
+                        r->name.text, r->format, DLS_RESULTS_OLDEST_VERSION, DLS_RESULTS_FORMAT_VERSION,
+                        dls_version());
     return DLS_OK;
 }
 
@@ -139,7 +139,7 @@ static bool is_possible(const dls_results *r, const dls_table *table) {
 static dls_status open_tables(dls_results *r, dls_error *error) {
     for (int k = DLS_TABLE_SUMMARY; k >= 0; k--) {
         const char *what = NULL, *where = dls_table_layouts[k].path;
-        if (!dls_table_open(&r->tables[k], &dls_table_layouts[k], r->file, &what))
+        if (!dls_table_open(&r->tables[k], &dls_table_layouts[k], r->format, r->file, &what))
             return fail_damaged(r, where, what, error);
         if (!is_possible(r, &r->tables[k])) return fail_damaged(r, where, "more rows than bytes", error);
     }

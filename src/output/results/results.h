@@ -68,6 +68,7 @@ struct dls_results {
     dls_structure structure;
     dls_output_device device;
     hid_t file;
+    int format; /* version */
     int64_t file_size;
     dls_table tables[DLS_TABLES];
     char *title, *solver, *version;

@@ -13,6 +13,8 @@
 #include <stdio.h>
 #include <string.h>
 
+enum { NEWEST = INT_MAX }; /* format version that has all columns */
+
 /* ---- types ---- */
 
 static const char *motion_name(int value) { return dls_motion_name((dls_motion)value); }
@@ -58,21 +60,37 @@ static hid_t make_type(dls_cell_type type, size_t text_size) {
     return text;
 }
 
-static hid_t make_column(const dls_cell *cell, size_t text_size) {
+/* What a file of that version has instead of the whole column, or NULL. */
+static const dls_older *find_older(const dls_table_layout *layout, const dls_cell *cell, int version) {
+    for (int k = 0; k < layout->older_count; k++)
+        if (version <= layout->older[k].version && !strcmp(cell->name, layout->older[k].name))
+            return &layout->older[k];
+    return NULL;
+}
+
+/* Numbers of a row. */
+static int width_in(const dls_table_layout *layout, const dls_cell *cell, int version) {
+    const dls_older *older = find_older(layout, cell, version);
+    return older ? older->width : cell->width;
+}
+
+static hid_t make_column(const dls_cell *cell, int numbers, size_t text_size) {
     hid_t type = make_type(cell->type, text_size);
-    hsize_t width = (hsize_t)cell->width;
-    if (cell->width == 1 || type < 0) return type;
+    hsize_t width = (hsize_t)numbers;
+    if (width == 1 || type < 0) return type;
     hid_t several = H5Tarray_create2(type, 1, &width);
     H5Tclose(type);
     return several;
 }
 
 /* Of a row of a compound table, of a number of a plain one. */
-static hid_t make_row_type(const dls_table_layout *layout, size_t text_size) {
+static hid_t make_row_type(const dls_table_layout *layout, int version, size_t text_size) {
     if (!layout->is_compound) return make_type(layout->cells[0].type, text_size);
     hid_t type = H5Tcreate(H5T_COMPOUND, layout->row_size);
     for (int k = 0; type >= 0 && k < layout->cell_count; k++) {
-        hid_t column = make_column(&layout->cells[k], text_size);
+        int width = width_in(layout, &layout->cells[k], version);
+        if (width == 0) continue;
+        hid_t column = make_column(&layout->cells[k], width, text_size);
         herr_t done =
             column < 0 ? -1 : H5Tinsert(type, layout->cells[k].name, layout->cells[k].offset, column);
         if (column >= 0) H5Tclose(column);
@@ -83,9 +101,12 @@ static hid_t make_row_type(const dls_table_layout *layout, size_t text_size) {
     return type;
 }
 
-static int rank_of(const dls_table_layout *layout) {
-    return !layout->is_compound && layout->cells[0].width > 1 ? 2 : 1;
+/* Second extent of the dataset. */
+static int extent_of(const dls_table *table) {
+    return table->layout->is_compound ? 1 : width_in(table->layout, &table->layout->cells[0], table->version);
 }
+
+static int rank_of(const dls_table *table) { return extent_of(table) > 1 ? 2 : 1; }
 
 /* ---- creating ---- */
 
@@ -121,9 +142,9 @@ static hid_t straight_access(void) {
 
 static hid_t create_dataset(const dls_table *table, hid_t file, hid_t file_type, int64_t chunk_rows) {
     const dls_table_layout *layout = table->layout;
-    hsize_t width = (hsize_t)layout->cells[0].width, extent[2] = {0, width},
-            limit[2] = {H5S_UNLIMITED, width}, chunk[2] = {(hsize_t)chunk_rows, width};
-    int rank = rank_of(layout);
+    hsize_t width = (hsize_t)extent_of(table), extent[2] = {0, width}, limit[2] = {H5S_UNLIMITED, width},
+            chunk[2] = {(hsize_t)chunk_rows, width};
+    int rank = rank_of(table);
     hid_t space = H5Screate_simple(rank, extent, limit), creation = H5Pcreate(H5P_DATASET_CREATE),
           links = H5Pcreate(H5P_LINK_CREATE), access = straight_access(), dataset = H5I_INVALID_HID;
     if (space >= 0 && creation >= 0 && links >= 0 && access >= 0 &&
@@ -139,7 +160,10 @@ static hid_t create_dataset(const dls_table *table, hid_t file, hid_t file_type,
 
 bool dls_table_create(dls_table *table, const dls_table_layout *layout, hid_t file, int64_t chunk_rows,
                       size_t text_size) {
-    *table = (dls_table){layout, H5I_INVALID_HID, make_row_type(layout, text_size), 0, 0, 0, 0};
+    *table = (dls_table){.layout = layout,
+                         .version = NEWEST,
+                         .dataset = H5I_INVALID_HID,
+                         .type = make_row_type(layout, NEWEST, text_size)};
     hid_t file_type = table->type < 0 ? H5I_INVALID_HID : H5Tcopy(table->type);
     if (file_type >= 0 && (!layout->is_compound || H5Tpack(file_type) >= 0))
         table->dataset = create_dataset(table, file, file_type, chunk_rows);
@@ -193,9 +217,9 @@ static const char *compare_layout(dls_table *table, hid_t type, hid_t space) {
     if (layout->is_compound && !has_columns(type, table->type))
         return "a column is missing or of another kind";
     if (!layout->is_compound && !is_same_column(type, table->type)) return "data of another kind";
-    if (H5Sget_simple_extent_ndims(space) != rank_of(layout)) return "another number of extents";
+    if (H5Sget_simple_extent_ndims(space) != rank_of(table)) return "another number of extents";
     H5Sget_simple_extent_dims(space, extent, NULL);
-    if (rank_of(layout) == 2 && extent[1] != (hsize_t)layout->cells[0].width) return "rows of another width";
+    if (rank_of(table) == 2 && extent[1] != (hsize_t)extent_of(table)) return "rows of another width";
     if (extent[0] > INT64_MAX) return "a number of rows that cannot be";
     table->rows = (int64_t)extent[0];
     return NULL;
@@ -213,9 +237,14 @@ static bool adopt_text(dls_table *table, hid_t found) {
     return true;
 }
 
-bool dls_table_open(dls_table *table, const dls_table_layout *layout, hid_t file, const char **what) {
-    *table = (dls_table){layout, H5I_INVALID_HID, make_row_type(layout, 1), 0, layout->row_size,
-                         0,      INT64_C(1) << 31};
+bool dls_table_open(dls_table *table, const dls_table_layout *layout, int version, hid_t file,
+                    const char **what) {
+    *table = (dls_table){.layout = layout,
+                         .version = version,
+                         .dataset = H5I_INVALID_HID,
+                         .type = make_row_type(layout, version, 1),
+                         .row_size = layout->row_size,
+                         .below = INT64_C(1) << 31};
     hid_t access = straight_access();
     table->dataset = H5Dopen2(file, layout->path, access);
     if (access >= 0) H5Pclose(access);
@@ -225,7 +254,7 @@ bool dls_table_open(dls_table *table, const dls_table_layout *layout, hid_t file
     if (table->type >= 0 && type >= 0 && space >= 0 && adopt_text(table, type))
         *what = compare_layout(table, type, space);
     if (type >= 0) {
-        table->file_row_size = H5Tget_size(type) * (layout->is_compound ? 1 : (size_t)layout->cells[0].width);
+        table->file_row_size = H5Tget_size(type) * (size_t)extent_of(table);
         H5Tclose(type);
     }
     if (space >= 0) H5Sclose(space);
@@ -237,13 +266,14 @@ bool dls_table_open(dls_table *table, const dls_table_layout *layout, hid_t file
 
 static herr_t transfer(const dls_table *table, int64_t first, int64_t count, void *target,
                        const void *source) {
-    hsize_t width = (hsize_t)table->layout->cells[0].width, start[2] = {(hsize_t)first, 0},
-            extent[2] = {(hsize_t)count, width};
-    hid_t space = H5Dget_space(table->dataset),
-          memory = H5Screate_simple(rank_of(table->layout), extent, NULL);
+    const dls_table_layout *layout = table->layout;
+    hsize_t start[2] = {(hsize_t)first, 0}, extent[2] = {(hsize_t)count, (hsize_t)extent_of(table)},
+            rows[2] = {(hsize_t)count, layout->is_compound ? 1 : (hsize_t)layout->cells[0].width};
+    hid_t space = H5Dget_space(table->dataset), memory = H5Screate_simple(2, rows, NULL);
     herr_t done = -1;
     if (space >= 0 && memory >= 0 &&
-        H5Sselect_hyperslab(space, H5S_SELECT_SET, start, NULL, extent, NULL) >= 0)
+        H5Sselect_hyperslab(space, H5S_SELECT_SET, start, NULL, extent, NULL) >= 0 &&
+        H5Sselect_hyperslab(memory, H5S_SELECT_SET, (hsize_t[2]){0, 0}, NULL, extent, NULL) >= 0)
         done = target ? H5Dread(table->dataset, table->type, memory, space, H5P_DEFAULT, target)
                       : H5Dwrite(table->dataset, table->type, memory, space, H5P_DEFAULT, source);
     if (space >= 0) H5Sclose(space);
@@ -252,7 +282,7 @@ static herr_t transfer(const dls_table *table, int64_t first, int64_t count, voi
 }
 
 bool dls_table_append(dls_table *table, int64_t count, const void *rows) {
-    hsize_t extent[2] = {(hsize_t)(table->rows + count), (hsize_t)table->layout->cells[0].width};
+    hsize_t extent[2] = {(hsize_t)(table->rows + count), (hsize_t)extent_of(table)};
     assert(count >= 0 && table->dataset >= 0);
     if (count == 0) return true;
     if (H5Dset_extent(table->dataset, extent) < 0) return false;
@@ -261,8 +291,22 @@ bool dls_table_append(dls_table *table, int64_t count, const void *rows) {
     return true;
 }
 
+/* Numbers that a file of this version has not. */
+static void fill_missing(const dls_table *table, int64_t count, char *rows) {
+    const dls_table_layout *layout = table->layout;
+    for (int k = 0; k < layout->cell_count; k++) {
+        const dls_cell *cell = &layout->cells[k];
+        const dls_older *older = find_older(layout, cell, table->version);
+        char *at = rows + (layout->is_compound ? cell->offset : 0);
+        for (int64_t row = 0; older && row < count; row++, at += table->row_size)
+            for (int i = older->width; i < cell->width; i++)
+                memcpy(at + (size_t)i * sizeof(double), &older->missing, sizeof(double));
+    }
+}
+
 bool dls_table_read(const dls_table *table, int64_t first, int64_t count, void *rows) {
     assert(first >= 0 && count >= 0 && first + count <= table->rows);
+    fill_missing(table, count, rows);
     return count == 0 || transfer(table, first, count, rows, NULL) >= 0;
 }
 
@@ -360,10 +404,11 @@ static bool check_cell(const dls_table *table, const dls_cell *cell, int64_t cou
                        dls_fault *fault) {
     const limits l = limits_of(table, cell);
     size_t size = number_size(cell->type), stride = table->row_size;
+    int width = width_in(table->layout, cell, table->version);
     if (table->layout->is_compound) rows += cell->offset;
-    if (cell->type == DLS_CELL_DOUBLE && are_reals_fine(rows, stride, count, cell->width, &l)) return true;
+    if (cell->type == DLS_CELL_DOUBLE && are_reals_fine(rows, stride, count, width, &l)) return true;
     for (int64_t row = 0; row < count; row++, rows += stride)
-        for (int k = 0; k < cell->width; k++) {
+        for (int k = 0; k < width; k++) {
             double value = number_at(cell->type, rows + (size_t)k * size);
             if (is_fine(value, &l)) continue;
             fault->row = row;

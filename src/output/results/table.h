@@ -44,6 +44,15 @@ typedef struct dls_cell {
     dls_range range;
 } dls_cell;
 
+/* What files up to a format version have of a column: the first numbers of its rows, in compound tables
+ * perhaps none. Those that follow, doubles all, are `missing` to their readers. */
+typedef struct dls_older {
+    int version;
+    const char *name; /* of the cell */
+    int width;
+    double missing;
+} dls_older;
+
 typedef struct dls_table_layout {
     const char *path;
     bool is_compound;
@@ -52,11 +61,14 @@ typedef struct dls_table_layout {
     size_t row_size;
     int cell_count;
     const dls_cell *cells;
+    int older_count;
+    const dls_older *older; /* of one column the oldest first */
 } dls_table_layout;
 
 /* An open table. Row counts are 64-bit throughout. */
 typedef struct dls_table {
     const dls_table_layout *layout;
+    int version;         /* of the file's format */
     hid_t dataset, type; /* type of a row in memory (of an element where plain) */
     int64_t rows;
     size_t row_size, file_row_size;
@@ -66,8 +78,10 @@ typedef struct dls_table {
 /* Creates it empty; text_size is the room of a text where it has any. False where HDF5 refuses. */
 bool dls_table_create(dls_table *table, const dls_table_layout *layout, hid_t file, int64_t chunk_rows,
                       size_t text_size);
-/* Opens what dls_table_create made; what tells, in one phrase, what is wrong with it. */
-bool dls_table_open(dls_table *table, const dls_table_layout *layout, hid_t file, const char **what);
+/* Opens what dls_table_create made, now or in that format version; what tells, in one phrase, what is wrong
+ * with it. Only what was made now can be appended to. */
+bool dls_table_open(dls_table *table, const dls_table_layout *layout, int version, hid_t file,
+                    const char **what);
 void dls_table_close(dls_table *table);
 
 /* Rows as the layout's struct has them, texts padded with zeros. */

@@ -71,7 +71,8 @@ static bool open_tables(dls_results_writer *w, hid_t access) {
     const char *what;
     w->file = H5Fopen(w->name.text, H5F_ACC_RDWR | H5F_ACC_SWMR_WRITE, access);
     for (int k = 0; w->file >= 0 && k < DLS_TABLES; k++)
-        if (!dls_table_open(&w->tables[k], &dls_table_layouts[k], w->file, &what)) return false;
+        if (!dls_table_open(&w->tables[k], &dls_table_layouts[k], DLS_RESULTS_FORMAT_VERSION, w->file, &what))
+            return false;
     return w->file >= 0;
 }
 
