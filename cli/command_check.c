@@ -80,6 +80,7 @@ static void print_findings(const findings *f) {
     const dls_world *world = dls_scene_world(f->scene);
     const dls_simulation_options *simulation = dls_scene_simulation_options(f->scene);
     const dls_run_options *run = dls_scene_run_options(f->scene);
+    int inlets = dls_scene_inlet_count(f->scene), removals = dls_scene_removal_count(f->scene);
     printf("%s", colour_begin(COLOUR_STRONG));
     print_plain(f->path);
     printf("%s\n", colour_end(COLOUR_STRONG));
@@ -92,7 +93,11 @@ static void print_findings(const findings *f) {
     printf("  bodies      %d dynamic (%.4g kg), %d static, %d driven", f->motions[DLS_DYNAMIC], f->mass,
            f->motions[DLS_STATIC], f->motions[DLS_DRIVEN]);
     if (f->waiting) printf("; %d of them %s born later", f->waiting, f->waiting == 1 ? "is" : "are");
-    printf("\n  shapes      %d\n", f->shapes);
+    putchar('\n');
+    if (inlets + removals)
+        printf("  gates       %d inlet%s, %d removal%s\n", inlets, plural(inlets), removals,
+               plural(removals));
+    printf("  shapes      %d\n", f->shapes);
     printf("  materials   %d\n", dls_world_material_count(world));
     printf("  time        %.0f step%s of %g s until %g s\n", step_count(f), step_count(f) == 1 ? "" : "s",
            simulation->step, run->until);
@@ -116,6 +121,8 @@ static void print_json(const findings *f) {
         json_member_integer(&j, dls_motion_name((dls_motion)k), f->motions[k]);
     json_member_integer(&j, "waiting", f->waiting);
     json_member_integer(&j, "shapes", f->shapes);
+    json_member_integer(&j, "inlets", dls_scene_inlet_count(f->scene));
+    json_member_integer(&j, "removals", dls_scene_removal_count(f->scene));
     json_member_integer(&j, "materials", dls_world_material_count(world));
     json_member_real(&j, "mass", f->mass);
     json_member_real(&j, "step", dls_scene_simulation_options(f->scene)->step);

@@ -147,28 +147,34 @@ static bool check_output(const dls_scene *scene, const char *path, const char *o
     return output_path_check(output) && results_file_may_replace(output);
 }
 
-static int run_scene(dls_scene *scene, const char *output, const run_values *v) {
-    for (int i = 0; dls_scene_doubt(scene, i); i++) report_warning("%s", dls_scene_doubt(scene, i));
-    run_report report = run_report_begin(scene, output, v->quiet || v->json);
+static int run_reported(dls_scene *scene, const char *output, const run_values *v, run_report *report) {
     dls_run_def def = {.results = output,
                        .resume = v->resume,
                        .dump_folder = v->dump,
                        .begin = run_report_start,
                        .callback = run_report_step,
-                       .user = &report};
+                       .user = report};
     dls_error error;
     dls_run_summary summary = {0};
-    dls_status status = dls_run_scene(scene, &def, &report.end, &summary, &report.hash, &error);
-    run_report_end(&report);
+    dls_status status = dls_run_scene(scene, &def, &report->end, &summary, &report->hash, &error);
+    run_report_end(report);
     if (status) return report_error("run: %s", error.message);
     if (v->json)
-        run_report_json(&report, &summary);
+        run_report_json(report, &summary);
     else
-        run_report_print(&report, &summary);
+        run_report_print(report, &summary);
     fflush(stdout);
-    run_report_warn(&report, &summary);
-    return report.end == DLS_RUN_FINISHED && summary.certified == summary.steps ? EXIT_DONE
-                                                                                : EXIT_NOT_CONVERGED;
+    run_report_warn(report, &summary);
+    return report->end == DLS_RUN_FINISHED && summary.certified == summary.steps ? EXIT_DONE
+                                                                                 : EXIT_NOT_CONVERGED;
+}
+
+static int run_scene(dls_scene *scene, const char *output, const run_values *v) {
+    for (int i = 0; dls_scene_doubt(scene, i); i++) report_warning("%s", dls_scene_doubt(scene, i));
+    run_report report = run_report_begin(scene, output, v->quiet || v->json);
+    int code = run_reported(scene, output, v, &report);
+    run_report_release(&report);
+    return code;
 }
 
 /* What is wrong with the setting that --solver stands for is said of --solver. */

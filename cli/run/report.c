@@ -7,6 +7,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 /* Between two lines: on a terminal, and otherwise at first and later. */
 static const double LIVE_SECONDS = 0.1, FIRST_SECONDS = 1, PLAIN_SECONDS = 10;
@@ -45,6 +46,10 @@ static void show(const run_report *x) {
                 x->until, rate, step->contacts, plural(step->contacts), step->residual, left);
 }
 
+static void take_gates(run_report *x, const dls_simulation *simulation) {
+    for (int i = 0; i < x->gate_count; i++) x->gates[i] = dls_simulation_gate(simulation, i);
+}
+
 void run_report_start(const dls_simulation *simulation, bool resumed, void *report) {
     run_report *x = report;
     x->resumed = resumed;
@@ -55,6 +60,9 @@ void run_report_start(const dls_simulation *simulation, bool resumed, void *repo
     x->first_time = x->last.t = dls_simulation_time(simulation);
     x->last.energy = dls_simulation_energy(simulation);
     run_watch_begin(&x->watch, simulation);
+    x->gate_count = dls_simulation_gate_count(simulation);
+    x->gates = report_allocate((size_t)x->gate_count + 1, sizeof *x->gates);
+    take_gates(x, simulation);
     if (resumed && x->first_time > x->until + x->step / 2)
         report_warning("run: it is already at t = %.6g s, nothing to do until %.6g s", x->first_time,
                        x->until);
@@ -65,6 +73,7 @@ void run_report_start(const dls_simulation *simulation, bool resumed, void *repo
 bool run_report_step(const dls_step_report *step, const dls_simulation *simulation, void *report) {
     run_report *x = report;
     run_watch_step(&x->watch, step, simulation);
+    take_gates(x, simulation);
     x->last = *step;
     if (!step->certified && x->uncertified_count < MOST_UNCERTIFIED)
         x->uncertified[x->uncertified_count++] = *step;
@@ -117,6 +126,23 @@ static void print_certified(const run_report *x, const dls_run_summary *sum) {
                x->uncertified_count ? "and others" : "those before it was resumed");
 }
 
+/* Bodies that came in and left, and by which gates. */
+static void print_traffic(const run_report *x, const dls_traffic *t) {
+    if (t->bodies_in + t->bodies_out > 0 || x->gate_count)
+        printf("  in and out       %lld bod%s in (%.4g kg, %.4g J), %lld out (%.4g kg, %.4g J)\n",
+               (long long)t->bodies_in, t->bodies_in == 1 ? "y" : "ies", t->mass_in, t->energy_in,
+               (long long)t->bodies_out, t->mass_out, t->energy_out);
+    for (int i = 0; i < x->gate_count; i++) {
+        const dls_gate *gate = &x->gates[i];
+        printf("                   ");
+        print_plain(gate->name);
+        printf(": %lld %s (%.4g kg)", (long long)gate->bodies, gate->is_inlet ? "in" : "out", gate->mass);
+        if (gate->backlog)
+            printf(", %lld wait for room (%.4g kg)", (long long)gate->backlog, gate->backlog_mass);
+        printf("\n");
+    }
+}
+
 static void print_time(const run_report *x, const dls_run_summary *sum) {
     int64_t steps = x->last.step - x->first_step;
     char time[32], each[32];
@@ -143,6 +169,7 @@ void run_report_print(run_report *x, const dls_run_summary *sum) {
            plural(sum->steps), x->step);
     printf("  bodies           %d, %d contact%s at the end, %d of them loaded\n", x->last.bodies,
            x->last.contacts, plural(x->last.contacts), x->last.active);
+    print_traffic(x, &sum->traffic);
     print_certified(x, sum);
     printf("  worst            residual %.2e, held %.2g, error of one contact %.2e m/s, penetration %.2e m\n",
            sum->worst_residual, sum->worst_held, sum->worst_error, sum->penetration);
@@ -170,6 +197,28 @@ static void json_uncertified(json *j, const run_report *x) {
     json_array_end(j);
 }
 
+static void json_traffic(json *j, const run_report *x, const dls_traffic *t) {
+    json_member_integer(j, "bodies_in", t->bodies_in);
+    json_member_integer(j, "bodies_out", t->bodies_out);
+    json_member_real(j, "mass_in", t->mass_in);
+    json_member_real(j, "mass_out", t->mass_out);
+    json_member_real(j, "energy_in", t->energy_in);
+    json_member_real(j, "energy_out", t->energy_out);
+    json_key(j, "gates");
+    json_array_begin(j);
+    for (int i = 0; i < x->gate_count; i++) {
+        json_object_begin(j);
+        json_member_text(j, "name", x->gates[i].name);
+        json_member_text(j, "kind", x->gates[i].is_inlet ? "inlet" : "removal");
+        json_member_integer(j, "bodies", x->gates[i].bodies);
+        json_member_real(j, "mass", x->gates[i].mass);
+        json_member_integer(j, "backlog", x->gates[i].backlog);
+        json_member_real(j, "backlog_mass", x->gates[i].backlog_mass);
+        json_object_end(j);
+    }
+    json_array_end(j);
+}
+
 void run_report_json(run_report *x, const dls_run_summary *sum) {
     take_last_step(x);
     const dls_energy *e = &x->last.energy;
@@ -192,6 +241,7 @@ void run_report_json(run_report *x, const dls_run_summary *sum) {
     json_member_real(&j, "worst_held", sum->worst_held);
     json_member_real(&j, "penetration", sum->penetration);
     json_member_integer(&j, "bodies", x->last.bodies);
+    json_traffic(&j, x, &sum->traffic);
     json_member_integer(&j, "contacts", x->last.contacts);
     json_member_integer(&j, "active", x->last.active);
     json_member_integer(&j, "iterations", sum->iterations);
@@ -211,3 +261,5 @@ void run_report_json(run_report *x, const dls_run_summary *sum) {
     json_object_end(&j);
     json_end(&j);
 }
+
+void run_report_release(run_report *x) { free(x->gates); }

@@ -23,6 +23,8 @@ typedef struct run_report {
     dls_step_report uncertified[MOST_UNCERTIFIED]; /* the first of them */
     int uncertified_count;
     run_watch watch;
+    dls_gate *gates; /* as the last step left them */
+    int gate_count;
     dls_run_end end;
     uint64_t hash;
 } run_report;
@@ -36,5 +38,6 @@ void run_report_end(run_report *report);
 void run_report_warn(const run_report *report, const dls_run_summary *summary);
 void run_report_print(run_report *report, const dls_run_summary *summary);
 void run_report_json(run_report *report, const dls_run_summary *summary);
+void run_report_release(run_report *report);
 
 #endif

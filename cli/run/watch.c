@@ -25,17 +25,23 @@ static watched_overlap overlap_of(const dls_world *world, const dls_contact_reco
     return overlap;
 }
 
+/* Of bodies that were not there before. */
+static void look_at_sizes(run_watch *x, const dls_world *world) {
+    for (; x->known < dls_world_body_count(world); x->known++) {
+        double radius = dls_body_radius(world, x->known);
+        bool moves = dls_body_motion(world, x->known) == DLS_DYNAMIC;
+        if (dls_body_presence(world, x->known) == DLS_GONE || !moves) continue;
+        if (radius > 0) x->smallest = fmin(x->smallest, radius);
+    }
+}
+
 void run_watch_begin(run_watch *x, const dls_simulation *simulation) {
     const dls_world *world = dls_simulation_world(simulation);
     int count = dls_world_body_count(world);
     *x = (run_watch){.smallest = INFINITY, .waiting = report_allocate((size_t)count + 1, sizeof *x->waiting)};
-    for (int id = 0; id < count; id++) {
-        dls_presence presence = dls_body_presence(world, id);
-        if (presence == DLS_WAITING) x->waiting[x->waiting_count++] = id;
-        if (presence == DLS_GONE || dls_body_motion(world, id) != DLS_DYNAMIC) continue;
-        double radius = dls_body_radius(world, id);
-        if (radius > 0) x->smallest = fmin(x->smallest, radius);
-    }
+    for (int id = 0; id < count; id++)
+        if (dls_body_presence(world, id) == DLS_WAITING) x->waiting[x->waiting_count++] = id;
+    look_at_sizes(x, world);
 }
 
 /* The deepest contact, of one body or of all (id −1); false where there is none. */
@@ -70,6 +76,7 @@ static void look_at_births(run_watch *x, double t, const dls_simulation *simulat
 
 void run_watch_step(run_watch *x, const dls_step_report *step, const dls_simulation *simulation) {
     dls_contact_record record;
+    look_at_sizes(x, dls_simulation_world(simulation));
     if (x->waiting_count && step->bodies != x->bodies) look_at_births(x, step->t, simulation);
     x->bodies = step->bodies;
     if (x->deep || !(step->penetration > DEEP_SHARE * x->smallest)) return;

@@ -17,6 +17,7 @@ typedef struct run_watch {
     double smallest; /* radius of a moving body, INFINITY where none moves */
     int bodies;      /* that took part in the step before */
     int waiting_count;
+    int known;            /* bodies that were looked at */
     dls_body_id *waiting; /* for their birth */
     int born_count;       /* bodies that were born into others; the first of them are kept */
     watched_overlap born[MOST_BORN_INTO];

@@ -60,8 +60,18 @@ typedef struct dls_energy {
     double kinetic, potential;
     double friction, impact; /* dissipated so far */
     double work;             /* of drives and applied forces so far */
-    double unaccounted; /* kinetic + potential + friction + impact − work − what it was at the start */
+    /* kinetic + potential + friction + impact − work − what it was at the start, and what bodies that came
+     * and went brought and took */
+    double unaccounted;
 } dls_energy;
+
+/* Bodies that came in and went since the start, by their births and deaths, by hand or by gates. Masses and
+ * energies (kinetic and potential, as they came and went) are those of dynamic bodies. */
+typedef struct dls_traffic {
+    int64_t bodies_in, bodies_out;
+    double mass_in, mass_out;     /* kg */
+    double energy_in, energy_out; /* J */
+} dls_traffic;
 
 typedef struct dls_step_report {
     int64_t step; /* number of the step that ended, from 1 */
@@ -74,6 +84,9 @@ typedef struct dls_step_report {
     int iterations;
     double penetration; /* largest −gap of the step's contacts, m */
     dls_energy energy;
+    dls_traffic traffic; /* at the beginning of the step */
+    int64_t backlog;     /* bodies of inlets that were due and found no room, and their mass in kg */
+    double backlog_mass;
     double seconds_collide, seconds_assemble, seconds_solve, seconds;
 } dls_step_report;
 
@@ -84,6 +97,7 @@ typedef struct dls_run_summary {
     double worst_held;                  /* NaN where it is known of none */
     double penetration;
     int64_t contacts, iterations; /* sums */
+    dls_traffic traffic;
     double seconds_collide, seconds_assemble, seconds_solve, seconds;
 } dls_run_summary;
 
@@ -112,6 +126,19 @@ DLS_API double dls_simulation_time(const dls_simulation *simulation);
 DLS_API int64_t dls_simulation_steps(const dls_simulation *simulation);
 DLS_API dls_run_summary dls_simulation_summary(const dls_simulation *simulation);
 DLS_API dls_energy dls_simulation_energy(const dls_simulation *simulation);
+
+/* A gate of the scene: an inlet, by which bodies come in, or a removal, by which they leave. */
+typedef struct dls_gate {
+    const char *name; /* the scene's, valid as long as it is */
+    bool is_inlet;
+    int64_t bodies; /* that passed so far */
+    double mass;
+    int64_t backlog; /* of an inlet: bodies that are due and wait for room */
+    double backlog_mass;
+} dls_gate;
+DLS_API int dls_simulation_gate_count(const dls_simulation *simulation);
+/* All zero, with the name "", where there is none of that index. */
+DLS_API dls_gate dls_simulation_gate(const dls_simulation *simulation, int index);
 /* Of every body's state bits, in the order of rows: equal hashes, equal runs. */
 DLS_API uint64_t dls_simulation_hash(const dls_simulation *simulation);
 DLS_API size_t dls_simulation_memory(const dls_simulation *simulation); /* bytes held, world aside */

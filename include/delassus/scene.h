@@ -58,6 +58,8 @@ DLS_API const dls_file *dls_scene_files(const dls_scene *scene);
 DLS_API const char *dls_scene_title(const dls_scene *scene); /* "" for none */
 DLS_API dls_world *dls_scene_world(dls_scene *scene);
 DLS_API const dls_simulation_options *dls_scene_simulation_options(const dls_scene *scene);
+DLS_API int dls_scene_inlet_count(const dls_scene *scene);
+DLS_API int dls_scene_removal_count(const dls_scene *scene);
 DLS_API const dls_run_options *dls_scene_run_options(const dls_scene *scene);
 DLS_API const dls_solver *dls_scene_solver(const dls_scene *scene);
 DLS_API const void *dls_scene_solver_options(const dls_scene *scene);

@@ -3,7 +3,7 @@
  *     E⁺ − E = ½ rᵀ(u⁺ + u⁻) + work of drives and applied forces
  *
  * holds to rounding for the half-step scheme and bodies that turn steadily; what remains is told as
- * unaccounted. */
+ * unaccounted. What bodies bring when they come and take when they go is added to E and is no one's gain. */
 #include "base/parallel.h"
 #include "base/vector.h"
 #include "integrate/simulation.h"
@@ -43,6 +43,11 @@ void dls_energy_now(const dls_world *world, int threads, double *kinetic, double
     energy_work work = {world, NULL};
     *kinetic = dls_parallel_sum(world->body_count, threads, kinetic_range, &work);
     *potential = dls_parallel_sum(world->body_count, threads, potential_range, &work);
+}
+
+double dls_energy_rows(const dls_world *world, int first, int count) {
+    energy_work work = {world, NULL};
+    return kinetic_range(&work, first, first + count) + potential_range(&work, first, first + count);
 }
 
 /* −½ Σ r_k (u_k⁺ + u_k⁻) over the rows k from first_row on of each block: what the contacts take. Attraction

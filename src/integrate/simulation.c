@@ -9,6 +9,7 @@
 #include "solve/fields.h"
 #include "solve/solve.h"
 
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -128,12 +129,18 @@ void dls_simulation_destroy(dls_simulation *s) {
     if (!s) return;
     dls_solver_drop(s->solver);
     if (s->memory) s->scheme->end(s);
+    dls_gates_destroy(s->gates);
     dls_collider_destroy(s->collider);
     dls_workspace_destroy(s->assembly.space);
     dls_free(s->kept);
     dls_free(s->kept_memory);
     dls_free(s->found);
     dls_free(s);
+}
+
+dls_status dls_simulation_set_gates(dls_simulation *s, const dls_gates_def *def, dls_error *error) {
+    assert(!s->gates && s->step == 0);
+    return dls_gates_create(def, s->world, &s->gates, error);
 }
 
 /* Impulses are proportional to h: the warm start follows it. */
@@ -162,6 +169,10 @@ double dls_simulation_time(const dls_simulation *s) { return s->t; }
 int64_t dls_simulation_steps(const dls_simulation *s) { return s->step; }
 dls_run_summary dls_simulation_summary(const dls_simulation *s) { return s->summary; }
 dls_energy dls_simulation_energy(const dls_simulation *s) { return s->energy; }
+int dls_simulation_gate_count(const dls_simulation *s) { return s ? dls_gates_count(s->gates) : 0; }
+dls_gate dls_simulation_gate(const dls_simulation *s, int index) {
+    return dls_gates_at(s ? s->gates : NULL, index);
+}
 const dls_problem *dls_simulation_problem(const dls_simulation *s) { return s->assembly.problem; }
 const double *dls_simulation_impulses(const dls_simulation *s) { return s->assembly.r; }
 

@@ -3,6 +3,7 @@
 #define INTEGRATE_SIMULATION_H
 
 #include "assemble/assemble.h"
+#include "integrate/gates.h"
 
 #include <delassus/integrate.h>
 
@@ -36,10 +37,14 @@ struct dls_simulation {
     double base_energy; /* kinetic and potential energy at the start, and of bodies that came and went */
     dls_energy energy;
     dls_run_summary summary;
+    dls_gates *gates;    /* NULL for none */
+    dls_traffic pending; /* since the last step that ended */
 };
 
 /* v_ref of the step that begins at t: as the options have it, else |g| h, else h times the largest push. */
 double dls_reference_velocity(const dls_world *world, const dls_simulation_options *options, double t);
+/* Bodies pass by these from the next step on; the definition is borrowed. Once, before the first step. */
+dls_status dls_simulation_set_gates(dls_simulation *simulation, const dls_gates_def *def, dls_error *error);
 /* Bodies that are due come in, those that leave go. */
 dls_status dls_simulation_settle(dls_simulation *simulation, dls_error *error);
 /* Room for so many rows. */
@@ -63,6 +68,8 @@ void dls_fly_theta(dls_world *world, const dls_body_state *kept, double h, doubl
 
 /* Kinetic and potential energy of the dynamic rows. */
 void dls_energy_now(const dls_world *world, int threads, double *kinetic, double *potential);
+/* The same of count rows from first on, together. */
+double dls_energy_rows(const dls_world *world, int first, int count);
 /* Adds what the step that ended dissipated and what was done from outside. */
 void dls_energy_step(dls_simulation *simulation);
 

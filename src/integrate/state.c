@@ -80,17 +80,34 @@ static void scheme_write(const dls_simulation *s, void *bytes) {
     if (s->scheme->state_write) s->scheme->state_write(s, (char *)bytes + DLS_NAME_SIZE);
 }
 
-enum { SIMULATION, WORLD, COLLIDER, SCHEME, PARTS };
+/* What came and went, over all steps and since the last one, and what gates have done. */
+typedef struct state_traffic {
+    dls_traffic all, pending;
+} state_traffic;
+
+static size_t gates_size(const dls_simulation *s) {
+    return sizeof(state_traffic) + dls_gates_memory_size(s->gates);
+}
+
+static void gates_write(const dls_simulation *s, void *bytes) {
+    state_traffic traffic = {s->summary.traffic, s->pending};
+    memcpy(bytes, &traffic, sizeof traffic);
+    dls_gates_memory_write(s->gates, (char *)bytes + sizeof traffic);
+}
+
+enum { GATES, SIMULATION, WORLD, COLLIDER, SCHEME, PARTS };
 
 static const struct {
     const char *tag;
     uint64_t version;
     size_t (*size)(const dls_simulation *s);
     void (*write)(const dls_simulation *s, void *bytes);
-} parts[PARTS] = {[SIMULATION] = {"simulation", 1, sums_size, sums_write},
-                  [WORLD] = {"world", 1, world_size, world_write},
-                  [COLLIDER] = {"collider", 1, collider_size, collider_write},
-                  [SCHEME] = {"scheme", 1, scheme_size, scheme_write}};
+    bool may_lack; /* older states have none */
+} parts[PARTS] = {[GATES] = {"gates", 1, gates_size, gates_write, true},
+                  [SIMULATION] = {"simulation", 1, sums_size, sums_write, false},
+                  [WORLD] = {"world", 1, world_size, world_write, false},
+                  [COLLIDER] = {"collider", 1, collider_size, collider_write, false},
+                  [SCHEME] = {"scheme", 1, scheme_size, scheme_write, false}};
 
 /* ---- writing ---- */
 
@@ -174,7 +191,7 @@ static dls_status find_sections(const char *bytes, size_t size, section *found, 
         left -= sizeof head + (size_t)head.size;
     }
     for (int k = 0; k < PARTS; k++)
-        if (!found[k].bytes)
+        if (!found[k].bytes && !parts[k].may_lack)
             return dls_fail(error, DLS_ERROR_INPUT, "a state has no section '%s'", parts[k].tag);
     return DLS_OK;
 }
@@ -278,6 +295,31 @@ static dls_status read_scheme(dls_simulation *s, const dls_world *next, const se
                     scheme->name);
 }
 
+static bool traffic_makes_sense(const dls_traffic *t) {
+    const int64_t most = INT64_C(1) << 53;
+    return t->bodies_in >= 0 && t->bodies_in <= most && t->bodies_out >= 0 && t->bodies_out <= most &&
+           t->mass_in >= 0 && isfinite(t->mass_in) && t->mass_out >= 0 && isfinite(t->mass_out) &&
+           isfinite(t->energy_in) && isfinite(t->energy_out);
+}
+
+/* Makes the bodies of inlets that the section of the world speaks of. */
+static dls_status open_gates(dls_simulation *s, const section *found, state_traffic *traffic,
+                             dls_error *error) {
+    const section *from = &found[GATES];
+    *traffic = (state_traffic){.all = {0}};
+    if (!from->bytes && dls_gates_count(s->gates) == 0) return DLS_OK;
+    if (from->size < sizeof *traffic)
+        return dls_fail(error, DLS_ERROR_INPUT,
+                        "section 'gates' of a state has %zu bytes, expected %zu or more", from->size,
+                        sizeof *traffic);
+    memcpy(traffic, from->bytes, sizeof *traffic);
+    if (!traffic_makes_sense(&traffic->all) || !traffic_makes_sense(&traffic->pending))
+        return dls_fail(error, DLS_ERROR_INPUT, "section 'gates' of a state makes no sense");
+    return dls_gates_memory_open(s->gates, s->world, from->bytes + sizeof *traffic,
+                                 from->size - sizeof *traffic,
+                                 dls_world_memory_bodies(found[WORLD].bytes, found[WORLD].size), error);
+}
+
 static void take_sums(dls_simulation *s, const state_sums *sums) {
     s->options.step = sums->step_length;
     s->t = sums->t;
@@ -287,7 +329,8 @@ static void take_sums(dls_simulation *s, const state_sums *sums) {
     s->step = sums->step;
     s->rebased_step = sums->rebased_step;
     s->energy = sums->energy;
-    s->summary = (dls_run_summary){.steps = sums->steps,
+    s->summary = (dls_run_summary){.traffic = s->summary.traffic,
+                                   .steps = sums->steps,
                                    .certified = sums->certified,
                                    .contacts = sums->contacts,
                                    .iterations = sums->iterations,
@@ -302,7 +345,9 @@ static void take_sums(dls_simulation *s, const state_sums *sums) {
 static dls_status read_parts(dls_simulation *s, const section *found, dls_error *error) {
     dls_world_memory *memory = NULL;
     const section *world = &found[WORLD], *collider = &found[COLLIDER];
-    dls_status status = dls_world_memory_open(s->world, world->bytes, world->size, &memory, error);
+    state_traffic traffic;
+    dls_status status = open_gates(s, found, &traffic, error);
+    if (!status) status = dls_world_memory_open(s->world, world->bytes, world->size, &memory, error);
     if (status) return status;
     dls_world next = dls_world_memory_preview(s->world, memory);
     status = dls_simulation_reserve(s, next.body_count, error);
@@ -315,6 +360,9 @@ static dls_status read_parts(dls_simulation *s, const section *found, dls_error 
     }
     dls_collider_memory_use(s->collider, collider->bytes, collider->size);
     dls_world_memory_use(s->world, memory);
+    if (found[GATES].bytes) dls_gates_memory_use(s->gates, s->world, found[GATES].bytes + sizeof traffic);
+    s->pending = traffic.pending;
+    s->summary.traffic = traffic.all;
     return DLS_OK;
 }
 

@@ -49,11 +49,38 @@ void dls_simulation_forget(dls_simulation *s) {
     s->found_count = 0;
 }
 
-/* Bodies come and go; their energy is no one's gain or loss. */
+static void count_row(const dls_world *world, int row, int64_t *bodies, double *mass, double *energy) {
+    ++*bodies;
+    if (world->bodies[row].motion != DLS_DYNAMIC) return;
+    *mass += world->bodies[row].mass;
+    *energy += dls_energy_rows(world, row, 1);
+}
+
+/* The world settles, and what comes and goes after the start is counted. */
+static dls_status settle_world(dls_simulation *s, bool *any, dls_error *error) {
+    dls_world *world = s->world;
+    dls_traffic passed = s->pending;
+    bool changed;
+    for (int row = 0; s->started && dls_world_is_due(world, s->t) && row < world->body_count; row++)
+        if (dls_world_row_ends(world, row, s->t))
+            count_row(world, row, &passed.bodies_out, &passed.mass_out, &passed.energy_out);
+    int before = world->next_uid;
+    dls_status status = dls_world_settle(world, s->t, &changed, error);
+    if (status) return status;
+    for (int row = world->body_count - 1; s->started && row >= 0 && world->bodies[row].uid >= before; row--)
+        count_row(world, row, &passed.bodies_in, &passed.mass_in, &passed.energy_in);
+    s->pending = passed;
+    *any = *any || changed;
+    return DLS_OK;
+}
+
+/* Bodies come and go, by time and then by place; their energy is no one's gain or loss. */
 dls_status dls_simulation_settle(dls_simulation *s, dls_error *error) {
     double kinetic, potential;
-    bool changed;
-    dls_status status = dls_world_settle(s->world, s->t, &changed, error);
+    bool changed = false;
+    dls_status status = settle_world(s, &changed, error);
+    if (!status && s->gates) status = dls_gates_pass(s->gates, s->world, s->t, error);
+    if (!status && s->gates) status = settle_world(s, &changed, error);
     if (status || (s->started && !changed)) return status;
     dls_simulation_forget(s);
     status = dls_simulation_ready(s, true, error);
@@ -127,6 +154,12 @@ static void add_up(dls_simulation *s, const dls_step_report *report) {
     sum->penetration = fmax(sum->penetration, report->penetration);
     sum->contacts += report->contacts;
     sum->iterations += report->iterations;
+    sum->traffic.bodies_in += report->traffic.bodies_in;
+    sum->traffic.bodies_out += report->traffic.bodies_out;
+    sum->traffic.mass_in += report->traffic.mass_in;
+    sum->traffic.mass_out += report->traffic.mass_out;
+    sum->traffic.energy_in += report->traffic.energy_in;
+    sum->traffic.energy_out += report->traffic.energy_out;
     sum->seconds_collide += report->seconds_collide;
     sum->seconds_assemble += report->seconds_assemble;
     sum->seconds_solve += report->seconds_solve;
@@ -188,6 +221,9 @@ dls_status dls_simulation_step(dls_simulation *s, dls_step_report *report, dls_e
     report->t = s->t;
     report->bodies = s->world->body_count;
     report->energy = s->energy;
+    report->traffic = s->pending;
+    s->pending = (dls_traffic){0};
+    dls_gates_backlog(s->gates, &report->backlog, &report->backlog_mass);
     report->seconds = dls_clock_wall() - began;
     add_up(s, report);
     return DLS_OK;

@@ -2,10 +2,12 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "integrate/simulation.h"
+#include "scene/gates.h"
 #include "world/world.h"
 
 #include <delassus/run.h>
 
+#include <math.h>
 #include <string.h>
 
 static dls_status read_scene(dls_results *results, dls_scene **scene, dls_error *error) {
@@ -33,10 +35,34 @@ static dls_status settle(dls_scene *scene, int64_t step, dls_error *error) {
     return status || step <= 0 ? status : dls_world_drive(world, h * (double)step, h, error);
 }
 
+/* Bodies that inlets made until the results end; those that had come and gone by the frame, it knows. */
+static dls_status feed(dls_scene *scene, dls_results *results, int frame, dls_error *error) {
+    const dls_gates_def *def = dls_scene_gates(scene);
+    dls_world *world = dls_scene_world(scene);
+    int first = dls_world_body_count(world), bodies = dls_results_body_count(results);
+    dls_gates *gates = NULL;
+    if (def->inlet_count + def->removal_count == 0) return DLS_OK;
+    bool *present = DLS_NEW_ZERO(bool, bodies);
+    dls_status status = present ? dls_gates_create(def, world, &gates, error) : dls_fail_memory(error);
+    if (!status && bodies > first) status = dls_gates_make(gates, world, bodies - first, error);
+    if (!status) status = dls_results_frame_states(results, frame, NULL, present, error);
+    for (int id = 0; id < bodies && id < world->entry_count && !status; id++) {
+        if (dls_world_body(world, id)->motion != DLS_DYNAMIC) continue; /* comes and goes by its times */
+        if (id >= first && present[id]) world->entries[id].birth = -INFINITY;
+        if (!present[id] && !world->entries[id].leaving) status = dls_world_remove_body(world, id, error);
+        world->unsettled = true;
+    }
+    dls_gates_destroy(gates);
+    dls_free(present);
+    return status;
+}
+
 static dls_status rebuild(dls_results *results, int frame, dls_scene *scene, dls_problem **problem,
                           dls_error *error) {
     int bodies = dls_results_body_count(results), count = dls_results_frame_contact_count(results, frame);
     dls_world *world = dls_scene_world(scene);
+    dls_status fed = feed(scene, results, frame, error);
+    if (fed) return fed;
     if (bodies != dls_world_body_count(world))
         return dls_fail(error, DLS_ERROR_INPUT, "the scene makes %d bodies, the results have %d",
                         dls_world_body_count(world), bodies);

@@ -33,12 +33,14 @@ static void body_defaults(void *target) {
 
 #define AT(member) offsetof(body_text, member)
 
+enum { NOT_FED = DLS_USE_SINGLE | DLS_USE_GENERATED };
+
 static const dls_row body_rows[] = {
     {"name", DLS_ROW_TEXT, AT(name), "",
      "for messages and results, of one body alone; generated bodies get a number behind it",
      "none; of generated bodies that of the generator", NULL, false, 0},
     {"motion", DLS_ROW_CHOICE, AT(motion), "", "moved by forces, not at all, or as `drive` says", NULL,
-     "dynamic|static|driven", false, 0},
+     "dynamic|static|driven", false, NOT_FED},
     {"shape", DLS_ROW_NODE, AT(shape), "", "the body's only shape", "none", "shape", false, 0},
     {"shapes", DLS_ROW_NODE, AT(shapes), "", "instead: several shapes, a compound", "none", "list of shapes",
      false, 0},
@@ -59,14 +61,14 @@ static const dls_row body_rows[] = {
     {"locked", DLS_ROW_NODE, AT(locked), "", "freedoms that stay as they are, of x, y, z, rx, ry, rz", "none",
      "list of axes", false, 0},
     {"drive", DLS_ROW_NODE, AT(drive), "", "how a driven body moves: {x: {velocity: 1}, rz: {position: t}}",
-     "at rest", "map of axes", false, 0},
+     "at rest", "map of axes", false, NOT_FED},
     {"force", DLS_ROW_NODE, AT(force), "N", "on the mass centre, in world axes: one function per axis",
-     "none", "list of functions", false, 0},
+     "none", "list of functions", false, NOT_FED},
     {"torque", DLS_ROW_NODE, AT(torque), "N m", "in world axes; a single function in the plane", "none",
-     "list of functions", false, 0},
+     "list of functions", false, NOT_FED},
     {"birth", DLS_ROW_REAL, AT(birth), "s", "the body takes part from then on", "from the start", NULL, false,
-     0},
-    {"death", DLS_ROW_REAL, AT(death), "s", "and no longer than this", "never", NULL, false, 0},
+     NOT_FED},
+    {"death", DLS_ROW_REAL, AT(death), "s", "and no longer than this", "never", NULL, false, NOT_FED},
     {"group", DLS_ROW_NODE, AT(group), "", "collision group, one of the scene's `groups`", "none", "name",
      false, 0},
     {"collides", DLS_ROW_NODE, AT(collides), "", "groups it meets, all others pass through", "all",
@@ -78,7 +80,10 @@ const dls_group dls_group_body = {"bodies",
                                   "a body",
                                   "An entry of `bodies` is one body with these keys, or a generator. A "
                                   "generator's prototype, its `body`, has "
-                                  "the same keys but `position`.",
+                                  "the same keys but `position`; that of an inlet has none of `motion`, "
+                                  "`drive`, `force`, `torque`, `birth` and `death` either. No two bodies "
+                                  "have one name: those of a generator or an inlet get NAME-0, NAME-1, …, "
+                                  "counted on over all that have the name NAME.",
                                   DLS_GROUP_ROWS(body_rows),
                                   sizeof(body_text),
                                   body_defaults};
@@ -210,6 +215,7 @@ static dls_status read_shapes(dls_reader *reader, const body_text *text, const d
 /* Box and ball that hold all shapes, about the origin of the body's frame, their volume and their mass. */
 static dls_status measure(dls_reader *reader, dls_prototype *p) {
     for (int k = 0; k < 3; k++) p->low[k] = INFINITY, p->high[k] = -INFINITY;
+    p->thickness = INFINITY;
     double R[9];
     quat_matrix(p->def.pose.q, R);
     for (int s = 0; s < p->def.shape_count; s++) {
@@ -234,6 +240,7 @@ static dls_status measure(dls_reader *reader, dls_prototype *p) {
             p->high[k] = fmax(p->high[k], high[k]);
         }
         p->radius = fmax(p->radius, vec_norm(x) + shape.bound);
+        p->thickness = fmin(p->thickness, dls_shape_table[shape.kind].thickness(&shape));
         dls_shape_release(&shape);
     }
     if (p->def.mass > 0) p->mass = p->def.mass;
@@ -368,7 +375,7 @@ static void release_functions(dls_body_def *def) {
 /* ---- bodies ---- */
 
 /* All lengths times size: masses go with its cube (square in the plane), inertias with two powers more. */
-static void scale(dls_prototype *p, int dimension, double size, dls_body_def *def, double *inertia) {
+static void scale(const dls_prototype *p, int dimension, double size, dls_body_def *def, double *inertia) {
     double volume = dimension == 2 ? size * size : size * size * size, *points = p->points;
     def->mass *= volume;
     if (def->inertia) {
@@ -390,23 +397,28 @@ static void scale(dls_prototype *p, int dimension, double size, dls_body_def *de
     def->shapes = p->scaled;
 }
 
-/* The next number of the family whose name no body has. */
-static void name_next(const dls_world *world, dls_family *family, char *name, size_t size) {
+void dls_family_name(const dls_world *world, dls_family *family, char *name, size_t size) {
     do {
         snprintf(name, size, "%s-%lld", family->name, (long long)family->next_number++);
     } while (dls_world_find_body(world, name) >= 0);
 }
 
-dls_status dls_prototype_add(dls_reader *reader, dls_prototype *p, const double *x, const double *q,
-                             double size, double birth) {
+dls_body_def dls_prototype_define(const dls_prototype *p, int dimension, const double *x, const double *q,
+                                  double size, double *inertia) {
     dls_body_def def = p->def;
-    double inertia[9];
-    char name[128];
-    if (size != 1) scale(p, reader->dimension, size, &def, inertia);
+    if (size != 1) scale(p, dimension, size, &def, inertia);
     if (x) vec_copy(def.pose.x, x);
     if (q) quat_multiply(def.pose.q, q, def.pose.q);
+    return def;
+}
+
+dls_status dls_prototype_add(dls_reader *reader, dls_prototype *p, const double *x, const double *q,
+                             double size, double birth) {
+    double inertia[9];
+    char name[128];
+    dls_body_def def = dls_prototype_define(p, reader->dimension, x, q, size, inertia);
     if (p->family) {
-        name_next(reader->world, p->family, name, sizeof name);
+        dls_family_name(reader->world, p->family, name, sizeof name);
         def.name = name;
     }
     if (birth > 0) def.birth = birth + (isfinite(def.birth) ? def.birth : 0);

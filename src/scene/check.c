@@ -6,6 +6,7 @@
 #include "base/vector.h"
 #include "collide/collide.h"
 #include "integrate/scheme.h"
+#include "scene/gates.h"
 #include "world/shape/kinds.h"
 
 #include <math.h>
@@ -92,33 +93,67 @@ static double thickness(const dls_shape *shape) {
 
 typedef struct extent {
     double smallest, speed, fall; /* of dynamic bodies: thickness, speed at the start, height of the scene */
-    int slow;                     /* row of the smallest */
-    int fast;
+    double low, high;             /* of the scene, along gravity */
+    char small[80], fast[80];     /* who they are */
+    bool any;                     /* there are dynamic bodies */
 } extent;
+
+static void take_height(extent *e, double along, double radius) {
+    e->low = fmin(e->low, along - radius);
+    e->high = fmax(e->high, along + radius);
+}
+
+static void take_body(extent *e, const char *name, double speed, double size) {
+    if (speed > e->speed || !e->any) {
+        e->speed = speed;
+        snprintf(e->fast, sizeof e->fast, "%s", name);
+    }
+    if (size < e->smallest) {
+        e->smallest = size;
+        snprintf(e->small, sizeof e->small, "%s", name);
+    }
+    e->any = true;
+}
+
+/* Bodies that are going to come in. */
+static void measure_inlet(const dls_check *c, const dls_inlet *inlet, const double *g, extent *e) {
+    const dls_feed *feed = inlet->self;
+    char name[80];
+    snprintf(name, sizeof name, "a body of '%.60s'", inlet->name);
+    for (int k = 0; k < feed->mixture.count; k++) {
+        const dls_part *part = &feed->mixture.parts[k];
+        double v[3], radius = part->prototype.radius * part->size.high;
+        vec_add(v, part->prototype.def.v, feed->velocity);
+        double speed =
+            vec_norm(v) + feed->speed * sqrt(feed->dimension) + radius * vec_norm(part->prototype.def.w);
+        take_body(e, name, speed, part->prototype.thickness * part->size.low);
+    }
+    if (c->g > 0) {
+        take_height(e, vec_dot(inlet->region.low, g) / c->g, 0);
+        take_height(e, vec_dot(inlet->region.high, g) / c->g, 0);
+    }
+}
 
 /* Speeds at the start, and what a fall through the height of the scene would add. */
 static extent measure(const dls_check *c) {
-    extent e = {.smallest = INFINITY, .slow = -1, .fast = -1};
-    double low = INFINITY, high = -INFINITY, g[3];
+    extent e = {.smallest = INFINITY, .low = INFINITY, .high = -INFINITY};
+    const dls_gates_def *gates = dls_scene_gates(c->scene);
+    double g[3];
+    char name[80];
     dls_world_gravity(c->world, g);
     for (int row = 0; row < c->world->body_count; row++) {
         const dls_body *body = &c->world->bodies[row];
         const dls_body_state *state = &c->world->states[row];
-        bool moving = body->motion == DLS_DYNAMIC;
-        if (isfinite(body->radius) && c->g > 0) {
-            double along = vec_dot(state->x, g) / c->g;
-            low = fmin(low, along - body->radius);
-            high = fmax(high, along + body->radius);
-        }
-        if (!moving) continue;
-        double speed = vec_norm(state->v) + body->radius * vec_norm(state->w);
-        if (speed > e.speed || e.fast < 0) e.speed = speed, e.fast = row;
-        for (int s = 0; s < body->shape_count; s++) {
-            double size = thickness(&c->world->shapes[body->shape_first + s]);
-            if (size < e.smallest) e.smallest = size, e.slow = row;
-        }
+        double size = INFINITY;
+        if (isfinite(body->radius) && c->g > 0) take_height(&e, vec_dot(state->x, g) / c->g, body->radius);
+        if (body->motion != DLS_DYNAMIC) continue;
+        for (int s = 0; s < body->shape_count; s++)
+            size = fmin(size, thickness(&c->world->shapes[body->shape_first + s]));
+        take_body(&e, dls_check_label(c, body->id, name, sizeof name),
+                  vec_norm(state->v) + body->radius * vec_norm(state->w), size);
     }
-    e.fall = high > low ? high - low : 0;
+    for (int i = 0; i < gates->inlet_count; i++) measure_inlet(c, &gates->inlets[i], g, &e);
+    e.fall = e.high > e.low ? e.high - e.low : 0;
     return e;
 }
 
@@ -126,7 +161,7 @@ static void check_walls(dls_check *c, const extent *e) {
     double speed = sqrt(e->speed * e->speed + 2 * c->g * e->fall), way = speed * c->h;
     char name[80];
     int thin = 0;
-    if (e->fast < 0) return;
+    if (!e->any) return;
     for (int row = 0; row < c->world->body_count; row++) {
         const dls_body *body = &c->world->bodies[row];
         double least = INFINITY;
@@ -144,21 +179,20 @@ static void check_walls(dls_check *c, const extent *e) {
 }
 
 static void check_step(dls_check *c, const extent *e) {
-    char name[80];
-    if (e->fast < 0 || !isfinite(e->smallest)) return;
+    if (!e->any || !isfinite(e->smallest)) return;
     double way = e->speed * c->h, drop = c->g * c->h * c->h;
     if (way > e->smallest)
         dls_check_warn(
             c,
             "step too long: %s moves %.3g m in a step of %g s, more than the smallest body is thick (%.3g m)",
-            dls_check_label(c, c->world->bodies[e->fast].id, name, sizeof name), way, c->h, e->smallest);
+            e->fast, way, c->h, e->smallest);
     if (drop > 0.1 * e->smallest)
         dls_check_warn(
             c,
             "step too long: from rest a body falls %.3g m in a step of %g s, more than a tenth of the "
             "smallest "
             "body, %s (%.3g m)",
-            drop, c->h, dls_check_label(c, c->world->bodies[e->slow].id, name, sizeof name), e->smallest);
+            drop, c->h, e->small, e->smallest);
     const dls_run_options *run = dls_scene_run_options(c->scene);
     if (run->until > 0 && run->until < c->h)
         dls_check_warn(c, "step too long: it is %g s and the run ends at %g s", c->h, run->until);
@@ -177,10 +211,24 @@ static bool may_meet(const use *a, const use *b) {
     return a->groups & b->collides && b->groups & a->collides;
 }
 
+static void note_feed(const dls_feed *feed, use *uses) {
+    for (int k = 0; k < feed->mixture.count; k++) {
+        const dls_prototype *p = &feed->mixture.parts[k].prototype;
+        for (int s = 0; s < p->def.shape_count; s++) {
+            use *u = &uses[p->shapes[s].material];
+            u->dynamic = true;
+            u->groups |= p->shapes[s].group;
+            u->collides |= p->shapes[s].collides;
+        }
+    }
+}
+
 static dls_status check_pairs(dls_check *c, dls_error *error) {
     int count = dls_world_material_count(c->world);
+    const dls_gates_def *gates = dls_scene_gates(c->scene);
     use *uses = DLS_NEW_ZERO(use, count);
     if (!uses) return dls_fail_memory(error);
+    for (int i = 0; i < gates->inlet_count; i++) note_feed(gates->inlets[i].self, uses);
     for (int id = 0; id < dls_world_body_count(c->world); id++) /* those that wait for their birth, too */
         for (int s = 0; s < dls_body_shape_count(c->world, id); s++) {
             const dls_shape *shape = &dls_world_shapes(c->world, id)[s];

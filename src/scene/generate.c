@@ -160,7 +160,7 @@ typedef struct layer_lattice {
     int64_t nx, ny, layers;
 } layer_lattice;
 
-static layer_lattice plan_layers(const dls_crowd_region *region, double radius, double gap) {
+static layer_lattice plan_layers(const dls_region *region, double radius, double gap) {
     int up = region->dimension - 1;
     layer_lattice l = {.a = 2 * radius * (1 + gap), .ny = 1};
     double inset = l.a / 2; /* a body and its shifts stay inside */
@@ -176,7 +176,7 @@ static layer_lattice plan_layers(const dls_crowd_region *region, double radius, 
     return l;
 }
 
-static dls_status fill_layers(dls_crowd *crowd, const layers_text *text, const dls_crowd_region *region) {
+static dls_status fill_layers(dls_crowd *crowd, const layers_text *text, const dls_region *region) {
     double radius = dls_mixture_radius(crowd->mixture);
     layer_lattice l = plan_layers(region, radius, text->gap);
     int up = region->dimension - 1;
@@ -190,7 +190,7 @@ static dls_status fill_layers(dls_crowd *crowd, const layers_text *text, const d
             double x[3] = {l.first[0] + (double)(i % l.nx) * l.a + odd,
                            l.first[1] + (double)(i / l.nx) * l.a + odd, 0};
             x[up] = l.first[up] + (double)k * l.height;
-            if (!dls_crowd_region_holds(region, x, l.a / 2 * (1 - 1e-12))) continue;
+            if (!dls_region_holds(region, x, l.a / 2 * (1 - 1e-12))) continue;
             const dls_part *part = dls_crowd_part(crowd, crowd->count);
             double size = dls_size_draw(&part->size, &crowd->random), d[3] = {0}, length = 2;
             while (!(length <= 1)) { /* a shift in the ball */
@@ -207,10 +207,10 @@ static dls_status fill_layers(dls_crowd *crowd, const layers_text *text, const d
     return status;
 }
 
-static dls_status plan_and_fill(dls_crowd *crowd, const layers_text *text, const dls_crowd_region *region) {
+static dls_status plan_and_fill(dls_crowd *crowd, const layers_text *text, const dls_region *region) {
     dls_status status = dls_crowd_plan(crowd, crowd->map, text->count);
     if (status) return status;
-    double room = dls_crowd_region_volume(region), radius = dls_mixture_radius(crowd->mixture);
+    double room = dls_region_volume(region), radius = dls_mixture_radius(crowd->mixture);
     if (text->count * pow(radius, region->dimension) > room) /* a cube of half the side holds no more */
         return dls_node_fail(text->region, crowd->reader->error,
                              "%.12g bodies of radius %g m in a region of %g m%s, expected a larger region",
@@ -220,10 +220,10 @@ static dls_status plan_and_fill(dls_crowd *crowd, const layers_text *text, const
 
 static dls_status generate_layers(dls_reader *reader, const dls_node *map, dls_mixture *mixture) {
     layers_text text;
-    dls_crowd_region region;
+    dls_region region;
     dls_crowd crowd;
     dls_status status = dls_read_group(reader, map, &dls_group_layers, 0, NULL, &text);
-    if (!status) status = dls_read_region(reader, text.region, &region);
+    if (!status) status = dls_read_region(reader, text.region, true, &region);
     if (status) return status;
     status = dls_crowd_begin(&crowd, reader, map, mixture, &text.common);
     if (!status) status = plan_and_fill(&crowd, &text, &region);

@@ -5,6 +5,7 @@
 #include "scene/read.h"
 
 #include "base/random.h"
+#include "world/region.h"
 
 /* ---- sizes: a factor on all lengths of the prototype ---- */
 
@@ -32,20 +33,8 @@ double dls_size_power_mean(const dls_size_law *law, int d);
 
 /* ---- regions ---- */
 
-typedef struct dls_crowd_region {
-    int dimension;
-    int across; /* how many of the first coordinates the radius bounds: 0 of a box, 2 of a disc or cylinder */
-    double low[3], high[3]; /* box around it */
-    double centre[3], radius;
-    bool periodic[3]; /* the region spans the period there: no wall */
-} dls_crowd_region;
-
-dls_status dls_read_region(dls_reader *reader, const dls_node *map, dls_crowd_region *region);
-double dls_crowd_region_volume(const dls_crowd_region *region);
-/* From the axis or centre of a round region to x; zero in a box. */
-void dls_crowd_region_offset(const dls_crowd_region *region, const double *x, double *d);
-/* Whether a ball about x lies inside. */
-bool dls_crowd_region_holds(const dls_crowd_region *region, const double *x, double radius);
+/* bounded: a half-space is refused. */
+dls_status dls_read_region(dls_reader *reader, const dls_node *map, bool bounded, dls_region *region);
 
 /* ---- what every generator has ---- */
 

@@ -54,7 +54,7 @@ typedef struct ball {
 } ball;
 
 typedef struct packing {
-    dls_crowd_region region;
+    dls_region region;
     double gap, largest;
     int count, placed;
     ball *balls;
@@ -117,7 +117,7 @@ static bool search_level(packing *p, int index, const double *x, int level, meet
 /* At x, and at its images where the region is periodic and the border is near. */
 static bool search(packing *p, int index, meet_function meet) {
     const ball *b = &p->balls[index];
-    const dls_crowd_region *region = &p->region;
+    const dls_region *region = &p->region;
     double near = b->radius + p->largest + p->gap, x[3];
     int low[3] = {0}, high[3] = {0}, shift[3];
     for (int k = 0; k < region->dimension; k++) {
@@ -144,13 +144,13 @@ static bool is_free_of(packing *p, int index, const double *x, int other) {
 
 /* A place in the region where the ball fits; false when the draws run out. */
 static bool draw_place(packing *p, ball *b, dls_random *random) {
-    const dls_crowd_region *region = &p->region;
+    const dls_region *region = &p->region;
     for (int tries = 0; tries < 1000; tries++) {
         for (int k = 0; k < region->dimension; k++) {
             double inset = region->periodic[k] ? 0 : b->radius;
             b->x[k] = dls_random_between(random, region->low[k] + inset, region->high[k] - inset);
         }
-        if (dls_crowd_region_holds(region, b->x, b->radius * (1 - 1e-14))) return true;
+        if (dls_region_holds(region, b->x, b->radius * (1 - 1e-14))) return true;
     }
     return false;
 }
@@ -193,7 +193,7 @@ static bool push_apart(packing *p, int index, const double *x, int other) {
     return true;
 }
 
-static void keep_inside(const dls_crowd_region *region, ball *b) {
+static void keep_inside(const dls_region *region, ball *b) {
     double d[3], radius = b->radius * (1 + 1e-12);
     for (int k = 0; k < region->dimension; k++) {
         double low = region->low[k], high = region->high[k], length = high - low;
@@ -202,7 +202,7 @@ static void keep_inside(const dls_crowd_region *region, ball *b) {
         else
             b->x[k] = fmin(fmax(b->x[k], low + radius), high - radius);
     }
-    dls_crowd_region_offset(region, b->x, d);
+    dls_region_offset(region, b->x, d);
     double length = vec_norm(d), most = region->radius - radius;
     if (region->across && length > most) vec_along(b->x, b->x, most / length - 1, d);
 }
@@ -322,9 +322,9 @@ static dls_status draw_volume(dls_crowd *crowd, packing *p, double wanted) {
 
 /* Draws count sizes, or as many as come nearest to the solid fraction. */
 static dls_status draw_sizes(dls_crowd *crowd, const packing_text *text, packing *p) {
-    dls_status status =
-        text->count > 0 ? draw_count(crowd, p, text->count)
-                        : draw_volume(crowd, p, text->solid_fraction * dls_crowd_region_volume(&p->region));
+    dls_status status = text->count > 0
+                            ? draw_count(crowd, p, text->count)
+                            : draw_volume(crowd, p, text->solid_fraction * dls_region_volume(&p->region));
     if (!status && !p->count)
         return dls_node_fail(
             crowd->map, crowd->reader->error,
@@ -334,7 +334,7 @@ static dls_status draw_sizes(dls_crowd *crowd, const packing_text *text, packing
 }
 
 static dls_status check_fit(const dls_crowd *crowd, const packing_text *text, const packing *p) {
-    const dls_crowd_region *region = &p->region;
+    const dls_region *region = &p->region;
     double room = INFINITY, filled = 0;
     for (int k = 0; k < region->dimension; k++)
         room = fmin(room, region->high[k] - region->low[k] - (region->periodic[k] ? p->gap : 0));
@@ -344,8 +344,7 @@ static dls_status check_fit(const dls_crowd *crowd, const packing_text *text, co
                              room);
     for (int i = 0; i < p->count; i++)
         filled += pow(p->balls[i].radius, region->dimension) * (region->dimension == 2 ? 3.1416 : 4.18879);
-    double fraction = filled / dls_crowd_region_volume(region),
-           most = region->dimension == 2 ? 0.9069 : 0.7405;
+    double fraction = filled / dls_region_volume(region), most = region->dimension == 2 ? 0.9069 : 0.7405;
     if (fraction < most) return DLS_OK;
     return dls_node_fail(crowd->map, crowd->reader->error,
                          "balls around the bodies fill %.3g of the region, expected less than %g", fraction,
@@ -382,7 +381,7 @@ dls_status dls_generate_packing(dls_reader *reader, const dls_node *map, dls_mix
     if (!status && (text.count > 0) == (text.solid_fraction > 0))
         return dls_node_fail(map, reader->error, "%s count %s solid_fraction, expected one of them",
                              text.count > 0 ? "both" : "neither", text.count > 0 ? "and" : "nor");
-    if (!status) status = dls_read_region(reader, text.region, &p.region);
+    if (!status) status = dls_read_region(reader, text.region, true, &p.region);
     if (status) return status;
     status = dls_crowd_begin(&crowd, reader, map, mixture, &text.common);
     p.gap = text.gap;

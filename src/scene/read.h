@@ -52,7 +52,8 @@ extern const dls_group *const dls_scene_groups[];
 extern const dls_group dls_group_scene, dls_group_periodic, dls_group_material, dls_group_pair,
     dls_group_body, dls_group_rotation, dls_group_drive, dls_group_function, dls_group_shape,
     dls_group_lattice, dls_group_packing, dls_group_layers, dls_group_pyramid, dls_group_wall,
-    dls_group_mixture, dls_group_region, dls_group_size, dls_group_normal, dls_group_size_table;
+    dls_group_mixture, dls_group_inlet, dls_group_removal, dls_group_region, dls_group_size, dls_group_normal,
+    dls_group_size_table;
 
 /* ---- the reader ---- */
 
@@ -167,6 +168,7 @@ typedef struct dls_prototype {
     double radius;          /* of the ball about that origin */
     double volume;          /* area in the plane */
     double mass;            /* as given or by densities */
+    double thickness;       /* of its thinnest shape */
 } dls_prototype;
 
 dls_status dls_read_bodies(dls_reader *reader, const dls_node *list);
@@ -174,7 +176,13 @@ dls_status dls_read_bodies(dls_reader *reader, const dls_node *list);
  * that of the family. */
 dls_status dls_prototype_read(dls_reader *reader, const dls_node *map, dls_prototype_use use,
                               const char *family, dls_prototype *prototype);
-/* One body: all lengths times size, turned by q, moved by x. */
+/* One body: all lengths times size, turned by q, moved by x; NULL for neither. inertia: room for nine. What
+ * functions of time say is left out. */
+dls_body_def dls_prototype_define(const dls_prototype *prototype, int dimension, const double *x,
+                                  const double *q, double size, double *inertia);
+/* The next name of the family that no body has. */
+void dls_family_name(const dls_world *world, dls_family *family, char *name, size_t size);
+/* Such a body into the world. */
 dls_status dls_prototype_add(dls_reader *reader, dls_prototype *prototype, const double *x, const double *q,
                              double size, double birth);
 /* Refuses a number of bodies that this machine cannot hold, before anything is allocated. */

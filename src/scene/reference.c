@@ -8,10 +8,17 @@
 #include <string.h>
 
 const dls_group *const dls_scene_groups[] = {
-    &dls_group_scene,   &dls_group_periodic, &dls_group_material, &dls_group_pair,       &dls_group_body,
-    &dls_group_shape,   &dls_group_rotation, &dls_group_function, &dls_group_drive,      &dls_group_lattice,
-    &dls_group_packing, &dls_group_layers,   &dls_group_pyramid,  &dls_group_wall,       &dls_group_mixture,
-    &dls_group_region,  &dls_group_size,     &dls_group_normal,   &dls_group_size_table, NULL,
+    &dls_group_scene,      &dls_group_periodic,
+    &dls_group_material,   &dls_group_pair,
+    &dls_group_body,       &dls_group_shape,
+    &dls_group_rotation,   &dls_group_function,
+    &dls_group_drive,      &dls_group_lattice,
+    &dls_group_packing,    &dls_group_layers,
+    &dls_group_pyramid,    &dls_group_wall,
+    &dls_group_mixture,    &dls_group_inlet,
+    &dls_group_removal,    &dls_group_region,
+    &dls_group_size,       &dls_group_normal,
+    &dls_group_size_table, NULL,
 };
 
 static int table_group_count(void) {

@@ -173,16 +173,16 @@ double dls_size_power_mean(const dls_size_law *law, int d) {
 
 typedef struct region_text {
     const dls_node *kind;
-    double low[3], high[3], centre[3], radius, length;
+    double low[3], high[3], centre[3], radius, length, point[3], normal[3];
 } region_text;
 
-enum { BOX = 1, DISC = 2, CYLINDER = 4, BALL = 8 };
+enum { BOX = 1, DISC = 2, CYLINDER = 4, BALL = 8, HALF = 16 };
 #define AT(member) offsetof(region_text, member)
 
 static const dls_row region_rows[] = {
     {"kind", DLS_ROW_NODE, AT(kind), "",
-     "box in both; disc in the plane; cylinder (along z) and ball in space", NULL, "box|disc|cylinder|ball",
-     true, 0},
+     "box in both; disc and half-plane in the plane; cylinder (along z), ball and half-space in space", NULL,
+     "box|disc|half-plane|cylinder|ball|half-space", true, 0},
     {"low", DLS_ROW_VECTOR, AT(low), "m", "corner of a box with the smallest coordinates", NULL, NULL, true,
      BOX},
     {"high", DLS_ROW_VECTOR, AT(high), "m", "the opposite corner", NULL, NULL, true, BOX},
@@ -191,13 +191,18 @@ static const dls_row region_rows[] = {
     {"radius", DLS_ROW_POSITIVE, AT(radius), "m", "of a disc, cylinder or ball", NULL, NULL, true,
      DISC | CYLINDER | BALL},
     {"length", DLS_ROW_POSITIVE, AT(length), "m", "of a cylinder", NULL, NULL, true, CYLINDER},
+    {"point", DLS_ROW_VECTOR, AT(point), "m", "of the border of a half-plane or half-space", NULL, NULL,
+     false, HALF},
+    {"normal", DLS_ROW_VECTOR, AT(normal), "", "out of a half-plane or half-space, any length",
+     "up: y in the plane, z in space", NULL, false, HALF},
 };
 
 const dls_group dls_group_region = {"region",
                                     "a region",
-                                    "Bodies of a packing or of layers lie inside, with the balls that hold "
-                                    "them. A box that spans the periodic box "
-                                    "in a direction has no walls there.",
+                                    "In world coordinates. Bodies of a packing, of layers or of an inlet "
+                                    "lie inside, with the balls that hold them; removals ask for mass "
+                                    "centres. A box that spans the periodic box in a direction has no "
+                                    "walls there. Half-planes and half-spaces are for removals alone.",
                                     DLS_GROUP_ROWS(region_rows),
                                     sizeof(region_text),
                                     NULL};
@@ -214,45 +219,63 @@ static const region_kind region_kinds[] = {
     {"disc", DISC, true, false, 2},
     {"cylinder", CYLINDER, false, true, 2},
     {"ball", BALL, false, true, 3},
+    {"half-plane", HALF, true, false, 0},
+    {"half-space", HALF, false, true, 0},
 };
 enum { REGION_KINDS = sizeof region_kinds / sizeof *region_kinds };
 
+static bool kind_fits(const dls_reader *reader, const region_kind *kind, bool bounded) {
+    return (reader->dimension == 2 ? kind->planar : kind->spatial) && !(bounded && kind->keys == HALF);
+}
+
 /* NULL after a message. */
-static const region_kind *read_region_kind(dls_reader *reader, const dls_node *map) {
+static const region_kind *read_region_kind(dls_reader *reader, const dls_node *map, bool bounded) {
     const char *names[REGION_KINDS];
     char known[80] = "";
     const dls_node *node = dls_node_find(map, "kind");
     if (!node || node->kind != DLS_NODE_SCALAR) return region_kinds; /* the table says what is missing */
     for (int k = 0; k < REGION_KINDS; k++) {
         names[k] = region_kinds[k].name;
-        if (reader->dimension == 2 ? !region_kinds[k].planar : !region_kinds[k].spatial) continue;
+        if (!kind_fits(reader, &region_kinds[k], bounded)) continue;
         size_t used = strlen(known);
         snprintf(known + used, sizeof known - used, "%s%s", used ? " or " : "", names[k]);
     }
     int place = dls_read_name(reader, node, node->text, "kind of region", REGION_KINDS, names);
     if (place < 0) return NULL;
     const region_kind *kind = &region_kinds[place];
-    if (reader->dimension == 2 ? kind->planar : kind->spatial) return kind;
+    if (kind_fits(reader, kind, bounded)) return kind;
     dls_node_fail(node, reader->error, "a %s in a scene of dimension %d, expected %s", node->text,
                   reader->dimension, known);
     return NULL;
 }
 
-static void mark_periodic(const dls_reader *reader, dls_crowd_region *region) {
+static void mark_periodic(const dls_reader *reader, dls_region *region) {
     for (int k = 0; k < region->dimension; k++) {
         double size = reader->period_size[k], length = region->high[k] - region->low[k];
         region->periodic[k] = region->across == 0 && size > 0 && fabs(length - size) <= 1e-9 * size;
     }
 }
 
-dls_status dls_read_region(dls_reader *reader, const dls_node *map, dls_crowd_region *region) {
+static dls_status make_half(dls_reader *reader, const dls_node *map, const region_text *text,
+                            dls_region *region) {
+    vec_copy(region->centre, text->point);
+    vec_copy(region->normal, text->normal);
+    if (!dls_node_find(map, "normal")) region->normal[reader->dimension - 1] = 1;
+    double length = vec_norm(region->normal);
+    if (!(length > 1e-100 && length < 1e100))
+        return dls_node_fail(map, reader->error, "normal has length %g, expected a direction", length);
+    vec_scale(region->normal, 1 / length, region->normal);
+    return DLS_OK;
+}
+
+dls_status dls_read_region(dls_reader *reader, const dls_node *map, bool bounded, dls_region *region) {
     region_text text;
-    const region_kind *kind = read_region_kind(reader, map);
+    const region_kind *kind = read_region_kind(reader, map, bounded);
     if (!kind) return DLS_ERROR_INPUT;
     dls_status status = dls_read_group(reader, map, &dls_group_region, kind->keys, NULL, &text);
     if (status) return status;
-    *region =
-        (dls_crowd_region){.dimension = reader->dimension, .across = kind->across, .radius = text.radius};
+    *region = (dls_region){.dimension = reader->dimension, .across = kind->across, .radius = text.radius};
+    if (kind->keys == HALF) return make_half(reader, map, &text, region);
     vec_copy(region->centre, text.centre);
     vec_copy(region->low, text.low);
     vec_copy(region->high, text.high);
@@ -269,26 +292,4 @@ dls_status dls_read_region(dls_reader *reader, const dls_node *map, dls_crowd_re
     }
     mark_periodic(reader, region);
     return DLS_OK;
-}
-
-double dls_crowd_region_volume(const dls_crowd_region *region) {
-    const double pi = 3.14159265358979323846, r = region->radius;
-    double volume = region->across == 0 ? 1 : region->across == 2 ? pi * r * r : 4 * pi / 3 * r * r * r;
-    for (int k = region->across; k < region->dimension; k++) volume *= region->high[k] - region->low[k];
-    return volume;
-}
-
-void dls_crowd_region_offset(const dls_crowd_region *region, const double *x, double *d) {
-    assert(region->across <= region->dimension);
-    for (int k = 0; k < 3; k++) d[k] = k < region->across ? x[k] - region->centre[k] : 0;
-}
-
-bool dls_crowd_region_holds(const dls_crowd_region *region, const double *x, double radius) {
-    double d[3];
-    for (int k = 0; k < region->dimension; k++) {
-        double inset = region->periodic[k] ? 0 : radius;
-        if (!(x[k] >= region->low[k] + inset && x[k] <= region->high[k] - inset)) return false;
-    }
-    dls_crowd_region_offset(region, x, d);
-    return region->across == 0 || vec_norm(d) + radius <= region->radius;
 }

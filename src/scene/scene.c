@@ -1,10 +1,12 @@
 /* A scene: the whole file, from its text to a world and options. */
+#include "scene/gates.h"
 #include "scene/read.h"
 
 #include "base/error.h"
 #include "base/file.h"
 #include "base/memory.h"
 #include "base/vector.h"
+#include "integrate/simulation.h"
 #include "solve/solve.h"
 
 #include <ctype.h>
@@ -24,6 +26,7 @@ struct dls_scene {
     dls_file *files;
     dls_world *world;
     dls_scene_options options;
+    dls_gates_def gates;
     const dls_doubt *doubts; /* noted while it was read */
 };
 
@@ -32,7 +35,7 @@ struct dls_scene {
 typedef struct scene_text {
     double version, dimension;
     const char *title;
-    const dls_node *gravity, *periodic, *variables, *materials, *pairs, *groups, *bodies;
+    const dls_node *gravity, *periodic, *variables, *materials, *pairs, *groups, *bodies, *inlets, *removals;
     const dls_node *time, *integrator, *output, *run, *solver;
 } scene_text;
 
@@ -62,6 +65,10 @@ static const dls_row scene_rows[] = {
     {"groups", DLS_ROW_NODE, AT(groups), "", "names of collision groups, at most 31", "none", "list of names",
      false, 0},
     {"bodies", DLS_ROW_NODE, AT(bodies), "", "bodies and generators of bodies", "none", "list", false, 0},
+    {"inlets", DLS_ROW_NODE, AT(inlets), "", "by which bodies come in at a rate", "none", "list of inlets",
+     false, 0},
+    {"removals", DLS_ROW_NODE, AT(removals), "", "regions that take bodies out", "none", "list of removals",
+     false, 0},
     {"time", DLS_ROW_NODE, AT(time), "", "steps and the end", "see there", "map", false, 0},
     {"integrator", DLS_ROW_NODE, AT(integrator), "", "the scheme of the steps", "see there", "map", false, 0},
     {"solver", DLS_ROW_NODE, AT(solver), "", "the solver of each step's contact problem", "see there", "map",
@@ -328,6 +335,8 @@ static dls_status read_tree(dls_scene *scene, dls_reader *reader, const dls_node
     reader->step = scene->options.simulation.step;
     if (!status) status = dls_doubt_scheme(reader, text.integrator, &scene->options.simulation);
     if (!status && text.bodies) status = dls_read_bodies(reader, text.bodies);
+    if (!status) status = dls_read_inlets(reader, text.inlets, scene->options.run.until, &scene->gates);
+    if (!status) status = dls_read_removals(reader, text.removals, &scene->gates);
     return status;
 }
 
@@ -537,11 +546,17 @@ dls_status dls_scene_simulation_create(dls_scene *scene, dls_simulation **simula
     if (!status)
         status = dls_simulation_set_solver(*simulation, scene->options.solver,
                                            scene->options.solver_options.bytes, error);
+    if (!status && scene->gates.inlet_count + scene->gates.removal_count > 0)
+        status = dls_simulation_set_gates(*simulation, &scene->gates, error);
     if (!status) return DLS_OK;
     dls_simulation_destroy(*simulation);
     *simulation = NULL;
     return status;
 }
+
+const dls_gates_def *dls_scene_gates(const dls_scene *scene) { return &scene->gates; }
+int dls_scene_inlet_count(const dls_scene *scene) { return scene->gates.inlet_count; }
+int dls_scene_removal_count(const dls_scene *scene) { return scene->gates.removal_count; }
 
 const char *dls_scene_doubt(const dls_scene *scene, int index) {
     const dls_doubt *doubt = index < 0 ? NULL : scene->doubts;

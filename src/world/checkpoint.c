@@ -92,8 +92,13 @@ typedef struct memory_view {
     int64_t callback_count;
 } memory_view;
 
-static memory_entry view_entry(const memory_view *v, int id) {
-    memory_entry m;
+/* Bodies that the state lacks are to wait: inlets make them when they are due. */
+static memory_entry view_entry(const dls_world *w, const memory_view *v, int id) {
+    memory_entry m = {.presence = DLS_WAITING};
+    if (id >= v->head.entries) {
+        m.state = *dls_world_state(w, id);
+        return m;
+    }
     memcpy(&m, v->entries + (size_t)id * sizeof m, sizeof m);
     return m;
 }
@@ -113,9 +118,19 @@ static dls_status fail_head(const char *what, int64_t found, int64_t low, int64_
                     (long long)found, what, (long long)low, (long long)high);
 }
 
+int64_t dls_world_memory_bodies(const void *bytes, size_t size) {
+    memory_head head;
+    if (size < sizeof head) return -1;
+    memcpy(&head, bytes, sizeof head);
+    bool fits = head.entries >= 0 && (uint64_t)head.entries <= (size - sizeof head) / sizeof(memory_entry);
+    return fits ? head.entries : -1;
+}
+
 /* Every body gets one uid at most, so uids never run out. */
 static dls_status check_head(const dls_world *w, const memory_head *h, dls_error *error) {
-    if (h->entries != w->entry_count || h->told != w->told_count)
+    if (h->entries > w->entry_count ||
+        h->entries < (w->first_fed < w->entry_count ? w->first_fed : w->entry_count) ||
+        h->told != w->told_count)
         return dls_fail(
             error, DLS_ERROR_INPUT,
             "state of a world with %lld bodies (%lld with forces or drives), this one has %d (%d)",
@@ -171,7 +186,7 @@ static dls_status check_entry(const dls_world *w, int id, const memory_entry *m,
 static dls_status check_entries(const dls_world *w, const memory_view *v, dls_error *error) {
     int count[DLS_GONE + 1] = {0};
     for (int id = 0; id < w->entry_count; id++) {
-        memory_entry m = view_entry(v, id);
+        memory_entry m = view_entry(w, v, id);
         dls_status status = check_entry(w, id, &m, error);
         if (status) return status;
         count[m.presence]++;
@@ -187,7 +202,7 @@ static dls_status check_rows(const dls_world *w, const memory_view *v, dls_error
     for (int row = 0; row < (int)v->head.rows; row++) {
         memory_row m = view_row(v, row);
         /* uids ascend, so no two rows are one; that each id comes once is seen when rows are made */
-        if (m.id < 0 || m.id >= w->entry_count || view_entry(v, m.id).presence != DLS_PRESENT ||
+        if (m.id < 0 || m.id >= w->entry_count || view_entry(w, v, m.id).presence != DLS_PRESENT ||
             m.uid <= last_uid || m.uid >= v->head.next_uid)
             return dls_fail(error, DLS_ERROR_INPUT, "row %d of the state of the world is damaged", row);
         last_uid = m.uid;
@@ -292,7 +307,7 @@ static void fill_rows(const dls_world *w, const memory_view *v, layout *l) {
         body->shape_first = place;
         body->uid = m.uid;
         place += body->shape_count;
-        l->states[row] = view_entry(v, m.id).state;
+        l->states[row] = view_entry(w, v, m.id).state;
     }
 }
 
@@ -332,7 +347,12 @@ static void use_entries(dls_world *w, const layout *l) {
     const memory_view *v = &l->view;
     for (int id = 0; id < w->entry_count; id++) {
         dls_body_entry *e = &w->entries[id];
-        memory_entry m = view_entry(v, id);
+        bool lacking = id >= v->head.entries; /* rows are those of the state by now: its block has the body */
+        memory_entry m = {.presence = DLS_WAITING};
+        if (lacking)
+            m.state = l->kept[id]->state;
+        else
+            m = view_entry(w, v, id);
         if (l->row_of[id] >= 0) dls_free(e->kept);
         e->kept = l->kept[id];
         e->row = e->slot = l->row_of[id];

@@ -33,6 +33,12 @@ static bool is_departing(const dls_body_entry *e, double t) {
     return is_ending(e, t) || (e->presence == DLS_WAITING && e->birth > t);
 }
 
+bool dls_world_row_ends(const dls_world *w, int row, double t) {
+    return is_ending(&w->entries[w->bodies[row].id], t);
+}
+
+bool dls_world_is_due(const dls_world *w, double t) { return w->unsettled || t >= w->next_change; }
+
 /* ---- canonical order ---- */
 
 /* 21 bits to every third bit. */
@@ -261,7 +267,7 @@ static void update_entries(dls_world *w, double t) {
 
 dls_status dls_world_settle(dls_world *w, double t, bool *changed, dls_error *error) {
     *changed = false;
-    if (!w->unsettled && t < w->next_change) {
+    if (!dls_world_is_due(w, t)) {
         w->settled = t;
         return DLS_OK;
     }

@@ -5,6 +5,7 @@
 #include "world/parts.h"
 
 #include <assert.h>
+#include <limits.h>
 #include <math.h>
 #include <string.h>
 
@@ -47,6 +48,7 @@ dls_status dls_world_create(const dls_world_def *def, dls_world **world, dls_err
     w->def = *def;
     w->next_change = INFINITY;
     w->settled = -INFINITY;
+    w->first_fed = INT_MAX;
     dls_material_def material = dls_default_material_def();
     material.name = "default";
     status = dls_world_add_material(w, &material, NULL, error);

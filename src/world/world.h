@@ -95,11 +95,17 @@ struct dls_world {
     bool unsettled;     /* an entry is staged or leaving */
     double next_change; /* first birth or death to come */
     double settled;     /* last t of dls_world_settle, −INFINITY before */
+    int first_fed;      /* id of the first body that inlets make: a state may lack it and those behind */
 };
 
 /* Bodies that are born at or before t and those that leave or die change rows. changed tells whether any did.
  */
 dls_status dls_world_settle(dls_world *world, double t, bool *changed, dls_error *error);
+
+/* Whether the row's body leaves when the world settles at t. */
+bool dls_world_row_ends(const dls_world *world, int row, double t);
+/* Whether settling at t may change anything. */
+bool dls_world_is_due(const dls_world *world, double t);
 
 /* Times of a step at which functions are needed. */
 typedef struct dls_asked_times {
@@ -154,6 +160,8 @@ dls_status dls_world_memory_read(dls_world *world, const void *bytes, size_t siz
 /* The same in two parts, for those who have more to check before anything changes: bytes stay until use or
  * drop, which end the memory and cannot fail. */
 typedef struct dls_world_memory dls_world_memory;
+/* Bodies that the bytes speak of, −1 where they cannot be. */
+int64_t dls_world_memory_bodies(const void *bytes, size_t size);
 dls_status dls_world_memory_open(const dls_world *world, const void *bytes, size_t size,
                                  dls_world_memory **memory, dls_error *error);
 /* Rows, states and shapes as they are going to be, to look at; entries are still those of world. */

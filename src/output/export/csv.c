@@ -112,18 +112,25 @@ static void put_step(FILE *out, const dls_step_report *s) {
         s->residual,         s->max_error,        s->held,          s->penetration, s->energy.kinetic,
         s->energy.potential, s->energy.friction,  s->energy.impact, s->energy.work, s->energy.unaccounted,
         s->seconds_collide,  s->seconds_assemble, s->seconds_solve, s->seconds};
+    const double passed[] = {s->traffic.mass_in, s->traffic.mass_out, s->traffic.energy_in,
+                             s->traffic.energy_out, s->backlog_mass};
     fprintf(out, "%" PRId64 ",%.17g,%d,%d,%d,%s,%d,%d", s->step, s->t, s->bodies, s->contacts, s->active,
             dls_outcome_name(s->outcome), s->certified, s->iterations);
     put_reals(out, (int)(sizeof reals / sizeof *reals), reals);
+    fprintf(out, ",%" PRId64 ",%" PRId64 ",%" PRId64, s->traffic.bodies_in, s->traffic.bodies_out,
+            s->backlog);
+    put_reals(out, (int)(sizeof passed / sizeof *passed), passed);
     fprintf(out, "\n");
 }
 
 static dls_status put_steps(FILE *out, dls_results *r, dls_step_report *reports, dls_error *error) {
     dls_status status = DLS_OK;
-    fputs("step,time [s],bodies,contacts,active,outcome,certified,iterations,residual,max_error [m/s],held,"
-          "penetration [m],kinetic [J],potential [J],friction [J],impact [J],work [J],unaccounted [J],"
-          "seconds_collide [s],seconds_assemble [s],seconds_solve [s],seconds [s]\n",
-          out);
+    fputs(
+        "step,time [s],bodies,contacts,active,outcome,certified,iterations,residual,max_error [m/s],held,"
+        "penetration [m],kinetic [J],potential [J],friction [J],impact [J],work [J],unaccounted [J],"
+        "seconds_collide [s],seconds_assemble [s],seconds_solve [s],seconds [s],bodies_in,bodies_out,backlog,"
+        "mass_in [kg],mass_out [kg],energy_in [J],energy_out [J],backlog_mass [kg]\n",
+        out);
     for (int64_t first = 0; !status && first < r->step_count; first += DLS_BATCH) {
         int64_t count = r->step_count - first < DLS_BATCH ? r->step_count - first : DLS_BATCH;
         status = dls_results_steps(r, first, count, reports, error);

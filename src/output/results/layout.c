@@ -42,6 +42,14 @@ static const dls_cell step_cells[] = {
      DLS_RANGE_FINITE},
     {"seconds_solve", DLS_CELL_DOUBLE, 1, offsetof(dls_step_report, seconds_solve), "s", DLS_RANGE_FINITE},
     {"seconds", DLS_CELL_DOUBLE, 1, offsetof(dls_step_report, seconds), "s", DLS_RANGE_FINITE},
+    {"bodies_in", DLS_CELL_INT64, 1, offsetof(dls_step_report, traffic.bodies_in), "1", DLS_RANGE_COUNT},
+    {"bodies_out", DLS_CELL_INT64, 1, offsetof(dls_step_report, traffic.bodies_out), "1", DLS_RANGE_COUNT},
+    {"mass_in", DLS_CELL_DOUBLE, 1, offsetof(dls_step_report, traffic.mass_in), "kg", DLS_RANGE_SIZE},
+    {"mass_out", DLS_CELL_DOUBLE, 1, offsetof(dls_step_report, traffic.mass_out), "kg", DLS_RANGE_SIZE},
+    {"energy_in", DLS_CELL_DOUBLE, 1, offsetof(dls_step_report, traffic.energy_in), "J", DLS_RANGE_FINITE},
+    {"energy_out", DLS_CELL_DOUBLE, 1, offsetof(dls_step_report, traffic.energy_out), "J", DLS_RANGE_FINITE},
+    {"backlog", DLS_CELL_INT64, 1, offsetof(dls_step_report, backlog), "1", DLS_RANGE_COUNT},
+    {"backlog_mass", DLS_CELL_DOUBLE, 1, offsetof(dls_step_report, backlog_mass), "kg", DLS_RANGE_FINITE},
 };
 
 static const dls_older older_steps[] = {{1, "held", 0, NAN}};
@@ -62,6 +70,12 @@ static const dls_cell summary_cells[] = {
      DLS_RANGE_FINITE},
     {"seconds_solve", DLS_CELL_DOUBLE, 1, offsetof(dls_run_summary, seconds_solve), "s", DLS_RANGE_FINITE},
     {"seconds", DLS_CELL_DOUBLE, 1, offsetof(dls_run_summary, seconds), "s", DLS_RANGE_FINITE},
+    {"bodies_in", DLS_CELL_INT64, 1, offsetof(dls_run_summary, traffic.bodies_in), "1", DLS_RANGE_COUNT},
+    {"bodies_out", DLS_CELL_INT64, 1, offsetof(dls_run_summary, traffic.bodies_out), "1", DLS_RANGE_COUNT},
+    {"mass_in", DLS_CELL_DOUBLE, 1, offsetof(dls_run_summary, traffic.mass_in), "kg", DLS_RANGE_SIZE},
+    {"mass_out", DLS_CELL_DOUBLE, 1, offsetof(dls_run_summary, traffic.mass_out), "kg", DLS_RANGE_SIZE},
+    {"energy_in", DLS_CELL_DOUBLE, 1, offsetof(dls_run_summary, traffic.energy_in), "J", DLS_RANGE_FINITE},
+    {"energy_out", DLS_CELL_DOUBLE, 1, offsetof(dls_run_summary, traffic.energy_out), "J", DLS_RANGE_FINITE},
 };
 
 static const dls_older older_summary[] = {{1, "worst_held", 0, NAN}};
