@@ -146,9 +146,9 @@ DLS_API size_t dls_simulation_memory(const dls_simulation *simulation); /* bytes
 /* ---- contacts of the last step ---------------------------------------------------------------------------
  */
 
-/* 216 bytes, each member aligned to its size: four 32-bit integers, three of 16 bits, two bytes that are 0,
- * one of 64 bits, then 23 doubles. A contact is the same one from step to step while bodies, shapes, image
- * and feature are. */
+/* 320 bytes, each member aligned to its size: four 32-bit integers, three of 16 bits, two bytes that are 0,
+ * one of 64 bits, 23 doubles, an integer of 32 bits and as many that are 0, 12 doubles. A contact is the same
+ * one from step to step while bodies, shapes, image and feature are. */
 typedef struct dls_contact_record {
     dls_body_id body_a, body_b;
     int shape_a, shape_b; /* in their bodies */
@@ -161,6 +161,12 @@ typedef struct dls_contact_record {
     double impulse[3];  /* r on B in the frame, N s */
     double velocity[3]; /* u after the step in the frame (with the shift and restitution terms of b) */
     double b[3];        /* of u = W r + b */
+    /* Friction against turning, rows behind those above: DLS_PARTS, lengths in m; torque on B, N m s, and
+     * relative angular velocity, rad/s, about n of drilling, then rolling about t₁ and t₂ (z in the plane),
+     * then spinning about n, as far as the parts are there. Rows of drilling count in N s and m/s. */
+    int parts; /* 0: tangential rows alone */
+    double mu_rolling, mu_spinning, drilling;
+    double torque[3], spin[3], b_spin[3];
 } dls_contact_record;
 
 /* None before the first step and after one that failed. */

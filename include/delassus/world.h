@@ -92,17 +92,30 @@ DLS_API void dls_world_period(const dls_world *world, double *low, double *size)
 /* ---- materials ------------------------------------------------------------------------------------------
  */
 
+/* Friction against turning: a contact with normal force F_n resists relative rotation with torques of up to
+ * length · F_n. Ratios are lengths over the smaller radius of the two shapes, half of their least thickness;
+ * both add up. In the plane there is rolling alone. */
+typedef struct dls_turning_def {
+    double rolling, spinning;             /* m: about the tangents, about the normal */
+    double rolling_ratio, spinning_ratio; /* 1 */
+    double drilling; /* m: Coulomb–Contensou, sliding and spinning in one law with this radius; not with
+                        spinning */
+} dls_turning_def;
+
 typedef struct dls_material_def {
     const char *name; /* copied */
     double density;   /* kg/m³, kg/m² in the plane */
     double mu, e_n, e_t;
     double cohesion; /* N, attraction of a closed contact */
+    dls_turning_def turning;
 } dls_material_def;
 
-/* What a contact obeys. Pairs that are not stated mix: μ and cohesion the smaller, e_n and e_t the larger. */
+/* What a contact obeys. Pairs that are not stated mix: μ, cohesion and turning the smaller, e_n and e_t the
+ * larger. */
 typedef struct dls_pair_def {
     double mu, e_n, e_t;
     double cohesion;
+    dls_turning_def turning;
 } dls_pair_def;
 
 DLS_API dls_material_def dls_default_material_def(void);

@@ -64,6 +64,7 @@ typedef struct dls_assembly {
     double *u;            /* W r + b */
     double *to_mean; /* u⁻ + u⁺ − u: velocity before the step, less what b has beside the free velocity */
     double *cohesion; /* impulse of attraction per block, N s; NULL where no pair has any */
+    double *drilling; /* radius per block; NULL where nothing resists turning */
     int inert;        /* contacts left out because nothing that they touch can move */
 } dls_assembly;
 
@@ -81,11 +82,18 @@ typedef struct dls_block_place {
     double arm[2][3];          /* from the mass centres of A and B, which follow from the rest */
 } dls_block_place;
 
-/* The problem, with blocks of their own memory, of places whose μ and b are given (arms are not);
+/* The problem, with blocks of their own memory, of places whose friction and b are given (arms are not);
  * masses are those of a. */
+typedef struct dls_given_block {
+    dls_block_place place;
+    uint8_t parts;
+    double mu, mu_rolling, mu_spinning, drilling;
+    double b[DLS_MAX_BLOCK];
+} dls_given_block;
+
 dls_status dls_assemble_given(const dls_assembly *a, const dls_world *world, int count,
-                              const dls_block_place *places, const double *mu, const double *b,
-                              double reference_velocity, dls_problem **problem, dls_error *error);
+                              const dls_given_block *blocks, double reference_velocity, dls_problem **problem,
+                              dls_error *error);
 
 /* Columns n, t₁, t₂ of a contact. */
 void dls_contact_frame(const double *normal, double *frame);

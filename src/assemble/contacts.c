@@ -3,6 +3,7 @@
  *     row k of contact c:  u_k = d_k · (v_B + ω_B × r_B − v_A − ω_A × r_A),   d = n, t₁, t₂
  *     b = u_free + (e_n u_n⁻, e_t u_t⁻) where it bounces, b_n += gap/h where it is open */
 #include "assemble/assemble.h"
+#include "assemble/turning.h"
 #include "assemble/walls.h"
 #include "base/error.h"
 #include "base/memory.h"
@@ -159,15 +160,19 @@ static inline void fill_ball(const dls_assembly *a, const dls_block_place *p, dl
     row->beta_a = beta[0], row->beta_b = beta[1];
 }
 
-static void fill_rows(const dls_assembly *a, const dls_block_place *p, dls_problem *problem, int c) {
+static void fill_rows(const dls_assembly *a, const dls_block_place *p, const dls_turning *turning,
+                      dls_problem *problem, int c) {
     const dls_body_rows *rows = dls_rows_of(problem);
-    int d = a->dimension, width = rows->dof, *body = rows->body + 2 * (int64_t)c;
+    int d = dls_size(problem, c), width = rows->dof, *body = rows->body + 2 * (int64_t)c;
     double *G = dls_side_of(problem, c, 0), *other = G + d * width;
     memset(G, 0, sizeof(double) * (size_t)(2 * d * width));
     for (int side = 0; side < 2; side++) {
         int row = side ? p->row_b : p->row_a;
         body[side] = dls_row_can_move(&a->mass[row]) ? row : -1;
-        if (body[side] >= 0) fill_side(a, p, side, d, width, side ? other : G);
+        if (body[side] < 0) continue;
+        double *of_side = side ? other : G;
+        fill_side(a, p, side, a->dimension, width, of_side);
+        if (turning) dls_turning_fill(a, p, side, turning, width, of_side + a->dimension * width);
     }
     if (p->row_a == p->row_b && body[0] >= 0) { /* a body that meets its own image */
         for (int k = 0; k < d * width; k++) G[k] += other[k], other[k] = 0;
@@ -175,11 +180,12 @@ static void fill_rows(const dls_assembly *a, const dls_block_place *p, dls_probl
     }
 }
 
-static inline void fill_block(const dls_assembly *a, const dls_block_place *p, dls_problem *problem, int c) {
+static inline void fill_block(const dls_assembly *a, const dls_block_place *p, const dls_turning *turning,
+                              dls_problem *problem, int c) {
     if (dls_is_ball(dls_rows_of(problem), c))
         fill_ball(a, p, dls_rows_of(problem), c);
     else
-        fill_rows(a, p, problem, c);
+        fill_rows(a, p, turning, problem, c);
 }
 
 /* ---- which contacts enter ---- */
@@ -191,6 +197,7 @@ typedef struct contact_work {
     const dls_assemble_options *options;
     uint8_t *verdict; /* per contact */
     uint8_t *ball;    /* per block: whether only balls move in it */
+    uint8_t *parts;   /* per block; NULL where nothing resists turning */
 } contact_work;
 
 typedef enum verdict { STAYS_OUT, ENTERS, BOUNCES, INERT } verdict;
@@ -274,6 +281,25 @@ static void follow_wall(const contact_work *work, const dls_contact *c, const dl
     added[0] -= 0.5 * work->options->h * bend;
 }
 
+/* The rows of block i that resist turning, in the units of its user: no gap, no restitution. Returns the sum
+ * of their b. */
+static double fill_turning(const contact_work *work, int i, const dls_turning *turning) {
+    dls_assembly *a = work->assembly;
+    const dls_contact *c = &work->contacts[a->contact_of[i]];
+    int row = a->rows->row[i] + a->dimension;
+    double *b = a->rows->b + row, before[DLS_TURNING_ROWS], sum = 0;
+    dls_turning_velocity(turning, a->free[c->body_a].w, a->free[c->body_b].w, b);
+    dls_turning_velocity(turning, work->world->states[c->body_a].w, work->world->states[c->body_b].w, before);
+    dls_turning_rows(turning, c->moment, a->r + row);
+    for (int k = 0; k < turning->count; k++) {
+        a->to_mean[row + k] = before[k];
+        if (!work->options->warm_start) a->r[row + k] = 0;
+        sum += b[k];
+    }
+    dls_turning_parts(work->world, c, &a->rows->mu_rolling[i], &a->rows->mu_spinning[i]);
+    return sum;
+}
+
 static double fill_range(void *self, int first, int end) {
     const contact_work *work = self;
     const dls_assemble_options *o = work->options;
@@ -283,12 +309,17 @@ static double fill_range(void *self, int first, int end) {
     for (int i = first; i < end; i++) {
         const dls_contact *c = &work->contacts[a->contact_of[i]];
         const dls_pair_def *pair = &work->world->pairs[c->pair];
-        double *b = a->rows->b + (int64_t)d * i, *r = a->r + (int64_t)d * i,
-               *to_mean = a->to_mean + (int64_t)d * i;
+        int64_t row = work->parts ? a->rows->row[i] : (int64_t)d * i;
+        double *b = a->rows->b + row, *r = a->r + row, *to_mean = a->to_mean + row;
         double before[3] = {0, 0, 0}, free[3] = {0, 0, 0}, added[3] = {0, 0, 0};
         dls_block_place place;
+        dls_turning turning = {.count = 0};
         place_of(work->world, c, &place);
-        fill_block(a, &place, a->rows, i);
+        if (work->parts)
+            dls_turning_axes(d, work->parts[i], place.frame, a->drilling[i] = pair->turning.drilling,
+                             &turning);
+        fill_block(a, &place, work->parts ? &turning : NULL, a->rows, i);
+        if (work->parts) sum += fill_turning(work, i, &turning);
         assert(pair->mu >= 0);
         a->rows->mu[i] = pair->mu;
         velocity_before(a, work->world, &place, o->h, before);
@@ -347,10 +378,27 @@ static bool take_blocks(dls_assembly *a, const uint8_t *verdicts, int count) {
         a->inert += verdicts[c] == INERT;
         if (verdicts[c] == ENTERS || verdicts[c] == BOUNCES) a->contact_of[a->block_count++] = c;
     }
-    int64_t rows = (int64_t)a->block_count * a->dimension;
-    a->r = DLS_TAKE(a->space, double, rows);
-    a->u = DLS_TAKE_ZERO(a->space, double, rows);
-    a->to_mean = DLS_TAKE(a->space, double, rows);
+    return true;
+}
+
+/* The parts of each block where a pair resists turning. */
+static bool find_parts(contact_work *work) {
+    dls_assembly *a = work->assembly;
+    double rolling, spinning;
+    if (!dls_world_turns(work->world)) return true;
+    work->parts = DLS_TAKE(a->space, uint8_t, a->block_count);
+    a->drilling = DLS_TAKE(a->space, double, a->block_count);
+    if (!work->parts || !a->drilling) return false;
+    for (int i = 0; i < a->block_count; i++)
+        work->parts[i] =
+            dls_turning_parts(work->world, &work->contacts[a->contact_of[i]], &rolling, &spinning);
+    return true;
+}
+
+static bool take_vectors(dls_assembly *a) {
+    a->r = DLS_TAKE(a->space, double, a->rows->row_count);
+    a->u = DLS_TAKE_ZERO(a->space, double, a->rows->row_count);
+    a->to_mean = DLS_TAKE(a->space, double, a->rows->row_count);
     return a->r && a->u && a->to_mean;
 }
 
@@ -384,15 +432,17 @@ static bool find_balls(contact_work *work) {
 dls_status dls_assemble_contacts(dls_assembly *a, const dls_world *world, const dls_contact *contacts,
                                  int count, const dls_assemble_options *o, dls_error *error) {
     assert(a->row_count == world->body_count && a->block_count == 0); /* masses are those of these rows */
-    contact_work work = {a, world, contacts, o, DLS_TAKE(a->space, uint8_t, count), NULL};
+    contact_work work = {a, world, contacts, o, DLS_TAKE(a->space, uint8_t, count), NULL, NULL};
     if (!work.verdict) return dls_fail_memory(error);
     dls_parallel_for(count, o->threads, judge_range, &work);
-    if (!take_blocks(a, work.verdict, count) || !add_cohesion(&work) || !find_balls(&work))
+    if (!take_blocks(a, work.verdict, count) || !add_cohesion(&work) || !find_balls(&work) ||
+        !find_parts(&work))
         return dls_fail_memory(error);
-    dls_contacts_def def = {a->block_count, a->dimension, world->body_count, o->reference_velocity,
-                            work.ball};
+    dls_contacts_def def = {a->block_count,        a->dimension, world->body_count,
+                            o->reference_velocity, work.ball,    work.parts};
     dls_status status = dls_problem_begin_contacts(a->space, &def, &a->rows, error);
     if (status) return status;
+    if (!take_vectors(a)) return dls_fail_memory(error);
     double sum = dls_parallel_sum(a->block_count, o->threads, fill_range, &work);
     if (!isfinite(sum))
         return dls_fail(error, DLS_ERROR_NUMERIC, "velocities at the contacts are not finite at t = %g",
@@ -435,31 +485,45 @@ dls_status dls_assemble_apply(const dls_assembly *a, dls_world *world, int threa
     assert(a->row_count == world->body_count);
     double *y = DLS_TAKE(a->space, double, a->rows->op->state_size(a->rows));
     if (!y) return dls_fail_memory(error);
+    dls_enter_units(a->rows, a->r);
     a->rows->op->start(a->rows, a->r, y, threads);
+    dls_leave_units(a->rows, a->r, NULL);
     dls_parallel_for(world->body_count, threads, apply_range, &(apply_work){a, world, y});
     return DLS_OK;
 }
 
 /* ---- a problem of given blocks ---- */
 
+static void fill_given(const dls_assembly *a, const dls_world *world, const dls_given_block *block,
+                       dls_problem *p, int c) {
+    dls_block_place place = block->place;
+    dls_turning turning;
+    assert(place.row_a >= 0 && place.row_a < a->row_count && place.row_b >= 0 && place.row_b < a->row_count);
+    set_arms(world, &place);
+    dls_turning_axes(a->dimension, block->parts, place.frame, block->drilling, &turning);
+    fill_block(a, &place, p->parts ? &turning : NULL, p, c);
+    p->mu[c] = block->mu;
+    if (p->parts) p->mu_rolling[c] = block->mu_rolling, p->mu_spinning[c] = block->mu_spinning;
+    memcpy(p->b + p->row[c], block->b, sizeof(double) * (size_t)dls_size(p, c));
+}
+
 dls_status dls_assemble_given(const dls_assembly *a, const dls_world *world, int count,
-                              const dls_block_place *places, const double *mu, const double *b,
-                              double reference_velocity, dls_problem **problem, dls_error *error) {
-    int d = a->dimension;
+                              const dls_given_block *blocks, double reference_velocity, dls_problem **problem,
+                              dls_error *error) {
     dls_problem *p;
+    uint8_t *parts = DLS_TAKE(a->space, uint8_t, count);
+    bool turns = false;
     *problem = NULL;
-    dls_contacts_def def = {count, d, world->body_count, reference_velocity, NULL};
+    if (!parts) return dls_fail_memory(error);
+    for (int c = 0; c < count; c++) {
+        parts[c] = blocks[c].parts;
+        turns = turns || parts[c] != DLS_PARTS(a->dimension - 1, 0, 0);
+    }
+    dls_contacts_def def = {count, a->dimension,        world->body_count, reference_velocity,
+                            NULL,  turns ? parts : NULL};
     dls_status status = dls_problem_begin_contacts(a->space, &def, &p, error);
     if (status) return status;
-    for (int c = 0; c < count; c++) {
-        dls_block_place place = places[c];
-        assert(place.row_a >= 0 && place.row_a < a->row_count && place.row_b >= 0 &&
-               place.row_b < a->row_count);
-        set_arms(world, &place);
-        fill_block(a, &place, p, c);
-    }
-    memcpy(p->mu, mu, sizeof(double) * (size_t)count);
-    memcpy(p->b, b, sizeof(double) * (size_t)(count * d));
+    for (int c = 0; c < count; c++) fill_given(a, world, &blocks[c], p, c);
     status = dls_problem_end_contacts(p, 1, error);
     return status ? status : dls_problem_assemble(p, problem, error);
 }

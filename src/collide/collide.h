@@ -84,8 +84,8 @@ typedef struct dls_contact {
     uint8_t spare; /* 0: no byte of a contact is by chance */
     int pair;      /* of materials, a place in the world's table */
     dls_contact_point at;
-    double impulse[3];    /* of the last solve, on B, world axes, N s: the warm start */
-    double extra_impulse; /* of a fourth row */
+    double impulse[3]; /* of the last solve, on B, world axes, N s: the warm start */
+    double moment[3];  /* of its friction against turning, likewise, N m s */
 } dls_contact;
 
 typedef struct dls_collider dls_collider; /* memory of the collisions of one world */

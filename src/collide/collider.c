@@ -44,14 +44,13 @@ dls_pair_key dls_contact_key(const dls_contact *c) {
 
 bool dls_contact_past(const dls_contact *c, dls_past_contact *past) {
     bool closed = c->at.gap <= 0;
-    if (!closed && c->impulse[0] == 0 && c->impulse[1] == 0 && c->impulse[2] == 0 && c->extra_impulse == 0)
-        return false;
+    if (!closed && c->impulse[0] == 0 && c->impulse[1] == 0 && c->impulse[2] == 0) return false;
     memset(past, 0, sizeof *past);
     past->key = dls_contact_key(c);
     past->closed = closed;
     past->feature = c->at.feature;
     vec_copy(past->impulse, c->impulse);
-    past->extra_impulse = c->extra_impulse;
+    vec_copy(past->moment, c->moment);
     return true;
 }
 
@@ -168,10 +167,14 @@ static void retire_points(dls_collider *c) {
 }
 
 void dls_collider_scale_impulses(dls_collider *c, double factor) {
-    for (int i = 0; i < c->contacts.count; i++)
+    for (int i = 0; i < c->contacts.count; i++) {
         vec_scale(c->contacts.item[i].impulse, factor, c->contacts.item[i].impulse);
-    for (int i = 0; i < c->past.count; i++)
+        vec_scale(c->contacts.item[i].moment, factor, c->contacts.item[i].moment);
+    }
+    for (int i = 0; i < c->past.count; i++) {
         vec_scale(c->past.item[i].impulse, factor, c->past.item[i].impulse);
+        vec_scale(c->past.item[i].moment, factor, c->past.item[i].moment);
+    }
 }
 
 /* Contacts become those of the step before. */
@@ -363,7 +366,7 @@ static void inherit(const dls_collider *c, const dls_pair_key *key, dls_contact 
         if (order > 0 || (order == 0 && past->feature > contact->at.feature)) return;
         if (order < 0 || past->feature < contact->at.feature) continue;
         vec_copy(contact->impulse, past->impulse);
-        contact->extra_impulse = past->extra_impulse;
+        vec_copy(contact->moment, past->moment);
         contact->closed = past->closed != 0;
         at->past++;
         return;

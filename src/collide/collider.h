@@ -19,7 +19,7 @@ typedef struct dls_past_contact {
     dls_pair_key key;
     uint8_t closed, spare[3];
     uint64_t feature;
-    double impulse[3], extra_impulse;
+    double impulse[3], moment[3];
 } dls_past_contact;
 
 /* A pair of a row that remembers, with its contacts: in the collider's own, or in those of the step before.

@@ -8,7 +8,11 @@
 #include <math.h>
 #include <string.h>
 
-static const uint64_t magic = 0x31304c4c4f434c44u; /* "DLCOLL01" in little-endian order */
+static const uint64_t magic = 0x32304c4c4f434c44u; /* "DLCOLL02" in little-endian order */
+/* Before it contacts had one number, never used, where their moment is now. */
+static const uint64_t earlier_magic = 0x31304c4c4f434c44u;
+
+enum { EARLIER_PAST = (int)(offsetof(dls_past_contact, moment) + sizeof(double)) };
 
 typedef struct header {
     uint64_t magic;
@@ -107,7 +111,7 @@ static bool right_key(const dls_world *world, const dls_pair_key *key) {
 static bool right_past(const dls_world *world, const dls_past_contact *p, const dls_past_contact *before) {
     if (!right_key(world, &p->key) || p->closed > 1 || p->spare[0] || p->spare[1] || p->spare[2])
         return false;
-    if (!finite_numbers(p->impulse, 3) || !isfinite(p->extra_impulse)) return false;
+    if (!finite_numbers(p->impulse, 3) || !finite_numbers(p->moment, 3)) return false;
     int order = before ? dls_pair_key_compare(&before->key, &p->key) : -1;
     return order < 0 || (order == 0 && before->feature < p->feature);
 }
@@ -135,10 +139,21 @@ typedef struct view {
     const char *past, *kept, *points;
 } view;
 
+static size_t past_size(const header *h) {
+    return h->magic == earlier_magic ? (size_t)EARLIER_PAST : sizeof(dls_past_contact);
+}
+
+static void get_past(const view *v, int64_t k, dls_past_contact *past) {
+    size_t size = past_size(&v->head);
+    memset(past, 0, sizeof *past);
+    memcpy(past, v->past + (size_t)k * size, size);
+    if (v->head.magic == earlier_magic) past->moment[0] = 0;
+}
+
 static bool right_lists(const view *v, const dls_world *world) {
     dls_past_contact past[2];
     for (int64_t k = 0; k < v->head.past; k++) {
-        memcpy(&past[k % 2], v->past + (size_t)k * sizeof *past, sizeof *past);
+        get_past(v, k, &past[k % 2]);
         if (!right_past(world, &past[k % 2], k ? &past[1 - k % 2] : NULL)) return false;
     }
     dls_kept_pair kept[2];
@@ -161,11 +176,11 @@ static bool open_view(view *v, const char *bytes, size_t size) {
     if (size < sizeof v->head) return false;
     memcpy(&v->head, bytes, sizeof v->head);
     const int64_t count[3] = {v->head.past, v->head.kept, v->head.points};
-    const size_t item[3] = {sizeof(dls_past_contact), sizeof(dls_kept_pair), sizeof(dls_contact_point)};
+    const size_t item[3] = {past_size(&v->head), sizeof(dls_kept_pair), sizeof(dls_contact_point)};
     const char **place[3] = {&v->past, &v->kept, &v->points};
     const char *at = bytes + sizeof v->head;
     size_t left = size - sizeof v->head;
-    if (v->head.magic != magic) return false;
+    if (v->head.magic != magic && v->head.magic != earlier_magic) return false;
     for (int k = 0; k < 3; k++) {
         if (count[k] > INT32_MAX || (uint64_t)count[k] > left / item[k]) return false; /* none below 0, too */
         *place[k] = at;
@@ -198,7 +213,7 @@ void dls_collider_memory_use(dls_collider *c, const void *bytes, size_t size) {
     view v;
     if (!open_view(&v, bytes, size)) return;
     const header *h = &v.head;
-    get(v.past, c->past.item, h->past, sizeof(dls_past_contact));
+    for (int64_t k = 0; k < h->past; k++) get_past(&v, k, &c->past.item[k]);
     get(v.kept, c->past_kept.item, h->kept, sizeof(dls_kept_pair));
     get(v.points, c->past_points.item, h->points, sizeof(dls_contact_point));
     c->past.count = (int)h->past, c->past_kept.count = (int)h->kept, c->past_points.count = (int)h->points;

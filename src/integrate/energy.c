@@ -56,7 +56,7 @@ static double taken(const dls_simulation *s, int block, int first_row, int end_r
     const dls_assembly *a = &s->assembly;
     double sum = 0;
     for (int k = first_row; k < end_row; k++) {
-        int i = block * a->dimension + k;
+        int i = a->rows->row[block] + k;
         double r = a->r[i] - (k == 0 && a->cohesion ? a->cohesion[block] : 0);
         sum -= 0.5 * r * (a->u[i] + a->to_mean[i]);
     }
@@ -73,8 +73,9 @@ static double impact_range(void *self, int first, int end) {
 static double friction_range(void *self, int first, int end) {
     const energy_work *work = self;
     double sum = 0;
+    const dls_problem *p = work->simulation->assembly.rows;
     for (int block = first; block < end; block++)
-        sum += taken(work->simulation, block, 1, work->simulation->assembly.dimension);
+        sum += taken(work->simulation, block, 1, p->row[block + 1] - p->row[block]);
     return sum;
 }
 
@@ -98,7 +99,7 @@ static double drive_range(void *self, int first, int end) {
             vec_cross(speed, mean.w, arm);
             vec_add(speed, speed, mean.v);
             vec_along(net, c->impulse, a->cohesion ? -a->cohesion[block] : 0, c->at.normal);
-            sum += (side ? -1 : 1) * vec_dot(net, speed);
+            sum += (side ? -1 : 1) * (vec_dot(net, speed) + vec_dot(c->moment, mean.w));
         }
     }
     return sum;

@@ -1,6 +1,7 @@
 /* The step of impulse schemes:
  *
  *     q_m = q + contacts_at · h v,   u = W r + b at q_m,   solve, judge,   v⁺ = v_free + M⁻¹ Hᵀ r,   move. */
+#include "assemble/turning.h"
 #include "base/error.h"
 #include "base/parallel.h"
 #include "base/vector.h"
@@ -98,15 +99,22 @@ static double remember_range(void *self, int first, int end) {
     for (int i = first; i < end; i++) {
         dls_contact *c = &work->contacts[i];
         vec_set(c->impulse, 0, 0, 0);
+        vec_set(c->moment, 0, 0, 0);
         c->closed = c->at.gap <= 0;
         if (-c->at.gap > penetration) penetration = -c->at.gap;
         if (block == a->block_count || a->contact_of[block] != i) continue;
         assert(block < a->block_count && (block == 0 || a->contact_of[block - 1] < i));
-        const double *r = a->r + (int64_t)block++ * d;
+        const double *r = a->r + a->rows->row[block];
         double frame[9];
         dls_contact_frame(c->at.normal, frame);
         for (int k = 0; k < d; k++) vec_along(c->impulse, c->impulse, r[k], frame + 3 * k);
+        if (a->drilling) {
+            dls_turning turning;
+            dls_turning_axes(d, a->rows->parts[block], frame, a->drilling[block], &turning);
+            dls_turning_moment(&turning, r + d, c->moment);
+        }
         c->closed = c->closed || r[0] > 0;
+        block++;
     }
     return penetration;
 }
@@ -115,7 +123,7 @@ static double remember_range(void *self, int first, int end) {
 static double active_range(void *self, int first, int end) {
     const dls_assembly *a = self;
     int active = 0;
-    for (int i = first; i < end; i++) active += a->r[(int64_t)i * a->dimension] > 0;
+    for (int i = first; i < end; i++) active += a->r[a->rows->row[i]] > 0;
     return active;
 }
 

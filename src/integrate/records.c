@@ -19,24 +19,45 @@ static dls_status stand(const dls_world *world, const dls_pose *poses, dls_world
     return DLS_OK;
 }
 
+/* Records may come from a file. */
+static bool right_parts(const dls_contact_record *record, int d) {
+    int tangential = record->parts & 3, rolling = record->parts >> 2 & 3, spinning = record->parts >> 4;
+    if (record->parts == 0) return true;
+    if (record->parts < 0 || spinning > 1) return false;
+    if (d == 2) return tangential == 1 && rolling <= 1 && spinning == 0;
+    return tangential >= 2 && (rolling == 0 || rolling == 2) &&
+           tangential + rolling + spinning < DLS_MAX_BLOCK;
+}
+
 static dls_status find_places(const dls_world *world, int count, const dls_contact_record *records,
-                              dls_block_place *places, double *mu, double *b, dls_error *error) {
+                              dls_given_block *blocks, dls_error *error) {
     int d = world->def.dimension;
     for (int c = 0; c < count; c++) {
         const dls_contact_record *record = &records[c];
+        dls_given_block *block = &blocks[c];
+        dls_block_place *place = &block->place;
         const dls_body_id ids[2] = {record->body_a, record->body_b};
         for (int side = 0; side < 2; side++) {
             bool known = ids[side] >= 0 && ids[side] < world->entry_count;
             if (!known || world->entries[ids[side]].row < 0)
                 return dls_fail(error, DLS_ERROR_INPUT, "contact %d touches body %d, which is not there", c,
                                 ids[side]);
-            *(side ? &places[c].row_b : &places[c].row_a) = world->entries[ids[side]].row;
+            *(side ? &place->row_b : &place->row_a) = world->entries[ids[side]].row;
         }
-        vec_copy(places[c].point, record->point);
-        memcpy(places[c].frame, record->frame, sizeof places[c].frame);
-        for (int k = 0; k < 3; k++) places[c].shift[k] = record->image[k] * world->def.period_size[k];
-        mu[c] = record->mu;
-        for (int k = 0; k < d; k++) b[c * d + k] = record->b[k];
+        vec_copy(place->point, record->point);
+        memcpy(place->frame, record->frame, sizeof place->frame);
+        for (int k = 0; k < 3; k++) place->shift[k] = record->image[k] * world->def.period_size[k];
+        if (!right_parts(record, d))
+            return dls_fail(error, DLS_ERROR_INPUT,
+                            "contact %d has the parts %d, expected those of a contact in %s", c,
+                            record->parts, d == 2 ? "the plane" : "space");
+        block->parts = record->parts ? (uint8_t)record->parts : DLS_PARTS(d - 1, 0, 0);
+        block->mu = record->mu;
+        block->mu_rolling = record->mu_rolling;
+        block->mu_spinning = record->mu_spinning;
+        block->drilling = record->drilling;
+        for (int k = 0; k < d; k++) block->b[k] = record->b[k];
+        for (int k = d; k < DLS_MAX_BLOCK && k < d + 3; k++) block->b[k] = record->b_spin[k - d];
     }
     return DLS_OK;
 }
@@ -48,12 +69,11 @@ static dls_status build(const dls_world *world, int count, const dls_contact_rec
     dls_assemble_options options = {.t = 0, .h = 0, .threads = 1};
     dls_status status = dls_assemble_bodies(&assembly, world, &options, error);
     if (status) return status;
-    dls_block_place *places = DLS_TAKE(space, dls_block_place, count);
-    double *mu = DLS_TAKE(space, double, count), *b = DLS_TAKE(space, double, count * 3);
-    if (!places || !mu || !b) return dls_fail_memory(error);
-    status = find_places(world, count, records, places, mu, b, error);
+    dls_given_block *blocks = DLS_TAKE_ZERO(space, dls_given_block, count);
+    if (!blocks) return dls_fail_memory(error);
+    status = find_places(world, count, records, blocks, error);
     if (status) return status;
-    return dls_assemble_given(&assembly, world, count, places, mu, b, reference_velocity, problem, error);
+    return dls_assemble_given(&assembly, world, count, blocks, reference_velocity, problem, error);
 }
 
 dls_status dls_contact_records_problem(const dls_world *world, const dls_pose *poses, int count,

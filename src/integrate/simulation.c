@@ -196,7 +196,7 @@ int dls_simulation_contact_count(const dls_simulation *s) {
 }
 
 /* Callers read arrays of records by these offsets. */
-_Static_assert(sizeof(dls_contact_record) == 216 && offsetof(dls_contact_record, image) == 16 &&
+_Static_assert(sizeof(dls_contact_record) == 320 && offsetof(dls_contact_record, image) == 16 &&
                    offsetof(dls_contact_record, feature) == 24 && offsetof(dls_contact_record, point) == 32,
                "the layout that integrate.h states");
 
@@ -216,11 +216,21 @@ void dls_simulation_contact(const dls_simulation *s, int index, dls_contact_reco
     record->mu = a->rows->mu[index];
     for (int k = 0; k < 3; k++) record->point[k] = 0.5 * (c->at.point_a[k] + c->at.point_b[k]);
     dls_contact_frame(c->at.normal, record->frame);
+    const double *b = dls_problem_b(a->rows);
+    int row = a->rows->row[index], turning = row + a->dimension;
+    record->parts = dls_problem_block_parts(a->rows, index);
+    record->mu_rolling = dls_problem_mu_rolling(a->rows, index);
+    record->mu_spinning = dls_problem_mu_spinning(a->rows, index);
+    record->drilling = a->drilling ? a->drilling[index] : 0;
     for (int k = 0; k < a->dimension; k++) {
-        int64_t i = (int64_t)index * a->dimension + k;
-        record->impulse[k] = a->r[i];
-        record->velocity[k] = a->u[i];
-        record->b[k] = a->rows->b[i];
+        record->impulse[k] = a->r[row + k];
+        record->velocity[k] = a->u[row + k];
+        record->b[k] = b[row + k];
+    }
+    for (int k = 0; k < a->rows->row[index + 1] - turning; k++) {
+        record->torque[k] = a->r[turning + k];
+        record->spin[k] = a->u[turning + k];
+        record->b_spin[k] = b[turning + k];
     }
 }
 

@@ -145,8 +145,8 @@ void *dls_problem_take(dls_problem *p, int64_t count, size_t size);
 dls_status dls_problem_finish(dls_problem *p, dls_error *error);
 /* Multiplies rows so that all are m/s and N s; what users see stays theirs. After finish, once. */
 dls_status dls_problem_take_units(dls_problem *p, dls_error *error);
-/* ℓ of `count` rows of a block from `first` on, whose first rows are translations; 1 where nothing turns. */
-double dls_part_length(const double *W, int d, int translations, int first, int count);
+/* S of the angular rows of a contact by its W_cc, and μ of its parts in these units. */
+void dls_find_contact_units(dls_problem *p, int c, double *S);
 /* r of a user to that of the rows inside, and r, u of these back; either may be NULL. */
 void dls_enter_units(const dls_problem *p, double *r);
 void dls_leave_units(const dls_problem *p, double *r, double *u);

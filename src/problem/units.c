@@ -20,19 +20,20 @@ static double mean_diagonal(const double *W, int d, int first, int count) {
     return sum / count;
 }
 
-double dls_part_length(const double *W, int d, int translations, int first, int count) {
+/* ℓ of `count` rows from `first` on, behind the translations; 1 where nothing turns. */
+static double part_length(const double *W, int d, int translations, int first, int count) {
     double part = mean_diagonal(W, d, first, count);
     return part > 0 ? sqrt(mean_diagonal(W, d, 0, translations) / part) : 1;
 }
 
 /* S of the rows of a contact; μ of its angular parts. */
-static void find_contact_units(dls_problem *p, int c, double *S) {
+void dls_find_contact_units(dls_problem *p, int c, double *S) {
     int d = dls_size(p, c), parts = dls_parts_of(p, c), translations = 1 + (parts & 3), at = translations;
     const double *W = dls_diagonal(p, c);
     for (int k = 1; k < 3; k++) {
         int size = parts >> 2 * k & 3;
         if (!size) continue;
-        double length = dls_part_length(W, d, translations, at, size);
+        double length = part_length(W, d, translations, at, size);
         *(k == 1 ? &p->mu_rolling[c] : &p->mu_spinning[c]) /= length;
         for (int i = 0; i < size; i++) S[at++] = length;
     }
@@ -63,7 +64,7 @@ dls_status dls_problem_take_units(dls_problem *p, dls_error *error) {
     for (int c = 0; c < p->block_count; c++) {
         double *S = p->unit + p->row[c];
         for (int i = 0; i < dls_size(p, c); i++) S[i] = 1;
-        if (p->kind[c] == DLS_CONTACT) find_contact_units(p, c, S);
+        if (p->kind[c] == DLS_CONTACT) dls_find_contact_units(p, c, S);
     }
     dls_status status = check_units(p, error);
     if (!status) status = dls_problem_rescale(p, p->unit, error);

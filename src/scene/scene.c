@@ -112,6 +112,18 @@ static const dls_row material_rows[] = {
      false, 0},
     {"cohesion", DLS_ROW_NOT_NEGATIVE, offsetof(dls_material_def, cohesion), "N",
      "attraction of a closed contact", NULL, NULL, false, 0},
+    {"rolling", DLS_ROW_NOT_NEGATIVE, offsetof(dls_material_def, turning.rolling), "m",
+     "rolling friction: torques up to this times the normal force resist rolling", NULL, NULL, false, 0},
+    {"rolling_ratio", DLS_ROW_NOT_NEGATIVE, offsetof(dls_material_def, turning.rolling_ratio), "",
+     "the same over the smaller radius of the two shapes (half of the least thickness); both add up", NULL,
+     NULL, false, 0},
+    {"spinning", DLS_ROW_NOT_NEGATIVE, offsetof(dls_material_def, turning.spinning), "m",
+     "friction against turning about the normal, likewise", NULL, NULL, false, 0},
+    {"spinning_ratio", DLS_ROW_NOT_NEGATIVE, offsetof(dls_material_def, turning.spinning_ratio), "",
+     "the same over the smaller radius", NULL, NULL, false, 0},
+    {"drilling", DLS_ROW_NOT_NEGATIVE, offsetof(dls_material_def, turning.drilling), "m",
+     "radius of Coulomb–Contensou friction: sliding and spinning share one μ F_n; not with spinning", NULL,
+     NULL, false, 0},
 };
 
 const dls_group dls_group_material = {
@@ -130,7 +142,7 @@ typedef struct pair_text {
 
 static void pair_defaults(void *target) {
     pair_text *text = target;
-    text->def = (dls_pair_def){NAN, NAN, NAN, NAN}; /* mixed where not given */
+    text->def = (dls_pair_def){NAN, NAN, NAN, NAN, {NAN, NAN, NAN, NAN, NAN}}; /* mixed where not given */
 }
 
 static const dls_row pair_rows[] = {
@@ -144,6 +156,16 @@ static const dls_row pair_rows[] = {
      "the larger one", NULL, false, 0},
     {"cohesion", DLS_ROW_NOT_NEGATIVE, offsetof(pair_text, def.cohesion), "N", "attraction",
      "the smaller one", NULL, false, 0},
+    {"rolling", DLS_ROW_NOT_NEGATIVE, offsetof(pair_text, def.turning.rolling), "m", "rolling friction",
+     "the smaller one", NULL, false, 0},
+    {"rolling_ratio", DLS_ROW_NOT_NEGATIVE, offsetof(pair_text, def.turning.rolling_ratio), "",
+     "the same over the smaller radius", "the smaller one", NULL, false, 0},
+    {"spinning", DLS_ROW_NOT_NEGATIVE, offsetof(pair_text, def.turning.spinning), "m", "spinning friction",
+     "the smaller one", NULL, false, 0},
+    {"spinning_ratio", DLS_ROW_NOT_NEGATIVE, offsetof(pair_text, def.turning.spinning_ratio), "",
+     "the same over the smaller radius", "the smaller one", NULL, false, 0},
+    {"drilling", DLS_ROW_NOT_NEGATIVE, offsetof(pair_text, def.turning.drilling), "m",
+     "radius of Coulomb–Contensou friction", "the smaller one", NULL, false, 0},
 };
 
 const dls_group dls_group_pair = {"pairs",
@@ -245,6 +267,11 @@ static dls_status read_materials(dls_reader *reader, const dls_node *map) {
     return DLS_OK;
 }
 
+/* What a pair states takes the place of what was mixed. */
+static void state(double stated, double *mixed) {
+    if (!isnan(stated)) *mixed = stated;
+}
+
 static dls_status read_pair(dls_reader *reader, const dls_node *map) {
     pair_text text;
     dls_material_id id[2] = {0};
@@ -264,10 +291,15 @@ static dls_status read_pair(dls_reader *reader, const dls_node *map) {
         return dls_node_fail(map, reader->error,
                              "'%.60s' and '%.60s' for the second time, expected each pair once",
                              text.materials->first->text, text.materials->last->text);
-    if (!isnan(text.def.mu)) def.mu = text.def.mu;
-    if (!isnan(text.def.e_n)) def.e_n = text.def.e_n;
-    if (!isnan(text.def.e_t)) def.e_t = text.def.e_t;
-    if (!isnan(text.def.cohesion)) def.cohesion = text.def.cohesion;
+    state(text.def.mu, &def.mu);
+    state(text.def.e_n, &def.e_n);
+    state(text.def.e_t, &def.e_t);
+    state(text.def.cohesion, &def.cohesion);
+    state(text.def.turning.rolling, &def.turning.rolling);
+    state(text.def.turning.rolling_ratio, &def.turning.rolling_ratio);
+    state(text.def.turning.spinning, &def.turning.spinning);
+    state(text.def.turning.spinning_ratio, &def.turning.spinning_ratio);
+    state(text.def.turning.drilling, &def.turning.drilling);
     status = dls_world_set_pair(reader->world, id[0], id[1], &def, reader->error);
     return status ? dls_read_blame(map, reader->error) : DLS_OK;
 }

@@ -19,22 +19,51 @@ static dls_status check_number(const char *what, double value, double high, dls_
                     value);
 }
 
-static dls_status check_pair(const dls_pair_def *def, dls_error *error) {
+static dls_status check_turning(const dls_turning_def *def, int dimension, dls_error *error) {
+    dls_status status = check_number("rolling", def->rolling, INFINITY, error);
+    if (!status) status = check_number("rolling_ratio", def->rolling_ratio, INFINITY, error);
+    if (!status) status = check_number("spinning", def->spinning, INFINITY, error);
+    if (!status) status = check_number("spinning_ratio", def->spinning_ratio, INFINITY, error);
+    if (!status) status = check_number("drilling", def->drilling, INFINITY, error);
+    if (status) return status;
+    bool spins = def->spinning > 0 || def->spinning_ratio > 0;
+    if (spins && def->drilling > 0)
+        return dls_fail(error, DLS_ERROR_INPUT,
+                        "drilling and spinning both, expected one: they resist the same rotation");
+    if (dimension == 2 && (spins || def->drilling > 0))
+        return dls_fail(
+            error, DLS_ERROR_INPUT,
+            "spinning or drilling in the plane, expected rolling alone: nothing turns about a normal");
+    return DLS_OK;
+}
+
+static dls_status check_pair(const dls_pair_def *def, int dimension, dls_error *error) {
     dls_status status = check_number("mu", def->mu, INFINITY, error);
     if (!status) status = check_number("e_n", def->e_n, 1, error);
     if (!status) status = check_number("e_t", def->e_t, 1, error);
-    return status ? status : check_number("cohesion", def->cohesion, INFINITY, error);
+    if (!status) status = check_number("cohesion", def->cohesion, INFINITY, error);
+    return status ? status : check_turning(&def->turning, dimension, error);
 }
 
 static dls_pair_def own_pair(const dls_material_def *m) {
-    return (dls_pair_def){.mu = m->mu, .e_n = m->e_n, .e_t = m->e_t, .cohesion = m->cohesion};
+    return (dls_pair_def){
+        .mu = m->mu, .e_n = m->e_n, .e_t = m->e_t, .cohesion = m->cohesion, .turning = m->turning};
+}
+
+static dls_turning_def mix_turning(const dls_turning_def *a, const dls_turning_def *b) {
+    return (dls_turning_def){.rolling = fmin(a->rolling, b->rolling),
+                             .spinning = fmin(a->spinning, b->spinning),
+                             .rolling_ratio = fmin(a->rolling_ratio, b->rolling_ratio),
+                             .spinning_ratio = fmin(a->spinning_ratio, b->spinning_ratio),
+                             .drilling = fmin(a->drilling, b->drilling)};
 }
 
 static dls_pair_def mix(const dls_material_def *a, const dls_material_def *b) {
     return (dls_pair_def){.mu = fmin(a->mu, b->mu),
                           .e_n = fmax(a->e_n, b->e_n),
                           .e_t = fmax(a->e_t, b->e_t),
-                          .cohesion = fmin(a->cohesion, b->cohesion)};
+                          .cohesion = fmin(a->cohesion, b->cohesion),
+                          .turning = mix_turning(&a->turning, &b->turning)};
 }
 
 static dls_status check_material(const dls_world *world, const dls_material_def *def, dls_material_id own,
@@ -46,7 +75,7 @@ static dls_status check_material(const dls_world *world, const dls_material_def 
     for (int k = 0; def->name && def->name[0] && k < world->material_count; k++)
         if (k != own && !strcmp(world->materials[k].name, def->name))
             return dls_fail(error, DLS_ERROR_INPUT, "there is a material '%.100s' already", def->name);
-    return check_pair(&pair, error);
+    return check_pair(&pair, world->def.dimension, error);
 }
 
 /* Mixes what is not stated in row and column a. */
@@ -151,7 +180,7 @@ dls_status dls_world_set_pair(dls_world *world, dls_material_id a, dls_material_
     if (!status) status = check_id(world, b, error);
     if (status) return status;
     if (!def) return dls_fail(error, DLS_ERROR_ARGUMENT, "a pair is needed");
-    status = check_pair(def, error);
+    status = check_pair(def, world->def.dimension, error);
     if (status) return status;
     int n = world->material_count;
     world->pairs[a + n * b] = world->pairs[b + n * a] = *def;

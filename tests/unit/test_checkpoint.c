@@ -532,7 +532,7 @@ static void test_contacts_of_states(void **state) {
     PAST(closed, uint8_t, 2);
     PAST(spare[2], uint8_t, 1);
     PAST(impulse[1], double, NAN);
-    PAST(extra_impulse, double, INFINITY);
+    PAST(moment[2], double, INFINITY);
     dls_past_contact past;
     memcpy(&past, s.bytes + last_past, sizeof past);
     const int32_t turned[2] = {past.key.uid_b, past.key.uid_a};

@@ -110,7 +110,7 @@ static void push(dls_collider *c) {
         dls_contact *contact = &dls_collider_contacts(c)[k];
         if (contact->at.gap > 0) continue;
         vec_scale(contact->impulse, 1 + contact->at.gap + contact->uid_a, contact->at.normal);
-        contact->extra_impulse = contact->uid_b;
+        contact->moment[1] = contact->uid_b;
     }
 }
 
@@ -234,7 +234,7 @@ static void test_persistence(void **state) {
         kept++;
         assert_true(is->closed == !floor);
         assert_memory_equal(is->impulse, was->impulse, sizeof is->impulse);
-        assert_true(is->extra_impulse == was->extra_impulse);
+        assert_memory_equal(is->moment, was->moment, sizeof is->moment);
         assert_int_equal(w->bodies[is->body_a].uid, is->uid_a);
     }
     assert_true(kept >= 23 - 3 - 2 && dls_collider_count(c) == kept + 2);

@@ -55,12 +55,12 @@ dls_status dls_results_material(const dls_results *results, dls_material_id id, 
         return dls_fail(error, DLS_ERROR_ARGUMENT, "no material %d, expected 0 … %d", id,
                         results->material_count - 1);
     const dls_material_row *row = &results->materials[id];
-    *def = (dls_material_def){results->material_names + (size_t)id * results->material_name_size,
-                              row->density,
-                              row->mu,
-                              row->e_n,
-                              row->e_t,
-                              row->cohesion};
+    *def = (dls_material_def){.name = results->material_names + (size_t)id * results->material_name_size,
+                              .density = row->density,
+                              .mu = row->mu,
+                              .e_n = row->e_n,
+                              .e_t = row->e_t,
+                              .cohesion = row->cohesion};
     return DLS_OK;
 }
 

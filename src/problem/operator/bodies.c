@@ -336,15 +336,28 @@ static void block(const dls_problem *p, int c, int64_t k, int j, double *W) {
                 body_outer(d, e, B->dof, rows_in(p, c, s, room[0]), rows_in(p, j, t, room[1]), W);
 }
 
-/* G ← S G; contacts of balls are in one unit from the start. */
+/* G_c ← S G_c */
+static void rescale_block(dls_problem *p, int c, const double *S) {
+    int dof = dls_rows_of(p)->dof, d = dls_size(p, c);
+    double *W = dls_diagonal_place(p, c), *G = dls_side_of(p, c, 0);
+    for (int k = 0; k < 2 * d * dof; k++) G[k] *= S[k / dof % d];
+    for (int k = 0; k < d * d; k++) W[k] *= S[k % d] * S[k / d];
+}
+
+/* Contacts of balls are in one unit from the start. */
 static void rescale(dls_problem *p, const double *S) {
-    int dof = dls_rows_of(p)->dof;
-    for (int c = 0; c < p->block_count; c++) {
-        int d = dls_size(p, c);
-        double *W = dls_diagonal_place(p, c);
-        if (dls_is_ball(p->data, c)) continue;
-        for (int k = 0; k < 2 * d * dof; k++) dls_side_of(p, c, 0)[k] *= S[p->row[c] + k / dof % d];
-        for (int k = 0; k < d * d; k++) W[k] *= S[p->row[c] + k % d] * S[p->row[c] + k / d];
+    for (int c = 0; c < p->block_count; c++)
+        if (!dls_is_ball(p->data, c)) rescale_block(p, c, S + p->row[c]);
+}
+
+void dls_bodies_take_units(dls_problem *p, int c) {
+    double *S = p->unit + p->row[c];
+    for (int i = 0; i < dls_size(p, c); i++) S[i] = 1;
+    dls_find_contact_units(p, c, S);
+    rescale_block(p, c, S);
+    for (int i = p->row[c]; i < p->row[c + 1]; i++) {
+        p->given_b[i] = p->b[i];
+        p->b[i] *= p->unit[i];
     }
 }
 

@@ -39,12 +39,15 @@ static inline double *dls_side_of(const dls_problem *p, int c, int side) {
     return B->G + at + side * d * B->dof;
 }
 
-/* A matrix-free problem of contacts of one size in a workspace. Whoever begins it fills mu, b, speed, body
- * and, already as H L, the rows of G, or of balls the frames, a and β, before ending it. */
+/* A matrix-free problem of contacts in a workspace. Whoever begins it fills mu, b, speed, body and, already
+ * as H L, the rows of G, or of balls the frames, a and β, before ending it; all in SI, units are taken at the
+ * end.
+ */
 typedef struct dls_contacts_def {
     int count, d, body_count;
     double reference_velocity;
-    const uint8_t *ball; /* which contacts in space may be kept as balls; NULL: none */
+    const uint8_t *ball;  /* which contacts in space may be kept as balls; NULL: none */
+    const uint8_t *parts; /* of each contact; NULL: d − 1 tangential rows, nothing else */
 } dls_contacts_def;
 
 dls_status dls_problem_begin_contacts(dls_workspace *workspace, const dls_contacts_def *def,
@@ -61,6 +64,8 @@ typedef struct dls_product_work {
 } dls_product_work;
 
 dls_status dls_bodies_list_entries(dls_problem *p, dls_error *error);
+/* Multiplies the rows, b and μ of a contact by their units. */
+void dls_bodies_take_units(dls_problem *p, int c);
 
 /* The same of balls alone. */
 void dls_balls_start_range(void *work, int first, int end);

@@ -2,6 +2,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/parallel.h"
+#include "problem/definition.h"
 #include "problem/operator/bodies.h"
 #include "problem/operator/body_rows.h"
 
@@ -168,7 +169,7 @@ static int ball_count(const dls_contacts_def *def) {
 }
 
 /* Runs of balls and of rows; where there are both, row_start tells them apart. */
-static bool cut_runs(dls_problem *p, const dls_contacts_def *def, int balls) {
+static bool cut_like_runs(dls_problem *p, const dls_contacts_def *def, int balls) {
     dls_body_rows *B = p->data;
     int n = def->count;
     bool both = balls > 0 && balls < n;
@@ -194,9 +195,54 @@ static bool cut_runs(dls_problem *p, const dls_contacts_def *def, int balls) {
     return true;
 }
 
+/* Where contacts differ in their parts: runs of those that are alike, and where the rows of each begin. */
+static bool cut_runs(dls_problem *p, const dls_contacts_def *def, int balls) {
+    dls_body_rows *B = p->data;
+    int count = 0;
+    int64_t at = 0;
+    if (!def->parts) return cut_like_runs(p, def, balls);
+    for (int c = 0; c < def->count; c++) count += c == 0 || def->parts[c] != def->parts[c - 1];
+    p->runs = DLS_TAKE(p->workspace, dls_run, count);
+    B->row_start = DLS_TAKE(p->workspace, int64_t, def->count);
+    if (!p->runs || !B->row_start) return false;
+    for (int c = 0; c < def->count; c++) {
+        int size = p->row[c + 1] - p->row[c];
+        if (c == 0 || def->parts[c] != def->parts[c - 1])
+            p->runs[p->run_count++] =
+                (dls_run){c, c, p->row[c], (uint8_t)size, DLS_CONTACT, DLS_ROWS, def->parts[c]};
+        p->runs[p->run_count - 1].end = c + 1;
+        B->row_start[c] = at;
+        at += 2 * (int64_t)size * B->dof;
+    }
+    return true;
+}
+
+/* What contacts with other parts than one have besides. */
+static bool take_parts(dls_problem *p, const dls_contacts_def *def) {
+    dls_workspace *w = p->workspace;
+    int64_t n = def->count, rows = p->row_count;
+    p->parts = DLS_TAKE(w, uint8_t, n);
+    p->mu_rolling = DLS_TAKE_ZERO(w, double, n);
+    p->mu_spinning = DLS_TAKE_ZERO(w, double, n);
+    p->unit = DLS_TAKE(w, double, rows);
+    p->given_b = DLS_TAKE(w, double, rows);
+    p->diagonal_start = DLS_TAKE(w, int64_t, n + 1);
+    if (!p->parts || !p->mu_rolling || !p->mu_spinning || !p->unit || !p->given_b || !p->diagonal_start)
+        return false;
+    p->row[0] = 0;
+    p->diagonal_start[0] = 0;
+    for (int c = 0; c < def->count; c++) {
+        int size = 1 + dls_parts_rows(def->parts[c]);
+        p->parts[c] = def->parts[c];
+        p->row[c + 1] = p->row[c] + size;
+        p->diagonal_start[c + 1] = p->diagonal_start[c] + size * size;
+    }
+    return true;
+}
+
 static bool take_layout(dls_problem *p, const dls_contacts_def *def) {
     dls_workspace *w = p->workspace;
-    int64_t n = def->count, rows = n * def->d;
+    int64_t n = def->count, rows = p->row_count;
     p->row = DLS_TAKE(w, int, n + 1);
     p->kind = DLS_TAKE_ZERO(w, uint8_t, n);
     p->mu = DLS_TAKE(w, double, n);
@@ -204,6 +250,7 @@ static bool take_layout(dls_problem *p, const dls_contacts_def *def) {
     p->speed = DLS_TAKE_ZERO(w, double, n);
     p->b = DLS_TAKE(w, double, rows);
     if (!p->row || !p->kind || !p->mu || !p->scale || !p->speed || !p->b) return false;
+    if (def->parts) return take_parts(p, def);
     for (int c = 0; c <= def->count; c++) p->row[c] = c * def->d;
     if (n) return true;
     p->diagonal_start = DLS_TAKE_ZERO(w, int64_t, 1); /* what is not uniform has these */
@@ -213,12 +260,13 @@ static bool take_layout(dls_problem *p, const dls_contacts_def *def) {
 static bool take_rows(dls_problem *p, const dls_contacts_def *def, int balls) {
     dls_workspace *w = p->workspace;
     dls_body_rows *B = p->data;
-    int64_t n = def->count, d = def->d, rows = (n - balls) * d;
+    int64_t n = def->count, d = def->d, rows = p->row_count - balls * d;
+    int64_t entries = def->parts ? p->diagonal_start[n] : n * d * d;
     bool only_balls = n && balls == n;
     B->body = DLS_TAKE(w, int, 2 * n);
     if (balls) B->round = DLS_TAKE(w, dls_round_row, n);
     if (!only_balls) B->G = DLS_TAKE(w, double, 2 * rows * B->dof);
-    if (!only_balls) p->diagonal = DLS_TAKE_ZERO(w, double, n *d *d + DLS_MAX_BLOCK);
+    if (!only_balls) p->diagonal = DLS_TAKE_ZERO(w, double, entries + DLS_MAX_BLOCK);
     return B->body && (!balls || B->round) && (only_balls || (B->G && p->diagonal));
 }
 
@@ -227,14 +275,16 @@ dls_status dls_problem_begin_contacts(dls_workspace *workspace, const dls_contac
     dls_problem *p = *problem = DLS_TAKE_ZERO(workspace, dls_problem, 1);
     dls_body_rows *B = DLS_TAKE_ZERO(workspace, dls_body_rows, 1);
     if (!p || !B) return dls_fail_memory(error);
-    int balls = ball_count(def);
+    int balls = def->parts ? 0 : ball_count(def), rows = def->count * def->d;
+    if (def->parts) rows = def->count;
+    for (int c = 0; c < def->count && def->parts; c++) rows += dls_parts_rows(def->parts[c]);
     p->workspace = workspace;
     p->op = &dls_operator_bodies;
     p->data = B;
     p->block_count = p->contact_count = def->count;
-    p->row_count = def->count * def->d;
+    p->row_count = rows;
     p->body_count = def->body_count;
-    p->uniform = def->count ? def->d : 0;
+    p->uniform = def->count && !def->parts ? def->d : 0;
     p->reference_velocity = def->reference_velocity;
     B->dof = def->d == 2 ? 3 : balls && balls < def->count ? ROUND_STATE : 6;
     B->stride = balls ? ROUND_STATE : B->dof;
@@ -245,9 +295,9 @@ dls_status dls_problem_begin_contacts(dls_workspace *workspace, const dls_contac
 /* W_cc = G_c G_cᵀ: positive semidefinite as it comes. Gives the sum with their scales added one by one. */
 static double end_rows(dls_problem *p, int first, int end, double sum) {
     const dls_body_rows *B = p->data;
-    int d = p->uniform;
     for (int c = first; c < end; c++) {
-        double *W = p->diagonal + (int64_t)c * d * d;
+        int d = dls_size(p, c);
+        double *W = dls_diagonal_place(p, c);
         const double *G = dls_side_of(p, c, 0);
         for (int side = 0; side < 2; side++, G += d * B->dof) {
             if (B->body[2 * (int64_t)c + side] < 0) continue;
@@ -256,6 +306,7 @@ static double end_rows(dls_problem *p, int first, int end, double sum) {
             else
                 body_outer(d, d, B->dof, G, G, W);
         }
+        if (p->parts) dls_bodies_take_units(p, c);
         p->scale[c] = small_trace(d, W) / d;
         sum += p->scale[c];
     }
