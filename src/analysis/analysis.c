@@ -18,6 +18,8 @@ typedef struct measure_row {
 static const measure_row measures[] = {
     {{"container", "force and torque of the contacts on static and driven bodies", "N", DLS_NEEDS_CONTACTS},
      dls_measure_container},
+    {{"pressure", "normal and tangential traction of steep walls over height", "Pa", DLS_NEEDS_CONTACTS},
+     dls_measure_pressure},
     {{"coordination", "loaded neighbours per body, with and without rattlers", "1", DLS_NEEDS_CONTACTS},
      dls_measure_coordination},
     {{"fraction", "solid fraction of the region", "1", 0}, dls_measure_fraction},

@@ -165,6 +165,7 @@ dls_status dls_measure_forces(dls_analysis_work *work, dls_error *error);
 dls_status dls_measure_repose(dls_analysis_work *work, dls_error *error);
 dls_status dls_measure_cone(dls_analysis_work *work, dls_error *error);
 dls_status dls_measure_height(dls_analysis_work *work, dls_error *error);
+dls_status dls_measure_pressure(dls_analysis_work *work, dls_error *error);
 dls_status dls_measure_flow(dls_analysis_work *work, dls_error *error);
 dls_status dls_measure_profile(dls_analysis_work *work, dls_error *error);
 dls_status dls_measure_energy(dls_analysis_work *work, dls_error *error);

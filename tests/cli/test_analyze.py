@@ -36,7 +36,7 @@ time: {step: 1e-3, until: 0.01}
 output: {interval: 0}
 """
 
-MEASURES = ("container coordination fraction fabric stress forces repose height profile energy penetration "
+MEASURES = ("container pressure coordination fraction fabric stress forces repose height profile energy penetration "
             "complementarity").split()
 
 
@@ -129,6 +129,53 @@ def test_flow_of_a_silo():
         xml.etree.ElementTree.parse(f"silo_flow/{figure}.svg")
 
 
+SILO = """
+delassus: 1
+title: A tall column between rough walls, whose floor sinks for a while
+dimension: 2
+variables: {r: 0.01, half: 0.05}
+materials:
+  default: {mu: 0.5}
+bodies:
+  - {name: left, motion: static, shape: {kind: half-plane, normal: [1, 0]}, position: [-half, 0]}
+  - {name: right, motion: static, shape: {kind: half-plane, normal: [-1, 0]}, position: [half, 0]}
+  - name: floor
+    motion: driven
+    shape: {kind: half-plane}
+    drive: {y: {velocity: "t < 0.3 ? 0 : t < 0.8 ? -0.05 : 0"}}
+  - layers: {region: {kind: box, low: [-half, 0], high: [half, 3]}, count: 150, size: {uniform: [0.8, 1.2]}, seed: 3}
+    body: {name: grain, shape: {kind: disc, radius: r}}
+time: {step: 1e-3, until: 1.2}
+solver: {tolerance: 1e-4}
+output: {interval: 0.02}
+"""
+
+
+def test_pressure_of_a_silo():
+    """Janssen: walls take up what lies above, and pressure saturates; at rest walls and floor carry the weight."""
+    path = simulated("janssen", SILO)
+    analysis = run_json("analyze", path, "pressure", "--frames", "20:40", "--layers", "8", "-o", "janssen")
+    found = facts(analysis, "pressure")
+    table = analysis["measures"][0]["tables"][0]
+    rows = [dict(zip(table["columns"], row)) for row in table["rows"]]
+    height = 8 * (rows[1]["place"] - rows[0]["place"])
+    assert abs(found["area"]["value"] / (2 * height) - 1) < 1e-9  # two walls
+    length, saturation = found["decay length"]["value"], found["saturation pressure"]["value"]
+    assert 0.1 < length < 0.4 and found["misfit"]["value"] < 0.3, found
+    # p∞ = ρ φ g W/(2 μ'), with the friction μ' that is mobilised; weight = ρ φ g W height
+    carried = found["weight"]["value"] / height / (2 * found["mobilised friction"]["value"])
+    assert 0.6 < saturation / carried < 1.6, (saturation, carried)
+    # a fluid would press 1.9 times as hard in the lower layers as in the middle
+    thirds = [sum(row["pressure"] for row in rows[k:k + 2]) for k in (0, 3, 6)]
+    assert thirds[0] < 1.6 * thirds[1] and thirds[1] > 1.5 * thirds[2], thirds
+    rest = facts(run_json("analyze", path, "pressure", "--frames", "-5:"), "pressure")
+    weight = rest["weight"]["value"]
+    assert abs(rest["walls carry"]["value"] + rest["base carries"]["value"] - weight) < 1e-4 * weight, rest
+    assert rest["walls carry"]["value"] > 0.1 * weight and rest["force without area"]["value"] == 0
+    for figure in ("pressure", "pressure_total"):
+        xml.etree.ElementTree.parse(f"janssen/{figure}.svg")
+
+
 def test_bad_planes():
     for text in ("w=1", "y=", "y=high", "y=nan", "y=1,2", "z=1", "1:0,1", "1,2:0", "0,0:1,inf", "", "-", "0,0,0:0,0,1"):
         refuses("analyze", plane(), "flow", f"--plane={text}", words=[f"plane '{text}'", "in a planar run"])
@@ -136,7 +183,7 @@ def test_bad_planes():
     refuses("analyze", plane(), "flow", words=["flow needs a plane"])
     refuses("analyze", plane(), "flow", "--plane", "y=0", "--frames", "3", words=["one frame"])
     names = [m["name"] for m in run_json("analyze", plane(), "--plane", "y=0.3")["measures"]]
-    assert names == MEASURES[:8] + ["flow"] + MEASURES[8:], names
+    assert names == MEASURES[:9] + ["flow"] + MEASURES[9:], names
 
 
 def test_files_and_figures():
@@ -151,7 +198,7 @@ def test_files_and_figures():
     table = list(csv.reader((folder / "height.csv").open()))[1:]
     values = [[float(cell) if cell else None for cell in row] for row in table]
     assert values == analysis["measures"][0]["tables"][0]["rows"]
-    figures = ("container coordination neighbours fraction fabric stress forces repose repose_surface height profile "
+    figures = ("container pressure pressure_total coordination neighbours fraction fabric stress forces repose repose_surface height profile "
                "profile_spread energy penetration residual complementarity").split()
     for figure in figures:
         assert (folder / f"{figure}.png").read_bytes().startswith(b"\x89PNG"), figure
@@ -177,7 +224,7 @@ def test_frames():
 
 def test_a_run_without_contacts():
     path = simulated("bare", PLANE, "--set", "output.contacts=no", "--until", "0.1")
-    refuses("analyze", path, words=["no contacts are recorded", "container coordination fabric stress forces",
+    refuses("analyze", path, words=["no contacts are recorded", "container pressure coordination fabric stress forces",
                                     "output.contacts=yes", "only for: fraction repose height"])
     refuses("analyze", path, "stress", words=["no contacts are recorded", "stress"])
     analysis = run_json("analyze", path, "height", "fraction", "energy", "complementarity")
