@@ -64,9 +64,9 @@ DLS_API const dls_run_options *dls_scene_run_options(const dls_scene *scene);
 DLS_API const dls_solver *dls_scene_solver(const dls_scene *scene);
 DLS_API const void *dls_scene_solver_options(const dls_scene *scene);
 
-/* Values that look as if they were meant in other units than SI (angles in degrees, g/cm³, cm/s²), driven
- * positions that begin with a jump, and restitution that the scheme has no use for, noted while the scene was
- * read: the index-th line about one, NULL where there is none. */
+/* Values that look as if they were meant in other units than SI (angles in degrees, g/cm³, cm/s², files of
+ * meshes in mm), driven positions that begin with a jump, and restitution that the scheme has no use for,
+ * noted while the scene was read: the index-th line about one, NULL where there is none. */
 DLS_API const char *dls_scene_doubt(const dls_scene *scene, int index);
 
 /* Looks for what is likely a mistake: those doubts, bodies that overlap at the start or at their birth, or

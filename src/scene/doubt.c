@@ -1,10 +1,13 @@
 /* Values that can be read and are probably meant in another unit, or otherwise. They are noted while a scene
  * is read, where the line is known, and told when it is checked. */
+#include "scene/gates.h"
 #include "scene/read.h"
 
 #include "base/error.h"
 #include "base/vector.h"
 #include "integrate/scheme.h"
+#include "world/shape/kinds.h"
+#include "world/world.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -18,6 +21,9 @@ static const double LIGHTEST = 10, HEAVIEST = 30000;
 static const double HEAVIEST_PLANAR = 1e6;
 static const double ROUGHEST = 5;    /* friction coefficient */
 static const double MOST_TURN = 0.5; /* rad in a step */
+/* A container is some times as large as what is in it, in mm for m a thousand times that; a body that moves
+ * is not many times as large as all the rest, and an obstacle not much smaller than the smallest body. */
+static const double LARGEST_OBSTACLE = 500, LARGEST_BODY = 20, SMALLEST_OBSTACLE = 0.01;
 
 __attribute__((format(printf, 3, 4))) static dls_status doubt(dls_reader *reader, const dls_node *node,
                                                               const char *format, ...) {
@@ -150,4 +156,83 @@ dls_status dls_doubt_scheme(dls_reader *reader, const dls_node *integrator,
                 pair.e_n, first.name, second.name, options->scheme);
         }
     return DLS_OK;
+}
+
+/* ---- files in other units ---- */
+
+dls_status dls_note_unscaled(dls_reader *reader, const dls_node *file, const dls_shape_def *def) {
+    dls_unscaled *note = dls_arena_take(reader->arena, 1, sizeof *note);
+    if (!note) return dls_fail_memory(reader->error);
+    note->node = file;
+    note->obstacle = dls_shape_kind_is_obstacle(def->kind);
+    for (int k = 0; k < 3; k++) {
+        double low = INFINITY, high = -INFINITY;
+        for (int i = 0; i < def->point_count; i++) {
+            low = fmin(low, def->points[3 * i + k]);
+            high = fmax(high, def->points[3 * i + k]);
+        }
+        note->size = fmax(note->size, high - low);
+    }
+    note->next = reader->unscaled;
+    reader->unscaled = note;
+    return DLS_OK;
+}
+
+typedef struct surroundings {
+    double low[3], high[3];
+    double smallest; /* diameter of a body that moves */
+} surroundings;
+
+static void take_place(surroundings *s, const double *x, double radius) {
+    for (int k = 0; k < 3; k++) {
+        s->low[k] = fmin(s->low[k], x[k] - radius);
+        s->high[k] = fmax(s->high[k], x[k] + radius);
+    }
+}
+
+/* Of all that is clearly smaller than the file: bodies, and what inlets bring. */
+static surroundings look_around(const dls_reader *reader, const dls_gates_def *gates, double size) {
+    const dls_world *world = reader->world;
+    surroundings s = {.low = {INFINITY, INFINITY, INFINITY},
+                      .high = {-INFINITY, -INFINITY, -INFINITY},
+                      .smallest = INFINITY};
+    for (int id = 0; id < dls_world_body_count(world); id++) {
+        const dls_body *body = dls_world_body(world, id);
+        if (body->motion == DLS_DYNAMIC) s.smallest = fmin(s.smallest, 2 * body->radius);
+        if (2 * body->radius < size / 10) take_place(&s, dls_world_state(world, id)->x, body->radius);
+    }
+    for (int i = 0; i < gates->inlet_count; i++) {
+        const dls_feed *feed = gates->inlets[i].self;
+        take_place(&s, gates->inlets[i].region.low, 0);
+        take_place(&s, gates->inlets[i].region.high, 0);
+        for (int k = 0; k < feed->mixture.count; k++)
+            s.smallest = fmin(s.smallest,
+                              2 * feed->mixture.parts[k].prototype.radius * feed->mixture.parts[k].size.low);
+    }
+    return s;
+}
+
+static dls_status doubt_scale(dls_reader *reader, const dls_gates_def *gates, const dls_unscaled *file) {
+    surroundings s = look_around(reader, gates, file->size);
+    double most = file->obstacle ? LARGEST_OBSTACLE : LARGEST_BODY, extent = 0;
+    for (int k = 0; k < 3; k++) extent = fmax(extent, s.high[k] - s.low[k]);
+    if (extent > 0 && file->size > most * extent)
+        return doubt(
+            reader, file->node,
+            "'%.100s' is %.3g m large, all that is smaller lies within %.3g m; if its lengths are in "
+            "mm, 'scale: 0.001' is missing, if they are in m, 'scale: 1' says so",
+            file->node->text, file->size, extent);
+    if (file->obstacle && isfinite(s.smallest) && file->size < SMALLEST_OBSTACLE * s.smallest)
+        return doubt(reader, file->node,
+                     "'%.100s' is %.3g m large, the smallest body that moves %.3g m; 'scale' multiplies its "
+                     "lengths to m, 'scale: 1' says that they are",
+                     file->node->text, file->size, s.smallest);
+    return DLS_OK;
+}
+
+dls_status dls_doubt_scales(dls_reader *reader, const dls_gates_def *gates) {
+    dls_status status = DLS_OK;
+    for (const dls_unscaled *file = reader->unscaled; file && !status; file = file->next)
+        status = doubt_scale(reader, gates, file);
+    return status;
 }

@@ -66,6 +66,14 @@ typedef struct dls_doubt {
 
 enum { DLS_SCENE_NAMES = 500, DLS_SCENE_GROUPS = 31 };
 
+/* A file of points whose unit the scene does not say. */
+typedef struct dls_unscaled {
+    const dls_node *node; /* its name */
+    double size;          /* m, its longest extent, if it is in m */
+    bool obstacle;
+    struct dls_unscaled *next;
+} dls_unscaled;
+
 /* Generated bodies of one name: NAME-0, NAME-1, … over all generators and inlets that have it. */
 typedef struct dls_family {
     char name[104];
@@ -95,6 +103,7 @@ typedef struct dls_reader {
     double step;    /* s, of the scene */
     dls_doubt *doubts, *last_doubt;
     dls_family *families;
+    dls_unscaled *unscaled;
 } dls_reader;
 
 /* The field that sets and prints a row of numbers, flags or choices. */
@@ -141,6 +150,11 @@ dls_status dls_doubt_start(dls_reader *reader, const dls_node *drive, const dls_
 /* Restitution that the scheme has no use for. */
 dls_status dls_doubt_scheme(dls_reader *reader, const dls_node *integrator,
                             const dls_simulation_options *options);
+/* Files without `scale` whose size does not go with that of all else; noted as they are read, asked at the
+ * end. */
+dls_status dls_note_unscaled(dls_reader *reader, const dls_node *file, const dls_shape_def *def);
+struct dls_gates_def;
+dls_status dls_doubt_scales(dls_reader *reader, const struct dls_gates_def *gates);
 dls_status dls_doubt_gravity(dls_reader *reader, const dls_node *node, const double *gravity);
 
 /* settings.c: one "path=value" onto the tree. */

@@ -369,6 +369,7 @@ static dls_status read_tree(dls_scene *scene, dls_reader *reader, const dls_node
     if (!status && text.bodies) status = dls_read_bodies(reader, text.bodies);
     if (!status) status = dls_read_inlets(reader, text.inlets, scene->options.run.until, &scene->gates);
     if (!status) status = dls_read_removals(reader, text.removals, &scene->gates);
+    if (!status) status = dls_doubt_scales(reader, &scene->gates);
     return status;
 }
 

@@ -208,8 +208,12 @@ static dls_status read_geometry(dls_reader *reader, const dls_node *map, const s
     if (text->points && text->file)
         return dls_node_fail(map, reader->error, "a %s has points and a file, expected one of them", kind);
     if (pointed && text->points) return read_points(reader, text->points, def);
-    if (filed && text->file)
-        return dls_mesh_file_read(reader, dls_node_find(map, "file"), text->file, text->scale, def);
+    if (filed && text->file) {
+        const dls_node *file = dls_node_find(map, "file");
+        dls_status status = dls_mesh_file_read(reader, file, text->file, text->scale, def);
+        if (status || dls_node_find(map, "scale")) return status;
+        return dls_note_unscaled(reader, file, def);
+    }
     if (pointed || filed)
         return dls_node_fail(map, reader->error, "a %s has no %s", kind,
                              !filed    ? "'points', expected a list of vectors"

@@ -649,6 +649,54 @@ static void test_units_are_doubted(void **unused) {
 }
 
 /* A prototype is read for each of its bodies and doubted once. */
+/* A tetrahedron of 70, in mm or in m, with bodies of some size in a region of some width. */
+static void test_scales_are_doubted(void **unused) {
+    (void)unused;
+#define SILO HEAD3 "bodies:\n- {name: silo, motion: static, shape: {kind: mesh, file: silo.obj"
+#define GRAINS                                                                                               \
+    "- {lattice: {spacing: [0.01, 0.01, 0.01], counts: [5, 5, 5]}, body: {shape: {kind: sphere, radius: "    \
+    "0.004}}}\n"
+#define BOULDERS                                                                                             \
+    "- {lattice: {spacing: [9, 9, 9], counts: [3, 3, 3]}, body: {shape: {kind: sphere, radius: 4}}}\n"
+#define FED                                                                                                  \
+    "inlets:\n- {region: {kind: ball, centre: [-1, -1, -1], radius: 0.03}, number_rate: 1, body: {shape: "   \
+    "{kind: sphere, radius: "                                                                                \
+    "0.004}}}\n"
+    static const struct {
+        const char *text, *said; /* NULL: nothing */
+    } cases[] = {
+        {SILO "}}\n" GRAINS,
+         "test.yaml:3: 'silo.obj' is 70 m large, all that is smaller lies within 0.048 m"},
+        {SILO "}}\n" GRAINS, "if its lengths are in mm, 'scale: 0.001' is missing"},
+        {SILO "}}\n" FED, "all that is smaller lies within 0.06 m"},
+        {SILO ", scale: 0.001}}\n" GRAINS, NULL},
+        {SILO ", scale: 1}}\n" GRAINS, NULL},
+        {SILO "}}\n" BOULDERS, NULL},
+        {SILO "}}\n", NULL},
+        {SILO ", scale: 0.001}}\n" BOULDERS, NULL},
+        {HEAD3 "bodies:\n- {motion: static, shape: {kind: mesh, file: tiny.obj}}\n" BOULDERS,
+         "'tiny.obj' is 0.07 m large, the smallest body that moves 8 m"},
+        {HEAD3 "bodies:\n- {shape: {kind: polyhedron, file: silo.obj}}\n" GRAINS,
+         "'scale: 0.001' is missing"},
+        {HEAD3 "bodies:\n- {shape: {kind: polyhedron, file: silo.obj, scale: 0.001}}\n" GRAINS, NULL},
+        {HEAD3 "bodies:\n- {shape: {kind: polyhedron, file: tiny.obj}}\n" BOULDERS, NULL},
+    };
+    for (int k = 0; k < 2; k++) {
+        FILE *file = fopen(k ? "tiny.obj" : "silo.obj", "w");
+        double a = k ? 0.07 : 70;
+        fprintf(file, "v 0 0 0\nv %g 0 0\nv 0 %g 0\nv 0 0 %g\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n", a, a, a);
+        fclose(file);
+    }
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        dls_scene *scene = read_good(cases[i].text);
+        const char *said = dls_scene_doubt(scene, 0);
+        if (!cases[i].said && said) fail_msg("%zu: %s", i, said);
+        if (cases[i].said && (!said || !strstr(said, cases[i].said)))
+            fail_msg("%zu: '%s', expected %s", i, said ? said : "", cases[i].said);
+        dls_scene_destroy(scene);
+    }
+}
+
 static void test_a_doubt_is_told_once(void **unused) {
     (void)unused;
     lines w = warnings_of(HEAD2 "bodies:\n- lattice: {spacing: [3, 3], counts: [4, 1]}\n"
@@ -693,6 +741,7 @@ int main(void) {
         cmocka_unit_test(test_thin_walls_and_long_steps_are_warned_of),
         cmocka_unit_test(test_pairs_that_meet_are_warned_of),
         cmocka_unit_test(test_units_are_doubted),
+        cmocka_unit_test(test_scales_are_doubted),
         cmocka_unit_test(test_a_doubt_is_told_once),
         cmocka_unit_test(test_templates_are_good_scenes),
     };

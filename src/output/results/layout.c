@@ -52,7 +52,11 @@ static const dls_cell step_cells[] = {
     {"backlog_mass", DLS_CELL_DOUBLE, 1, offsetof(dls_step_report, backlog_mass), "kg", DLS_RANGE_FINITE},
 };
 
-static const dls_older older_steps[] = {{1, "held", 0, NAN}};
+static const dls_older older_steps[] = {
+    {1, "held", 0, NAN},       {2, "bodies_in", 0, 0},  {2, "bodies_out", 0, 0},
+    {2, "mass_in", 0, NAN},    {2, "mass_out", 0, NAN}, {2, "energy_in", 0, NAN},
+    {2, "energy_out", 0, NAN}, {2, "backlog", 0, 0},    {2, "backlog_mass", 0, NAN},
+};
 
 static const dls_cell summary_cells[] = {
     {"steps", DLS_CELL_INT64, 1, offsetof(dls_run_summary, steps), "1", DLS_RANGE_COUNT},
@@ -78,7 +82,10 @@ static const dls_cell summary_cells[] = {
     {"energy_out", DLS_CELL_DOUBLE, 1, offsetof(dls_run_summary, traffic.energy_out), "J", DLS_RANGE_FINITE},
 };
 
-static const dls_older older_summary[] = {{1, "worst_held", 0, NAN}};
+static const dls_older older_summary[] = {
+    {1, "worst_held", 0, NAN}, {2, "bodies_in", 0, 0},   {2, "bodies_out", 0, 0},   {2, "mass_in", 0, NAN},
+    {2, "mass_out", 0, NAN},   {2, "energy_in", 0, NAN}, {2, "energy_out", 0, NAN},
+};
 
 static const dls_cell body_cells[] = {
     {"motion", DLS_CELL_MOTION, 1, offsetof(dls_body_row, motion), "1", DLS_RANGE_ANY},

@@ -52,7 +52,7 @@ static dls_status check_format(dls_results *r, dls_error *error) {
         return fail_damaged(r, "format_version", "missing", error);
     if (r->format < DLS_RESULTS_OLDEST_VERSION || r->format > DLS_RESULTS_FORMAT_VERSION)
         return dls_fail(error, DLS_ERROR_FILE,
-                        "%s: results of format version %d, expected %d or %d: they are of another version of "
+                        "%s: results of format version %d, expected %d to %d: they are of another version of "
                         "delassus than this (%s)",
                         r->name.text, r->format, DLS_RESULTS_OLDEST_VERSION, DLS_RESULTS_FORMAT_VERSION,
                         dls_version());

@@ -45,7 +45,8 @@ typedef struct dls_cell {
 } dls_cell;
 
 /* What files up to a format version have of a column: the first numbers of its rows, in compound tables
- * perhaps none. Those that follow, doubles all, are `missing` to their readers. */
+ * perhaps none. Those that follow are `missing` to their readers: doubles, or integers of 64 bits, of which
+ * 0 has the same bytes. */
 typedef struct dls_older {
     int version;
     const char *name; /* of the cell */
