@@ -25,7 +25,8 @@ enum { CHECK_PEEK = 100 };
 
 /* What files of a kind hold, and what is asked of them. */
 typedef struct check_policy {
-    bool is_plain; /* no chunks, no compound types, no indexed groups; attributes are not read */
+    bool is_plain; /* no chunks, no compound types, no indexed groups; attributes are not read. Files that are
+                    * not plain have nothing of the old kinds. */
     bool is_live;  /* a writer may be at work: what is behind the end that the file tells is there too */
     bool (*is_wanted)(const char *name, size_t length); /* links that are followed; NULL: all */
     const char *noted_group, *noted_attribute;          /* an integer that is read on the way; NULL: none */

@@ -121,6 +121,7 @@ static dls_status read_layout(check_state *check, const message *m, check_object
     if (d[1] == 2 && !check->policy->is_plain) return read_chunks(check, m, object);
     if (d[1] == 2) return check_unsupported(check, "data in chunks");
     if (d[1] == 3) return check_unsupported(check, "a virtual dataset");
+    if (d[1] == 0 && !check->policy->is_plain) return check_unsupported(check, "data in a header");
     if (d[1] == 0) {
         object->is_compact = true;
         object->data = d + 4;
@@ -398,6 +399,7 @@ static dls_status read_message(check_state *check, unsigned kind, unsigned flags
     case MESSAGE_GROUP_INFO:
         return read_group_info(check, m);
     case MESSAGE_TABLE:
+        if (!check->policy->is_plain) return check_unsupported(check, "a group of the old kind");
         return is_shared ? malformed(check, m, "symbol table") : read_table(check, m, object);
     case MESSAGE_CONTINUATION:
         return is_shared ? malformed(check, m, "continued header") : read_continuation(check, m, list);
@@ -516,6 +518,7 @@ dls_status check_header(check_state *check, uint64_t address, int depth, check_o
     dls_status status = check_peek(check, address, 16, "address of an object", &head);
     if (status) return status;
     if (!memcmp(head, "OHDR", 4)) return check_new_header(check, address, head[5], depth, object);
-    if (head[0] == 1) return check_old_header(check, address, check_number(head + 8, 4), depth, object);
+    if (head[0] == 1 && check->policy->is_plain)
+        return check_old_header(check, address, check_number(head + 8, 4), depth, object);
     return check_damaged(check, address, "object header");
 }

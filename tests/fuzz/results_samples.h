@@ -100,7 +100,7 @@ static uint8_t *sample_bytes(const char *path, size_t *size) {
 }
 
 /* A file without a place on any disk, and how it is opened. */
-static int sample_file(const uint8_t *bytes, size_t size, char path[32]) {
+static inline int sample_file(const uint8_t *bytes, size_t size, char path[32]) {
     int descriptor = memfd_create("results", 0);
     snprintf(path, 32, "/proc/self/fd/%d", descriptor);
     if (descriptor < 0 || write(descriptor, bytes, size) != (ssize_t)size) abort();

@@ -1,7 +1,7 @@
 /* Results files whose structure is forged, under checksums that are right: every reader answers, in one line
  * where it refuses. */
-#include "h5/check.h"
 #include "output/results/layout.h"
+#include "support/forge.h"
 #include "support/results_edit.h"
 #include "support/scale.h"
 #include "support/small_run.h"
@@ -18,22 +18,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { FRAMES = 150, MOST_BLOCKS = 400, MOST_FIELDS = 4000, LONGEST = 2100, MOST_BODIES = 32, SECONDS = 10 };
-
-/* A block of HDF5's under a checksum. */
-typedef struct block {
-    size_t begin, size, sum; /* sum: place of the checksum */
-    bool is_sum_inside;      /* taken with zeros in its place */
-} block;
-
-typedef struct sample {
-    uint8_t *bytes;
-    long size;
-    block blocks[MOST_BLOCKS];
-    int block_count;
-    size_t fields[MOST_FIELDS]; /* places of numbers that are addresses of blocks */
-    int field_count;
-} sample;
+enum { FRAMES = 150, SECONDS = 10 };
 
 /* What children tell. */
 typedef struct told {
@@ -73,72 +58,20 @@ static void write_run(const char *path, int dimension, size_t title_length) {
     free(title);
 }
 
-static uint32_t sum_of(const uint8_t *bytes, const block *b) {
-    static uint8_t copy[LONGEST];
-    if (!b->is_sum_inside) return check_sum(bytes + b->begin, b->size);
-    memcpy(copy, bytes + b->begin, b->size);
-    memset(copy + (b->sum - b->begin), 0, 4);
-    return check_sum(copy, b->size);
-}
-
-static bool is_sound(const sample *s, const block *b) {
-    return b->begin + b->size + 4 <= (size_t)s->size && b->sum + 4 <= (size_t)s->size &&
-           sum_of(s->bytes, b) == check_number(s->bytes + b->sum, 4);
-}
-
-/* A block is as long as makes its checksum right; of a heap's block it lies inside. */
-static bool find_block(const sample *s, size_t at, block *b) {
-    for (int bits = 32; bits <= 40; bits += 8)
-        for (size_t size = 512; size <= 2048 && !memcmp(s->bytes + at, "FHDB", 4); size *= 2) {
-            *b = (block){at, size, at + 13 + (size_t)bits / 8, true};
-            if (is_sound(s, b)) return true;
-        }
-    for (size_t size = 8; size < LONGEST; size++) {
-        *b = (block){at, size, at + size, false};
-        if (is_sound(s, b)) return true;
-    }
-    return false;
-}
-
-/* lacks: those that there need not be. */
-static void find_blocks(sample *s, const char *lacks) {
-    static const char signatures[] = "OHDR OCHK FRHP FHDB FHIB BTHD BTLF EAHD EAIB EADB EASB";
-    int kinds[11] = {0};
-    s->blocks[s->block_count++] = (block){0, 44, 44, false};
-    for (size_t at = 0; at + 8 < (size_t)s->size; at++)
-        for (int k = 0; k < 11; k++) {
-            if (memcmp(s->bytes + at, signatures + 5 * k, 4)) continue;
-            assert_in_range(s->block_count, 0, MOST_BLOCKS - 1);
-            if (!find_block(s, at, &s->blocks[s->block_count])) continue;
-            s->block_count++;
-            kinds[k]++;
-        }
-    for (int k = 0; k < 11; k++)
-        if (kinds[k] == 0 && !strstr(lacks, (char[]){signatures[5 * k], signatures[5 * k + 1],
-                                                     signatures[5 * k + 2], signatures[5 * k + 3], 0}))
-            fail_msg("no block %.4s", signatures + 5 * k);
-}
-
-static void find_fields(sample *s) {
-    for (int k = 0; k < s->block_count; k++)
-        for (size_t at = s->blocks[k].begin; at + 8 <= s->blocks[k].begin + s->blocks[k].size; at++)
-            for (int i = 1; i < s->block_count && s->field_count < MOST_FIELDS; i++)
-                if (check_number(s->bytes + at, 8) == s->blocks[i].begin) s->fields[s->field_count++] = at;
-}
-
-static sample *make_sample(const char *path, int dimension, size_t title_length, const char *lacks) {
-    sample *s = calloc(1, sizeof *s);
+static forge_sample *make_sample(const char *path, int dimension, size_t title_length, const char *lacks) {
+    forge_sample *s = calloc(1, sizeof *s);
+    long size;
     write_run(path, dimension, title_length);
-    s->bytes = results_load(path, &s->size);
-    find_blocks(s, lacks);
-    find_fields(s);
+    s->bytes = results_load(path, &size);
+    s->size = (size_t)size;
+    forge_find(s, lacks);
     return s;
 }
 
 /* ---- forging ---- */
 
-static uint64_t address_of_interest(const sample *s) {
-    uint64_t size = (uint64_t)s->size;
+static uint64_t address_of_interest(const forge_sample *s) {
+    uint64_t size = s->size;
     const uint64_t others[] = {0,        1,        8,          48,        size,       size - 1,
                                size - 8, size / 2, UINT64_MAX, INT64_MAX, 1ull << 32, 1ull << 40};
     int choice = rand() % 3;
@@ -147,8 +80,8 @@ static uint64_t address_of_interest(const sample *s) {
     return others[(size_t)rand() % (sizeof others / sizeof *others)];
 }
 
-static void forge_once(const sample *s, uint8_t *bytes) {
-    const block *b = &s->blocks[rand() % s->block_count], *other = &s->blocks[rand() % s->block_count];
+static void forge_once(const forge_sample *s, uint8_t *bytes) {
+    const forge_block *b = &s->blocks[rand() % s->block_count], *other = &s->blocks[rand() % s->block_count];
     size_t at = b->begin + (size_t)rand() % b->size, left = b->begin + b->size - at,
            from = other->begin + (size_t)rand() % other->size;
     uint64_t value = address_of_interest(s);
@@ -175,14 +108,34 @@ static void forge_once(const sample *s, uint8_t *bytes) {
     }
 }
 
-static void forge(const sample *s, uint8_t *bytes, int number) {
+static void forge(const forge_sample *s, uint8_t *bytes, int number) {
     srand((unsigned)number);
-    memcpy(bytes, s->bytes, (size_t)s->size);
+    memcpy(bytes, s->bytes, s->size);
     for (int k = 1 + rand() % 3; k > 0; k--) forge_once(s, bytes);
+    forge_seal(s, bytes);
+}
+
+/* A block is torn, and a record at the file's end has some blocks of a forgery, or is itself forged. */
+static uint8_t *forge_record(const forge_sample *s, int number, size_t *size) {
+    uint8_t *bytes = malloc(s->size);
+    dls_journal journal = {0};
+    forge(s, bytes, number);
+    const forge_block *torn = &s->blocks[rand() % s->block_count];
+    bool is_lying = rand() % 3 == 0;
     for (int k = 0; k < s->block_count; k++) {
-        uint32_t sum = sum_of(bytes, &s->blocks[k]);
-        memcpy(bytes + s->blocks[k].sum, &sum, 4);
+        const forge_block *b = &s->blocks[k];
+        if (b == torn || rand() % 2)
+            assert_non_null(dls_journal_add(&journal, b->begin, b->size + 4, bytes + b->begin));
     }
+    for (int k = 0; k < 4 && is_lying; k++) journal.bytes[rand() % journal.used] = (uint8_t)rand();
+    assert_true(dls_journal_seal(&journal));
+    *size = s->size + (size_t)journal.used;
+    bytes = realloc(bytes, *size);
+    memcpy(bytes, s->bytes, s->size);
+    bytes[torn->begin + 5] ^= 255;
+    memcpy(bytes + s->size, journal.bytes, (size_t)journal.used);
+    dls_journal_free(&journal);
+    return bytes;
 }
 
 /* ---- readers ---- */
@@ -243,18 +196,20 @@ static void use(const char *path, const dls_world *world) {
 }
 
 /* In a process of its own, which has some seconds for each file; HDF5 loses memory on the way. */
-static int run_child(const sample *s, int dimension, int first, int end) {
+static int run_child(const forge_sample *s, int dimension, bool by_record, int first, int end) {
     int status;
     static const int ends[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
     pid_t child = fork();
     if (child == 0) {
         for (size_t k = 0; k < sizeof ends / sizeof *ends; k++) signal(ends[k], SIG_DFL); /* not cmocka's */
         small_run run = small_run_create(dimension);
-        uint8_t *bytes = malloc((size_t)s->size);
         for (int k = first; k < end; k++) {
+            size_t size = s->size;
+            uint8_t *bytes = by_record ? forge_record(s, k, &size) : malloc(s->size);
             shared->number = k;
-            forge(s, bytes, k);
-            results_save("forged.h5", bytes, s->size);
+            if (!by_record) forge(s, bytes, k);
+            results_save("forged.h5", bytes, (long)size);
+            free(bytes);
             alarm(SECONDS);
             use("forged.h5", run.world);
         }
@@ -264,15 +219,16 @@ static int run_child(const sample *s, int dimension, int first, int end) {
     return status;
 }
 
-static void forge_many(const char *path, int dimension, size_t title_length, const char *lacks, int count) {
+static void forge_many(const char *path, int dimension, size_t title_length, const char *lacks,
+                       bool by_record, int count) {
     enum { BATCH = 100 };
-    sample *s = make_sample(path, dimension, title_length, lacks);
+    forge_sample *s = make_sample(path, dimension, title_length, lacks);
     int broken = 0;
     *shared = (told){0};
     for (int first = 0; first < count; first += BATCH) {
         int end = first + BATCH < count ? first + BATCH : count;
         while (first < end) {
-            int status = run_child(s, dimension, first, end);
+            int status = run_child(s, dimension, by_record, first, end);
             if (status == 0) break;
             print_message("forgery %d: ended with %x %s\n", shared->number, status, shared->message);
             shared->message[0] = '\0';
@@ -291,12 +247,17 @@ static void forge_many(const char *path, int dimension, size_t title_length, con
 
 static void test_space(void **state) {
     (void)state;
-    forge_many("space.h5", 3, 900, "EASB", scaled(1100, 60));
+    forge_many("space.h5", 3, 900, "EASB", false, scaled(1100, 60));
 }
 
 static void test_plane(void **state) {
     (void)state;
-    forge_many("plane.h5", 2, 5000, "EASB EADB FHIB", scaled(1100, 60));
+    forge_many("plane.h5", 2, 5000, "EASB EADB FHIB", false, scaled(1100, 60));
+}
+
+static void test_records(void **state) {
+    (void)state;
+    forge_many("record.h5", 2, 900, "EASB EADB", true, scaled(400, 40));
 }
 
 /* ---- many chunks ---- */
@@ -346,6 +307,6 @@ int main(void) {
     shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (shared == MAP_FAILED) return 1;
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_space), cmocka_unit_test(test_plane),
-                                       cmocka_unit_test(test_many_chunks)};
+                                       cmocka_unit_test(test_records), cmocka_unit_test(test_many_chunks)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

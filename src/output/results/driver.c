@@ -195,12 +195,14 @@ static herr_t read_bytes(H5FD_t *base, H5FD_mem_t type, hid_t transfer, haddr_t 
     (void)transfer;
     driver_file *file = (driver_file *)base;
     if (address > INT64_MAX - size) return -1;
-    if (file->device->structure && type != H5FD_MEM_DRAW) {
-        dls_structure_read(file->device->structure, address, size, buffer);
-        return 0;
-    }
-    herr_t status = read_fully(file->device, address, size, buffer);
-    if (status >= 0) dls_journal_overlay(&file->journal, address, size, buffer);
+    const dls_structure *structure = file->device->structure;
+    herr_t status = 0;
+    if (structure && type != H5FD_MEM_DRAW) /* blocks that were checked, and nothing else */
+        memset(buffer, 0, size);
+    else
+        status = read_fully(file->device, address, size, buffer);
+    if (structure) dls_structure_overlay(structure, address, size, buffer);
+    dls_journal_overlay(&file->journal, address, size, buffer);
     return status;
 }
 

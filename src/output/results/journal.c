@@ -31,6 +31,7 @@ uint8_t *dls_journal_add(dls_journal *j, uint64_t address, uint64_t size, const 
     put_number(at + 8, size, 8);
     memcpy(at + HEAD, bytes, size);
     j->used += HEAD + (int64_t)size;
+    j->count++;
     return at + HEAD;
 }
 
@@ -62,8 +63,8 @@ bool dls_journal_seal(dls_journal *j) {
 }
 
 /* Every entry must end in the record, at an address that a file can have. */
-static bool is_whole(const dls_journal *j) {
-    for (int64_t place = 0; place < j->used;) {
+static bool count_entries(dls_journal *j) {
+    for (int64_t place = 0; place < j->used; j->count++) {
         if (j->used - place < HEAD) return false;
         uint64_t address = check_number(j->bytes + place, 8), size = check_number(j->bytes + place + 8, 8);
         if (size > (uint64_t)(j->used - place - HEAD) || address > INT64_MAX - size) return false;
@@ -95,12 +96,12 @@ dls_status dls_journal_load(int descriptor, uint64_t file_size, dls_journal *j, 
     if (!DLS_RESERVE(j->bytes, 0, j->room, (int64_t)size + 1)) return dls_fail_memory(error);
     j->used = (int64_t)size;
     if (!read_at(descriptor, file_size - END - size, j->bytes, size) ||
-        check_sum(j->bytes, size) != check_number(end + 16, 4) || !is_whole(j))
+        check_sum(j->bytes, size) != check_number(end + 16, 4) || !count_entries(j))
         dls_journal_clear(j);
     return DLS_OK;
 }
 
-void dls_journal_clear(dls_journal *j) { j->used = 0; }
+void dls_journal_clear(dls_journal *j) { j->used = j->count = 0; }
 
 void dls_journal_free(dls_journal *j) {
     dls_free(j->bytes);

@@ -11,6 +11,7 @@
 typedef struct dls_journal {
     uint8_t *bytes;
     int64_t used, room;
+    int64_t count; /* of entries */
 } dls_journal;
 
 typedef struct dls_journal_entry {

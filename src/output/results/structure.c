@@ -24,6 +24,7 @@ typedef struct attempt {
     const char *name;
     const dls_journal *journal; /* of a writer that was killed */
     dls_structure *structure;
+    int64_t left; /* how often an entry of it may still be looked at */
     uint8_t peeked[CHECK_PEEK];
     bool is_torn; /* failed by a wrong checksum */
 } attempt;
@@ -31,8 +32,7 @@ typedef struct attempt {
 /* ---- bytes ---- */
 
 /* What lies beyond the end reads as zeros. */
-static dls_status read_file(const attempt *a, uint64_t begin, uint64_t length, uint8_t *bytes,
-                            dls_error *error) {
+static dls_status read_file(attempt *a, uint64_t begin, uint64_t length, uint8_t *bytes, dls_error *error) {
     for (uint64_t done = 0; done < length;) {
         ssize_t got = pread(a->descriptor, bytes + done, length - done, (off_t)(begin + done));
         if (got < 0 && errno == EINTR) continue;
@@ -44,7 +44,11 @@ static dls_status read_file(const attempt *a, uint64_t begin, uint64_t length, u
         }
         done += (uint64_t)got;
     }
-    if (a->journal) dls_journal_overlay(a->journal, begin, length, bytes);
+    if (!a->journal) return DLS_OK;
+    if ((a->left -= a->journal->count) < 0)
+        return dls_fail(error, DLS_ERROR_FILE, "%s: damaged: the record at its end has %" PRId64 " blocks",
+                        a->name, a->journal->count);
+    dls_journal_overlay(a->journal, begin, length, bytes);
     return DLS_OK;
 }
 
@@ -136,6 +140,9 @@ static dls_status try_once(attempt *a, dls_error *error) {
     return status;
 }
 
+/* Records have some hundred entries, files some hundred blocks. */
+static const int64_t most_looks = 1 << 26;
+
 /* What the file is once all is done that its record tells; what was tried without it stands where there is
  * none. */
 static dls_status try_record(attempt *a, bool *has_record, dls_error *error) {
@@ -144,6 +151,7 @@ static dls_status try_record(attempt *a, bool *has_record, dls_error *error) {
     dls_status status = dls_journal_load(a->descriptor, a->structure->size, &journal, &own);
     *has_record = journal.used > 0;
     a->journal = &journal;
+    a->left = most_looks;
     if (!status && *has_record) status = try_once(a, &own);
     a->journal = NULL;
     dls_journal_free(&journal);
@@ -178,7 +186,7 @@ dls_status dls_structure_take(int descriptor, const char *name, dls_structure *s
 
 /* ---- what HDF5 reads ---- */
 
-void dls_structure_read(const dls_structure *s, uint64_t address, uint64_t size, void *bytes) {
+void dls_structure_overlay(const dls_structure *s, uint64_t address, uint64_t size, void *bytes) {
     int64_t low = 0, high = s->count; /* the first block that ends behind address */
     while (low < high) {
         int64_t middle = low + (high - low) / 2;
@@ -187,7 +195,6 @@ void dls_structure_read(const dls_structure *s, uint64_t address, uint64_t size,
         else
             high = middle;
     }
-    memset(bytes, 0, size);
     for (; low < s->count && s->blocks[low].begin < address + size; low++) {
         const dls_structure_block *b = &s->blocks[low];
         uint64_t begin = b->begin > address ? b->begin : address,

@@ -20,8 +20,8 @@ typedef struct dls_structure {
 /* Reads again where a writer is just changing what it reads; where one was killed then, its record tells what
  * it was about to write. */
 dls_status dls_structure_take(int descriptor, const char *name, dls_structure *structure, dls_error *error);
-/* Zeros where no block is. */
-void dls_structure_read(const dls_structure *structure, uint64_t address, uint64_t size, void *bytes);
+/* Puts what the blocks hold of size bytes at address over what was read of them. */
+void dls_structure_overlay(const dls_structure *structure, uint64_t address, uint64_t size, void *bytes);
 void dls_structure_free(dls_structure *structure);
 
 #endif
