@@ -18,7 +18,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { FRAMES = 150, SECONDS = 10 };
+enum { FRAMES = 105, SECONDS = 10 };
 
 /* What children tell. */
 typedef struct told {
