@@ -20,7 +20,7 @@ typedef struct export_values {
 
 static const option options[] = {
     {"matrix-market", 'm', OPTION_TEXT, "PREFIX", offsetof(export_values, matrix_market), 0, 0,
-     "write PREFIX_W.mtx, PREFIX_q.mtx and PREFIX_mu.mtx"},
+     "write PREFIX_W.mtx, PREFIX_q.mtx, PREFIX_mu.mtx and others that a problem needs"},
     {"csv", 0, OPTION_TEXT, "FOLDER", offsetof(export_values, csv), 0, 0,
      "of results: write bodies.csv, contacts.csv and steps.csv"},
     {"vtk", 0, OPTION_TEXT, "FOLDER", offsetof(export_values, vtk), 0, 0,
@@ -89,8 +89,13 @@ static dls_status write_fclib(dls_results *results, int frame, const char *path,
     return status;
 }
 
-static void print_written_problem(const char *prefix) {
-    printf("%s_W.mtx, %s_q.mtx and %s_mu.mtx written\n", prefix, prefix, prefix);
+static void print_written_problem(const char *prefix, const dls_problem *problem) {
+    const char *suffix;
+    for (int k = 0; (suffix = dls_matrix_market_suffix(problem, k)); k++) {
+        bool is_last = !dls_matrix_market_suffix(problem, k + 1);
+        printf("%s%s%s", k == 0 ? "" : is_last ? " and " : ", ", prefix, suffix);
+    }
+    puts(" written");
 }
 
 /* The contact problem of one frame. */
@@ -112,7 +117,7 @@ static int export_problem(dls_results *results, const char *path, const export_v
                dls_results_frame_step(results, frame), dls_results_frame_contact_count(results, frame),
                plural(dls_results_frame_contact_count(results, frame)));
     if (!status && v->matrix_market) status = dls_matrix_market_write(v->matrix_market, problem, &error);
-    if (!status && v->matrix_market) print_written_problem(v->matrix_market);
+    if (!status && v->matrix_market) print_written_problem(v->matrix_market, problem);
     dls_problem_destroy(problem);
     return status ? report_error("%s", error.message) : EXIT_DONE;
 }
@@ -144,16 +149,16 @@ static int export_fclib(const char *path, const export_values *v) {
     if (!file) return EXIT_BAD_INPUT;
     dls_error error;
     dls_status status = dls_matrix_market_write(v->matrix_market, dls_fclib_problem(file), &error);
+    if (!status) print_written_problem(v->matrix_market, dls_fclib_problem(file));
     dls_fclib_destroy(file);
-    if (status) return report_error("%s", error.message);
-    print_written_problem(v->matrix_market);
-    return EXIT_DONE;
+    return status ? report_error("%s", error.message) : EXIT_DONE;
 }
 
 /* Whatever is written lies apart from what is read. */
 static bool check_outputs(const char *path, const export_values *v) {
-    static const char *const endings[] = {"_W.mtx", "_q.mtx", "_mu.mtx"};
-    if (v->matrix_market && !output_stem_is_apart(v->matrix_market, 3, endings, path)) return false;
+    const char *ending;
+    for (int k = 0; v->matrix_market && (ending = dls_matrix_market_suffix(NULL, k)); k++)
+        if (!output_stem_is_apart(v->matrix_market, 1, &ending, path)) return false;
     if (v->csv && !output_folder_is_apart(v->csv, path)) return false;
     if (v->vtk && !output_folder_is_apart(v->vtk, path)) return false;
     return !v->fclib || (output_is_apart(v->fclib, path) && results_file_is_spared(v->fclib));

@@ -29,6 +29,7 @@ typedef struct findings {
     const dls_fclib *file;
     const dls_problem *problem;
     int contacts[DLS_MAX_BLOCK + 1], bilaterals[DLS_MAX_BLOCK + 1]; /* blocks by size */
+    int rolling; /* rows of the rolling part of each contact: a file has contacts of one layout */
     dls_problem_facts facts;
     bool has_solution, solution_is_zero;
     double solution_residual;
@@ -39,10 +40,9 @@ typedef struct findings {
 static void count_blocks(findings *f) {
     for (int c = 0; c < dls_problem_block_count(f->problem); c++) {
         int size = dls_problem_block_size(f->problem, c);
-        if (dls_problem_block_kind(f->problem, c) == DLS_CONTACT)
-            f->contacts[size]++;
-        else
-            f->bilaterals[size]++;
+        bool is_contact = dls_problem_block_kind(f->problem, c) == DLS_CONTACT;
+        (is_contact ? f->contacts : f->bilaterals)[size]++;
+        if (is_contact) f->rolling = dls_problem_block_parts(f->problem, c) >> 2 & 3;
     }
 }
 
@@ -74,6 +74,7 @@ static void print_blocks(const findings *f) {
         if (f->contacts[size]) {
             printf("%s%d contact%s of %d row%s", separator, f->contacts[size], plural(f->contacts[size]),
                    size, plural(size));
+            if (f->rolling) printf(" (normal, %d tangential, %d rolling)", size - 1 - f->rolling, f->rolling);
             separator = ", ";
         }
         if (f->bilaterals[size]) {
@@ -138,6 +139,14 @@ static void print_line(const char *label, const char *text) {
     putchar('\n');
 }
 
+/* Lengths come back from the unit of their rows: the last bits may be others. */
+static void print_range(const char *label, double low, double high, const char *unit) {
+    if (isnan(low)) return;
+    printf("%s%.6g", label, low);
+    if (high - low > 1e-12 * high) printf(" to %.6g", high);
+    printf("%s\n", unit);
+}
+
 static void print_findings(const findings *f) {
     bool global = dls_fclib_source_form(f->file) == DLS_FCLIB_GLOBAL;
     printf("%s", colour_begin(COLOUR_STRONG));
@@ -145,18 +154,16 @@ static void print_findings(const findings *f) {
     printf("%s", colour_end(COLOUR_STRONG));
     if (*dls_fclib_title(f->file)) print_line("  title            ", dls_fclib_title(f->file));
     if (*dls_fclib_description(f->file)) print_line("  description      ", dls_fclib_description(f->file));
-    printf("  form             %s\n", global ? "global (M, H, f, w), condensed to W" : "local (W, q)");
+    printf("  form             %s%s\n", global ? "global (M, H, f, w), condensed to W" : "local (W, q)",
+           f->rolling ? ", rolling friction" : "");
     if (dls_fclib_freedoms(f->file)) printf("  freedoms         %d\n", dls_fclib_freedoms(f->file));
     if (dls_problem_body_count(f->problem))
         printf("  bodies           %d\n", dls_problem_body_count(f->problem));
     printf("  contacts         %d\n", dls_problem_contact_count(f->problem));
     print_blocks(f);
-    if (dls_problem_contact_count(f->problem) == 0)
-        printf("  friction         no contacts\n");
-    else if (f->facts.mu_low == f->facts.mu_high)
-        printf("  friction         μ = %g\n", f->facts.mu_low);
-    else
-        printf("  friction         μ = %g to %g\n", f->facts.mu_low, f->facts.mu_high);
+    if (dls_problem_contact_count(f->problem) == 0) printf("  friction         no contacts\n");
+    print_range("  friction         μ = ", f->facts.mu_low, f->facts.mu_high, "");
+    print_range("  rolling          μ_r = ", f->facts.mu_rolling_low, f->facts.mu_rolling_high, " m");
     print_operator(f);
     print_solution(f);
 }
@@ -173,6 +180,7 @@ static void blocks_to_json(json *j, const findings *f) {
             json_object_begin(j);
             json_member_text(j, "kind", kind == DLS_CONTACT ? "contact" : "bilateral");
             json_member_integer(j, "rows", size);
+            if (kind == DLS_CONTACT) json_member_integer(j, "rolling_rows", f->rolling);
             json_member_integer(j, "count", count);
             json_object_end(j);
         }
@@ -190,6 +198,8 @@ static void facts_to_json(json *j, const dls_problem_facts *facts) {
     json_member_real(j, "condition", facts->condition);
     json_member_real(j, "mu_low", facts->mu_low);
     json_member_real(j, "mu_high", facts->mu_high);
+    json_member_real(j, "mu_rolling_low", facts->mu_rolling_low);
+    json_member_real(j, "mu_rolling_high", facts->mu_rolling_high);
     json_member_real(j, "diagonal_low", facts->diagonal_low);
     json_member_real(j, "diagonal_high", facts->diagonal_high);
 }

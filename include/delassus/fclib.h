@@ -3,6 +3,13 @@
  *   local:   u = W r + V l + q,    Vᵀ r + R l + s = 0
  *   global:  M v = H r + G l + f,   u = Hᵀ v + w,   Gᵀ v + b = 0
  *
+ * Rows of a contact, spacedim of them:
+ *
+ *   fclib_local, fclib_global                   2: n, t             3: n, t₁, t₂
+ *   fclib_local_rolling, fclib_global_rolling   3: n, t, rolling    5: n, t₁, t₂, rolling₁, rolling₂
+ *
+ * with μ in vectors/mu and, of the latter, μ_rolling (a length) in vectors/mu_r.
+ *
  * A reference velocity of the judge stands beside, as info/reference_velocity; FCLib's own reader does not
  * look there.
  *
@@ -54,15 +61,16 @@ DLS_API int dls_fclib_guess_count(const dls_fclib *file);
 DLS_API const double *dls_fclib_guess(const dls_fclib *file, int index); /* NULL where there is none */
 
 typedef struct dls_fclib_content {
-    /* all contacts of one size, 2 or 3; bilateral blocks become the equality part, wherever they stand */
+    /* all contacts of one of the layouts above; bilateral blocks become the equality part, wherever they
+     * stand; rows with bounds and spinning parts are refused, for FCLib has no word for them */
     const dls_problem *problem;
     const double *r, *u; /* /solution in the problem's order, or NULL; u = NULL stands for W r + b */
     const char *title, *description, *math_info; /* or NULL */
 } dls_fclib_content;
 
-/* Writes a local problem (W by rows). What was read from it and what is read back agree in every bit. Files
- * are made in memory, written aside and renamed: an existing file stays whole until the new one is, whatever
- * happens. */
+/* Writes a local problem (W by rows). What was read from it and what is read back agree in every bit, rows of
+ * bilateral blocks and rolling parts to rounding: these are kept in another unit inside. Files are made in
+ * memory, written aside and renamed: an existing file stays whole until the new one is, whatever happens. */
 DLS_API dls_status dls_fclib_write(const char *path, const dls_fclib_content *content, dls_error *error);
 
 /* Writes what was read, with r and u (NULL stands for W r + b) as its /solution, and v for a global problem.
@@ -71,8 +79,16 @@ DLS_API dls_status dls_fclib_write(const char *path, const dls_fclib_content *co
 DLS_API dls_status dls_fclib_rewrite(const char *path, const dls_fclib *file, const double *r,
                                      const double *u, dls_error *error);
 
-/* W, q (b of all rows) and μ (of contacts) as PREFIX_W.mtx, PREFIX_q.mtx, PREFIX_mu.mtx. */
+/* W, q (b of all rows) and μ (of contacts) as PREFIX_W.mtx, PREFIX_q.mtx, PREFIX_mu.mtx. Where contacts have
+ * other than one tangential part, PREFIX_mu_rolling.mtx and PREFIX_mu_spinning.mtx (of contacts); where
+ * blocks are not all alike in kind, PREFIX_parts.mtx (of each block: rows, whether it is a contact, rows of
+ * its tangential, rolling and spinning part); where rows have bounds, PREFIX_bounds.mtx (low and high of all
+ * rows).
+ */
 DLS_API dls_status dls_matrix_market_write(const char *prefix, const dls_problem *problem, dls_error *error);
+/* What stands behind the prefix in the index-th file of problem (NULL: of any problem), NULL behind the last.
+ */
+DLS_API const char *dls_matrix_market_suffix(const dls_problem *problem, int index);
 
 #ifdef __cplusplus
 }

@@ -124,7 +124,8 @@ typedef struct dls_problem_facts {
     double hyperstaticity; /* rows / rank; above 1 impulses are not unique */
     double condition;      /* largest over smallest singular value above the rank tolerance */
     double mu_low, mu_high;
-    double diagonal_low, diagonal_high; /* least and largest tr(W_cc)/d, 1/kg */
+    double mu_rolling_low, mu_rolling_high; /* of contacts with a rolling part, m; NaN where there are none */
+    double diagonal_low, diagonal_high;     /* least and largest tr(W_cc)/d, 1/kg */
 } dls_problem_facts;
 
 DLS_API dls_status dls_problem_analyze(const dls_problem *problem, int dense_limit, dls_problem_facts *facts,

@@ -7,12 +7,12 @@
 #include <math.h>
 #include <string.h>
 
-/* What the library below says of the numbers, with the file's name before it. */
-static dls_status fail_with_name(const dls_fclib *file, const char *where, dls_status status,
+/* What the library below says of the numbers, with the file's name and the member of its group before it. */
+static dls_status fail_with_name(const dls_fclib *file, const char *what, dls_status status,
                                  dls_error *error) {
     if (!error || status == DLS_ERROR_MEMORY) return status;
     dls_error inner = *error;
-    return dls_fail(error, status, "%s: %s%.250s", file->name.text, where, inner.message);
+    return dls_fail(error, status, "%s: %s%s: %.250s", file->name.text, file->root, what, inner.message);
 }
 
 /* ---- equality rows as bilateral blocks ---- */
@@ -63,36 +63,57 @@ static int group_equalities(const dls_sparse *W, int first, int rows, int *size)
 
 /* ---- the problem ---- */
 
+/* What each block is, in arrays with room for all of them. */
+typedef struct block_arrays {
+    int *size;
+    uint8_t *kind, *parts;
+    double *mu, *mu_rolling;
+} block_arrays;
+
+static bool blocks_begin(block_arrays *x, int most) {
+    *x = (block_arrays){DLS_NEW(int, most), DLS_NEW(uint8_t, most), DLS_NEW_ZERO(uint8_t, most),
+                        DLS_NEW_ZERO(double, most), DLS_NEW_ZERO(double, most)};
+    return x->size && x->kind && x->parts && x->mu && x->mu_rolling;
+}
+
+static void blocks_free(block_arrays *x) {
+    dls_free(x->size);
+    dls_free(x->kind);
+    dls_free(x->parts);
+    dls_free(x->mu);
+    dls_free(x->mu_rolling);
+}
+
 /* W by rows, b = [free velocities of contacts; of equality rows]. */
 static dls_status create_problem(const dls_fclib_data *data, const dls_sparse *W, const double *b,
                                  dls_problem **problem, dls_error *error) {
-    int contacts = data->contact_rows / data->dimension, most = contacts + data->equality_rows;
-    dls_problem_def def = dls_default_problem_def();
+    const dls_fclib_layout *layout = data->layout;
+    int contacts = data->contact_rows / layout->rows;
     dls_csr rows = {W->columns, W->rows, W->start, W->row, W->value};
-    int *size = DLS_NEW(int, most);
-    uint8_t *kind = DLS_NEW(uint8_t, most);
-    double *mu = DLS_NEW_ZERO(double, most);
-    dls_status status = size && kind && mu ? DLS_OK : dls_fail_memory(error);
+    block_arrays x;
+    dls_status status = blocks_begin(&x, contacts + data->equality_rows) ? DLS_OK : dls_fail_memory(error);
     if (!status) {
         for (int c = 0; c < contacts; c++) {
-            size[c] = data->dimension;
-            mu[c] = data->mu[c];
+            x.size[c] = layout->rows;
+            x.kind[c] = DLS_CONTACT;
+            x.parts[c] = layout->parts;
+            x.mu[c] = data->mu[c];
+            if (data->mu_rolling) x.mu_rolling[c] = data->mu_rolling[c];
         }
-        int blocks = group_equalities(W, data->contact_rows, data->equality_rows, size + contacts);
-        memset(kind, DLS_CONTACT, (size_t)contacts);
-        memset(kind + contacts, DLS_INTERVAL, (size_t)blocks);
+        int blocks = group_equalities(W, data->contact_rows, data->equality_rows, x.size + contacts);
+        memset(x.kind + contacts, DLS_INTERVAL, (size_t)blocks);
+        dls_problem_def def = dls_default_problem_def();
         def.block_count = contacts + blocks;
-        def.dimension = data->dimension;
-        def.block_size = size;
-        def.block_kind = kind;
-        def.mu = mu;
+        def.block_size = x.size;
+        def.block_kind = x.kind;
+        def.block_parts = layout->is_rolling ? x.parts : NULL;
+        def.mu = x.mu;
+        def.mu_rolling = x.mu_rolling;
         def.b = b;
         def.reference_velocity = data->reference_velocity;
         status = dls_problem_create(&def, &rows, problem, error);
     }
-    dls_free(size);
-    dls_free(kind);
-    dls_free(mu);
+    blocks_free(&x);
     return status;
 }
 
@@ -140,7 +161,7 @@ static dls_status build_local(dls_fclib *file, const dls_fclib_data *data, dls_e
     dls_triplets_free(&joined);
     if (!status) status = create_problem(data, &W, data->free_velocity, &file->problem, error);
     dls_sparse_free(&W);
-    return status ? fail_with_name(file, "/fclib_local: ", status, error) : DLS_OK;
+    return status ? fail_with_name(file, "", status, error) : DLS_OK;
 }
 
 /* ---- global problems ---- */
@@ -160,7 +181,7 @@ static int count_touched(const dls_triplets *H, const int *body, bool *is_touche
  * the plane), it is such a block, for a diagonal M connects nothing. */
 static dls_status count_bodies(const dls_fclib_data *data, const dls_sparse *M, int *bodies,
                                dls_error *error) {
-    int n = data->freedoms, rigid = data->dimension == 3 ? 6 : 3;
+    int n = data->freedoms, rigid = data->layout->is_planar ? 3 : 6;
     bool is_rigid = n % rigid == 0;
     for (int j = 0; j < n && is_rigid; j++)
         for (int64_t k = M->start[j]; k < M->start[j + 1]; k++)
@@ -205,7 +226,7 @@ static dls_status build_global(dls_fclib *file, dls_fclib_data *data, dls_error 
     if (!status && !file->bodies) status = count_bodies(data, &M, &file->bodies, error);
     if (!status) {
         status = dls_factor_create(&M, &file->motion.factor, error);
-        if (status) status = fail_with_name(file, "/fclib_global/M: ", status, error);
+        if (status) status = fail_with_name(file, "/M", status, error);
     }
     dls_sparse_free(&M);
     if (!status) status = join(&data->coupling, &data->equality, NULL, &joined, error);
@@ -215,7 +236,7 @@ static dls_status build_global(dls_fclib *file, dls_fclib_data *data, dls_error 
     file->motion.force = data->force;
     data->force = NULL;
     status = condense(file, data, error);
-    return status ? fail_with_name(file, "/fclib_global: ", status, error) : DLS_OK;
+    return status ? fail_with_name(file, "", status, error) : DLS_OK;
 }
 
 dls_status dls_fclib_build(dls_fclib *file, dls_fclib_data *data, dls_error *error) {

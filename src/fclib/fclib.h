@@ -7,17 +7,44 @@
 #include "base/sparse.h"
 #include "fclib/h5.h"
 
+#include <stdio.h>
+
+/* The path of a member of a group. */
+typedef struct member {
+    char path[96];
+} member;
+
+static inline member in(const char *group, const char *name) {
+    member m;
+    snprintf(m.path, sizeof m.path, "%.60s/%.32s", group, name);
+    return m;
+}
+
+/* The contacts that FCLib has words for: rows in the order n, tangential, rolling. */
+typedef struct dls_fclib_layout {
+    uint8_t parts; /* DLS_PARTS */
+    int rows;      /* of each contact: spacedim */
+    bool is_rolling, is_planar;
+} dls_fclib_layout;
+
+extern const dls_fclib_layout dls_fclib_layouts[4];
+enum { DLS_FCLIB_LAYOUTS = sizeof dls_fclib_layouts / sizeof *dls_fclib_layouts };
+
+/* "/fclib_local", "/fclib_global_rolling", … */
+const char *dls_fclib_root(dls_fclib_form form, bool is_rolling);
+
 /* The numbers of a file as they are stored.
  *   local:   u = W r + V l + q,   Vᵀ r + R l + s = 0
  *   global:  M v = H r + G l + f,  u = Hᵀ v + w,  Gᵀ v + b = 0 */
 typedef struct dls_fclib_data {
     dls_fclib_form form;
-    int dimension; /* of contact space: 2 or 3 */
+    const dls_fclib_layout *layout;
+    const char *root; /* the group that holds it */
     int contact_rows, equality_rows, freedoms;
     dls_triplets main, coupling, equality; /* W V R, or M H G */
-    double *mu;
-    double *free_velocity; /* [q; s], or [w; b] */
-    double *force;         /* f of a global problem */
+    double *mu, *mu_rolling;               /* the latter of rolling layouts only */
+    double *free_velocity;                 /* [q; s], or [w; b] */
+    double *force;                         /* f of a global problem */
     double reference_velocity;
 } dls_fclib_data;
 
@@ -34,6 +61,7 @@ struct dls_fclib {
     dls_image image; /* the file itself, so that a rewritten one keeps all that it holds */
     dls_file_name name;
     dls_fclib_form form;
+    const char *root;
     dls_problem *problem;
     int contact_rows, freedoms, bodies;
     char *title, *description, *math_info;

@@ -9,15 +9,19 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The path of a member of a group. */
-typedef struct member {
-    char path[96];
-} member;
+/* ---- kinds of problems ---- */
 
-static member in(const char *group, const char *name) {
-    member m;
-    snprintf(m.path, sizeof m.path, "%.60s/%.32s", group, name);
-    return m;
+const dls_fclib_layout dls_fclib_layouts[4] = {
+    {DLS_PARTS(1, 0, 0), 2, .is_rolling = false, .is_planar = true},
+    {DLS_PARTS(2, 0, 0), 3, .is_rolling = false, .is_planar = false},
+    {DLS_PARTS(1, 1, 0), 3, .is_rolling = true, .is_planar = true},
+    {DLS_PARTS(2, 2, 0), 5, .is_rolling = true, .is_planar = false},
+};
+
+const char *dls_fclib_root(dls_fclib_form form, bool is_rolling) {
+    static const char *const roots[2][2] = {{"/fclib_local", "/fclib_local_rolling"},
+                                            {"/fclib_global", "/fclib_global_rolling"}};
+    return roots[form][is_rolling];
 }
 
 /* ---- matrices ---- */
@@ -115,14 +119,22 @@ static dls_status expect_size(const dls_h5 *h5, const char *group, const matrix_
 
 /* ---- the problem ---- */
 
-static dls_status read_friction(const dls_h5 *h5, const char *root, dls_fclib_data *data) {
-    int contacts = data->contact_rows / data->dimension;
+/* Coefficients of friction, one for each contact. */
+static dls_status read_friction(const dls_h5 *h5, const dls_fclib_data *data, const char *name, double **mu) {
+    int contacts = data->contact_rows / data->layout->rows;
     int64_t count;
-    member where = in(root, "vectors/mu");
-    dls_status status = dls_h5_read_reals(h5, where.path, contacts, contacts, &data->mu, &count);
+    member where = in(data->root, name);
+    dls_status status = dls_h5_read_reals(h5, where.path, contacts, contacts, mu, &count);
     for (int k = 0; !status && k < contacts; k++)
-        if (data->mu[k] < 0)
-            status = dls_h5_fail(h5, where.path, "number %d is %g, expected 0 or more", k, data->mu[k]);
+        if ((*mu)[k] < 0)
+            status = dls_h5_fail(h5, where.path, "number %d is %g, expected 0 or more", k, (*mu)[k]);
+    return status;
+}
+
+static dls_status read_all_friction(const dls_h5 *h5, dls_fclib_data *data) {
+    dls_status status = read_friction(h5, data, "vectors/mu", &data->mu);
+    if (!status && data->layout->is_rolling)
+        status = read_friction(h5, data, "vectors/mu_r", &data->mu_rolling);
     return status;
 }
 
@@ -146,9 +158,9 @@ static dls_status read_pair(const dls_h5 *h5, const char *first, const char *sec
 
 static dls_status set_rows(const dls_h5 *h5, const char *where, int contact_rows, int equality_rows,
                            dls_fclib_data *data) {
-    if (contact_rows % data->dimension)
+    if (contact_rows % data->layout->rows)
         return dls_h5_fail(h5, where, "%d, expected a multiple of spacedim = %d", contact_rows,
-                           data->dimension);
+                           data->layout->rows);
     if (contact_rows > INT_MAX / 2 || equality_rows > INT_MAX / 2)
         return dls_h5_fail(h5, where, "%d, expected at most %d", contact_rows, INT_MAX / 2);
     data->contact_rows = contact_rows;
@@ -160,54 +172,54 @@ static dls_status set_rows(const dls_h5 *h5, const char *where, int contact_rows
  * holds.
  */
 static dls_status read_local(const dls_h5 *h5, dls_fclib_data *data) {
-    const char *root = "/fclib_local", *W = "/fclib_local/W", *V = "/fclib_local/V", *R = "/fclib_local/R";
+    member W = in(data->root, "W"), V = in(data->root, "V"), R = in(data->root, "R");
     matrix_sizes w, v, r = {0};
-    bool has_equality = dls_h5_has(h5, V) || dls_h5_has(h5, R);
-    dls_status status = read_sizes(h5, W, &w);
-    if (!status) status = expect_size(h5, W, &w, w.m, w.m);
-    if (!status && has_equality) status = read_sizes(h5, R, &r);
-    if (!status && has_equality) status = expect_size(h5, R, &r, r.m, r.m);
-    if (!status && has_equality) status = read_sizes(h5, V, &v);
-    if (!status && has_equality) status = expect_size(h5, V, &v, w.m, r.m);
-    if (!status) status = set_rows(h5, "/fclib_local/W/m", w.m, r.m, data);
+    bool has_equality = dls_h5_has(h5, V.path) || dls_h5_has(h5, R.path);
+    dls_status status = read_sizes(h5, W.path, &w);
+    if (!status) status = expect_size(h5, W.path, &w, w.m, w.m);
+    if (!status && has_equality) status = read_sizes(h5, R.path, &r);
+    if (!status && has_equality) status = expect_size(h5, R.path, &r, r.m, r.m);
+    if (!status && has_equality) status = read_sizes(h5, V.path, &v);
+    if (!status && has_equality) status = expect_size(h5, V.path, &v, w.m, r.m);
+    if (!status) status = set_rows(h5, in(W.path, "m").path, w.m, r.m, data);
     if (!status)
-        status = read_pair(h5, in(root, "vectors/q").path, in(root, "vectors/s").path, w.m, r.m,
+        status = read_pair(h5, in(data->root, "vectors/q").path, in(data->root, "vectors/s").path, w.m, r.m,
                            &data->free_velocity);
-    if (!status) status = read_friction(h5, root, data);
-    if (!status) status = read_matrix(h5, W, &w, &data->main);
-    if (!status && has_equality) status = read_matrix(h5, V, &v, &data->coupling);
-    if (!status && has_equality) status = read_matrix(h5, R, &r, &data->equality);
+    if (!status) status = read_all_friction(h5, data);
+    if (!status) status = read_matrix(h5, W.path, &w, &data->main);
+    if (!status && has_equality) status = read_matrix(h5, V.path, &v, &data->coupling);
+    if (!status && has_equality) status = read_matrix(h5, R.path, &r, &data->equality);
     return status;
 }
 
 static dls_status read_global(const dls_h5 *h5, dls_fclib_data *data) {
-    const char *root = "/fclib_global", *M = "/fclib_global/M", *H = "/fclib_global/H",
-               *G = "/fclib_global/G";
+    member M = in(data->root, "M"), H = in(data->root, "H"), G = in(data->root, "G");
     matrix_sizes m, h, g = {0};
     int64_t count;
-    bool has_equality = dls_h5_has(h5, G);
-    dls_status status = read_sizes(h5, M, &m);
-    if (!status) status = expect_size(h5, M, &m, m.m, m.m);
-    if (!status) status = read_sizes(h5, H, &h);
-    if (!status) status = expect_size(h5, H, &h, m.m, h.n);
-    if (!status && has_equality) status = read_sizes(h5, G, &g);
-    if (!status && has_equality) status = expect_size(h5, G, &g, m.m, g.n);
-    if (!status) status = set_rows(h5, "/fclib_global/H/n", h.n, g.n, data);
+    bool has_equality = dls_h5_has(h5, G.path);
+    dls_status status = read_sizes(h5, M.path, &m);
+    if (!status) status = expect_size(h5, M.path, &m, m.m, m.m);
+    if (!status) status = read_sizes(h5, H.path, &h);
+    if (!status) status = expect_size(h5, H.path, &h, m.m, h.n);
+    if (!status && has_equality) status = read_sizes(h5, G.path, &g);
+    if (!status && has_equality) status = expect_size(h5, G.path, &g, m.m, g.n);
+    if (!status) status = set_rows(h5, in(H.path, "n").path, h.n, g.n, data);
     if (!status) data->freedoms = m.m;
-    if (!status) status = dls_h5_read_reals(h5, in(root, "vectors/f").path, m.m, m.m, &data->force, &count);
     if (!status)
-        status = read_pair(h5, in(root, "vectors/w").path, in(root, "vectors/b").path, h.n, g.n,
+        status = dls_h5_read_reals(h5, in(data->root, "vectors/f").path, m.m, m.m, &data->force, &count);
+    if (!status)
+        status = read_pair(h5, in(data->root, "vectors/w").path, in(data->root, "vectors/b").path, h.n, g.n,
                            &data->free_velocity);
-    if (!status) status = read_friction(h5, root, data);
-    if (!status) status = read_matrix(h5, M, &m, &data->main);
-    if (!status) status = read_matrix(h5, H, &h, &data->coupling);
-    if (!status && has_equality) status = read_matrix(h5, G, &g, &data->equality);
+    if (!status) status = read_all_friction(h5, data);
+    if (!status) status = read_matrix(h5, M.path, &m, &data->main);
+    if (!status) status = read_matrix(h5, H.path, &h, &data->coupling);
+    if (!status && has_equality) status = read_matrix(h5, G.path, &g, &data->equality);
     return status;
 }
 
 /* v_ref of the judge, which FCLib does not know: steps of a simulation have one. */
-static dls_status read_reference(const dls_h5 *h5, const char *root, dls_fclib_data *data) {
-    member where = in(root, "info/reference_velocity");
+static dls_status read_reference(const dls_h5 *h5, dls_fclib_data *data) {
+    member where = in(data->root, "info/reference_velocity");
     double *value = NULL;
     int64_t count;
     if (!dls_h5_has(h5, where.path)) return DLS_OK;
@@ -218,19 +230,47 @@ static dls_status read_reference(const dls_h5 *h5, const char *root, dls_fclib_d
     return status;
 }
 
+/* Which of FCLib's groups the file has: one of them. */
+static dls_status find_root(const dls_h5 *h5, dls_fclib_data *data, bool *is_rolling) {
+    for (int k = 0; k < 4; k++) {
+        const char *root = dls_fclib_root((dls_fclib_form)(k % 2), k / 2);
+        if (!dls_h5_has(h5, root)) continue;
+        if (data->root)
+            return dls_h5_fail(h5, "/", "two contact problems, expected either %s or %s", data->root + 1,
+                               root + 1);
+        data->root = root;
+        data->form = (dls_fclib_form)(k % 2);
+        *is_rolling = k / 2;
+    }
+    if (data->root) return DLS_OK;
+    return dls_h5_fail(h5, "/",
+                       "no contact problem, expected a group fclib_local or fclib_global, or either with "
+                       "_rolling behind it");
+}
+
+/* The layout whose contacts have spacedim rows. */
+static dls_status read_layout(const dls_h5 *h5, bool is_rolling, dls_fclib_data *data) {
+    member where = in(data->root, "spacedim");
+    int dimension, rows[2], count = 0;
+    dls_status status = dls_h5_read_int(h5, where.path, INT_MIN, INT_MAX, &dimension);
+    for (int k = 0; k < DLS_FCLIB_LAYOUTS && !status; k++) {
+        const dls_fclib_layout *layout = &dls_fclib_layouts[k];
+        if (layout->is_rolling != is_rolling) continue;
+        if (layout->rows == dimension) data->layout = layout;
+        rows[count++] = layout->rows;
+    }
+    if (status || data->layout) return status;
+    return dls_h5_fail(h5, where.path, "%d, expected %d or %d", dimension, rows[0], rows[1]);
+}
+
 dls_status dls_fclib_data_read(const dls_h5 *h5, dls_fclib_data *data) {
+    bool is_rolling = false;
     *data = (dls_fclib_data){0};
-    bool is_local = dls_h5_has(h5, "/fclib_local"), is_global = dls_h5_has(h5, "/fclib_global");
-    if (!is_local && !is_global)
-        return dls_h5_fail(h5, "/", "no contact problem, expected a group fclib_local or fclib_global");
-    if (is_local && is_global)
-        return dls_h5_fail(h5, "/", "two contact problems, expected either fclib_local or fclib_global");
-    data->form = is_local ? DLS_FCLIB_LOCAL : DLS_FCLIB_GLOBAL;
-    const char *root = is_local ? "/fclib_local" : "/fclib_global";
-    dls_status status = dls_h5_read_int(h5, in(root, "spacedim").path, 2, 3, &data->dimension);
-    if (!status) status = read_reference(h5, root, data);
+    dls_status status = find_root(h5, data, &is_rolling);
+    if (!status) status = read_layout(h5, is_rolling, data);
+    if (!status) status = read_reference(h5, data);
     if (status) return status;
-    return is_local ? read_local(h5, data) : read_global(h5, data);
+    return data->form == DLS_FCLIB_LOCAL ? read_local(h5, data) : read_global(h5, data);
 }
 
 void dls_fclib_data_free(dls_fclib_data *data) {
@@ -238,6 +278,7 @@ void dls_fclib_data_free(dls_fclib_data *data) {
     dls_triplets_free(&data->coupling);
     dls_triplets_free(&data->equality);
     dls_free(data->mu);
+    dls_free(data->mu_rolling);
     dls_free(data->free_velocity);
     dls_free(data->force);
 }
@@ -276,10 +317,9 @@ static dls_status read_guesses(const dls_h5 *h5, const dls_fclib_data *data, dls
 }
 
 static dls_status read_info(const dls_h5 *h5, dls_fclib *file) {
-    const char *info = file->form == DLS_FCLIB_LOCAL ? "/fclib_local/info" : "/fclib_global/info";
-    dls_status status = dls_h5_read_text(h5, in(info, "title").path, &file->title);
-    if (!status) status = dls_h5_read_text(h5, in(info, "description").path, &file->description);
-    if (!status) status = dls_h5_read_text(h5, in(info, "math_info").path, &file->math_info);
+    dls_status status = dls_h5_read_text(h5, in(file->root, "info/title").path, &file->title);
+    if (!status) status = dls_h5_read_text(h5, in(file->root, "info/description").path, &file->description);
+    if (!status) status = dls_h5_read_text(h5, in(file->root, "info/math_info").path, &file->math_info);
     return status;
 }
 
@@ -289,6 +329,7 @@ static dls_status read_everything(const dls_h5 *h5, dls_fclib *file, dls_fclib_d
     dls_status status = dls_fclib_data_read(h5, data);
     if (status) return status;
     file->form = data->form;
+    file->root = data->root;
     status = read_info(h5, file);
     if (!status) status = dls_fclib_impulses_read(h5, "/solution", data, &file->solution);
     if (!status) status = read_guesses(h5, data, file);
@@ -298,8 +339,9 @@ static dls_status read_everything(const dls_h5 *h5, dls_fclib *file, dls_fclib_d
 /* All names that are asked for; guesses have numbers for names. Other objects are never opened. */
 static bool is_known(const char *name, size_t length) {
     static const char names[] =
-        "fclib_local fclib_global solution guesses spacedim vectors info title description "
-        "math_info reference_velocity number_of_guesses nzmax nz mu W V R M H G m n p i x q s f w b v u r l";
+        "fclib_local fclib_global fclib_local_rolling fclib_global_rolling solution guesses spacedim vectors "
+        "info title description math_info reference_velocity number_of_guesses nzmax nz mu mu_r W V R M H G "
+        "m n p i x q s f w b v u r l";
     for (const char *word = names; *word; word += *word == ' ') {
         size_t end = strcspn(word, " ");
         if (end == length && !memcmp(word, name, length)) return true;

@@ -11,11 +11,13 @@
 /* ---- W of the problem, cut into FCLib's W, V and R ---- */
 
 typedef struct local_parts {
-    int dimension, contact_rows, equality_rows;
+    const dls_fclib_layout *layout; /* of every contact */
+    const char *root;
+    int contact_rows, equality_rows;
     int *place;         /* of each row of the problem: contacts first, then bilateral rows, both in order */
     dls_sparse W, V, R; /* by rows: "column" i holds row i */
-    double *mu;
-    double *b; /* in the file's order */
+    double *mu, *mu_rolling; /* of contacts */
+    double *b;               /* in the file's order */
 } local_parts;
 
 static void free_parts(local_parts *parts) {
@@ -24,27 +26,60 @@ static void free_parts(local_parts *parts) {
     dls_sparse_free(&parts->R);
     dls_free(parts->place);
     dls_free(parts->mu);
+    dls_free(parts->mu_rolling);
     dls_free(parts->b);
 }
 
-/* All contacts must have one size, 2 or 3. */
-static dls_status measure_blocks(const dls_problem *p, local_parts *parts, dls_error *error) {
-    for (int c = 0; c < dls_problem_block_count(p); c++) {
-        int size = dls_problem_block_size(p, c);
-        if (dls_problem_block_kind(p, c) == DLS_INTERVAL) {
-            parts->equality_rows += size;
-            continue;
-        }
-        if (size > 3 || (parts->dimension && size != parts->dimension))
-            return dls_fail(
-                error, DLS_ERROR_INPUT,
-                "contact %d has %d rows, expected all contacts of one size, 2 or 3, for an FCLib file", c,
-                size);
-        parts->dimension = size;
-        parts->contact_rows += size;
-    }
-    if (!parts->dimension) parts->dimension = 3;
+static const dls_fclib_layout *find_layout(uint8_t parts) {
+    for (int k = 0; k < DLS_FCLIB_LAYOUTS; k++)
+        if (dls_fclib_layouts[k].parts == parts) return &dls_fclib_layouts[k];
+    return NULL;
+}
+
+/* FCLib has one layout for all contacts of a file. */
+static dls_status check_contact(const dls_problem *p, int c, local_parts *parts, dls_error *error) {
+    uint8_t own = dls_problem_block_parts(p, c);
+    const dls_fclib_layout *layout = find_layout(own);
+    int tangential = own & 3, rolling = own >> 2 & 3, spinning = own >> 4;
+    if (!layout)
+        return dls_fail(error, DLS_ERROR_INPUT,
+                        "contact %d has %d tangential, %d rolling and %d spinning rows, expected 1 and 0, 2 "
+                        "and 0, 1 and 1 or 2 and 2 tangential and rolling ones for an FCLib file",
+                        c, tangential, rolling, spinning);
+    if (parts->layout && layout != parts->layout)
+        return dls_fail(
+            error, DLS_ERROR_INPUT,
+            "contact %d has %d tangential and %d rolling rows, expected %d and %d as those before "
+            "it: an FCLib file has one layout for all contacts",
+            c, tangential, rolling, parts->layout->parts & 3, parts->layout->parts >> 2 & 3);
+    parts->layout = layout;
     return DLS_OK;
+}
+
+static dls_status check_interval(const dls_problem *p, int c, dls_error *error) {
+    int first = dls_problem_block_row(p, c);
+    for (int i = 0; i < dls_problem_block_size(p, c); i++) {
+        double low = dls_problem_low(p, first + i), high = dls_problem_high(p, first + i);
+        if (!isinf(low) || !isinf(high))
+            return dls_fail(error, DLS_ERROR_INPUT,
+                            "row %d of interval block %d has the bounds %g and %g, expected none: an FCLib "
+                            "file has bilateral rows only",
+                            i, c, low, high);
+    }
+    return DLS_OK;
+}
+
+/* What FCLib has words for, and how many rows there are of it. */
+static dls_status measure_blocks(const dls_problem *p, local_parts *parts, dls_error *error) {
+    dls_status status = DLS_OK;
+    for (int c = 0; c < dls_problem_block_count(p) && !status; c++) {
+        bool is_contact = dls_problem_block_kind(p, c) == DLS_CONTACT;
+        status = is_contact ? check_contact(p, c, parts, error) : check_interval(p, c, error);
+        *(is_contact ? &parts->contact_rows : &parts->equality_rows) += dls_problem_block_size(p, c);
+    }
+    if (!parts->layout) parts->layout = find_layout(DLS_PARTS(2, 0, 0));
+    parts->root = dls_fclib_root(DLS_FCLIB_LOCAL, parts->layout->is_rolling);
+    return status;
 }
 
 /* Where rows go, with friction and free velocities in that order. */
@@ -53,11 +88,13 @@ static dls_status place_rows(const dls_problem *p, local_parts *parts, dls_error
     int rows = dls_problem_row_count(p);
     parts->place = DLS_NEW(int, rows);
     parts->mu = DLS_NEW(double, dls_problem_contact_count(p));
+    parts->mu_rolling = DLS_NEW(double, dls_problem_contact_count(p));
     parts->b = DLS_NEW(double, rows);
-    if (!parts->place || !parts->mu || !parts->b) return dls_fail_memory(error);
+    if (!parts->place || !parts->mu || !parts->mu_rolling || !parts->b) return dls_fail_memory(error);
     for (int c = 0; c < dls_problem_block_count(p); c++) {
         bool is_contact = dls_problem_block_kind(p, c) == DLS_CONTACT;
-        if (is_contact) parts->mu[contact++] = dls_problem_mu(p, c);
+        if (is_contact) parts->mu[contact] = dls_problem_mu(p, c);
+        if (is_contact) parts->mu_rolling[contact++] = dls_problem_mu_rolling(p, c);
         for (int i = 0; i < dls_problem_block_size(p, c); i++) {
             int row = dls_problem_block_row(p, c) + i;
             parts->place[row] = is_contact ? contact_row++ : equality_row++;
@@ -166,7 +203,6 @@ static dls_status split_problem(const dls_problem *p, local_parts *parts, dls_er
 /* ---- groups ---- */
 
 static dls_status write_matrix(const dls_h5 *h5, const char *group, const dls_sparse *m) {
-    char where[64];
     int64_t count = m->start[m->columns];
     int *start = DLS_NEW(int, (int64_t)m->columns + 1);
     if (!start) return dls_fail_memory(h5->error);
@@ -176,43 +212,40 @@ static dls_status write_matrix(const dls_h5 *h5, const char *group, const dls_sp
         int value;
     } sizes[] = {{"nzmax", (int)count}, {"m", m->columns}, {"n", m->rows}, {"nz", -2}};
     dls_status status = dls_h5_make_group(h5, group);
-    for (size_t k = 0; k < sizeof sizes / sizeof *sizes && !status; k++) {
-        snprintf(where, sizeof where, "%s/%s", group, sizes[k].name);
-        status = dls_h5_write_int(h5, where, sizes[k].value);
-    }
-    snprintf(where, sizeof where, "%s/p", group);
-    if (!status) status = dls_h5_write_ints(h5, where, (int64_t)m->columns + 1, start);
-    snprintf(where, sizeof where, "%s/i", group);
-    if (!status) status = dls_h5_write_ints(h5, where, count, m->row);
-    snprintf(where, sizeof where, "%s/x", group);
-    if (!status) status = dls_h5_write_reals(h5, where, count, m->value);
+    for (size_t k = 0; k < sizeof sizes / sizeof *sizes && !status; k++)
+        status = dls_h5_write_int(h5, in(group, sizes[k].name).path, sizes[k].value);
+    if (!status) status = dls_h5_write_ints(h5, in(group, "p").path, (int64_t)m->columns + 1, start);
+    if (!status) status = dls_h5_write_ints(h5, in(group, "i").path, count, m->row);
+    if (!status) status = dls_h5_write_reals(h5, in(group, "x").path, count, m->value);
     dls_free(start);
     return status;
 }
 
-static dls_status write_info(const dls_h5 *h5, const dls_fclib_content *content) {
-    const char *where[] = {"/fclib_local/info/title", "/fclib_local/info/description",
-                           "/fclib_local/info/math_info"};
+static dls_status write_info(const dls_h5 *h5, const char *root, const dls_fclib_content *content) {
+    const char *name[] = {"info/title", "info/description", "info/math_info"};
     const char *text[] = {content->title, content->description, content->math_info};
-    dls_status status = dls_h5_make_group(h5, "/fclib_local/info");
+    dls_status status = dls_h5_make_group(h5, in(root, "info").path);
     for (int k = 0; k < 3 && !status; k++)
-        if (text[k]) status = dls_h5_write_text(h5, where[k], text[k]);
+        if (text[k]) status = dls_h5_write_text(h5, in(root, name[k]).path, text[k]);
     double v = dls_problem_reference_velocity(content->problem);
-    if (!status && v > 0) status = dls_h5_write_reals(h5, "/fclib_local/info/reference_velocity", 1, &v);
+    if (!status && v > 0) status = dls_h5_write_reals(h5, in(root, "info/reference_velocity").path, 1, &v);
     return status;
 }
 
 static dls_status write_local(const dls_h5 *h5, const local_parts *parts) {
-    int n = parts->contact_rows, e = parts->equality_rows;
-    dls_status status = dls_h5_make_group(h5, "/fclib_local");
-    if (!status) status = dls_h5_write_int(h5, "/fclib_local/spacedim", parts->dimension);
-    if (!status) status = write_matrix(h5, "/fclib_local/W", &parts->W);
-    if (!status && e) status = write_matrix(h5, "/fclib_local/V", &parts->V);
-    if (!status && e) status = write_matrix(h5, "/fclib_local/R", &parts->R);
-    if (!status) status = dls_h5_make_group(h5, "/fclib_local/vectors");
-    if (!status) status = dls_h5_write_reals(h5, "/fclib_local/vectors/q", n, parts->b);
-    if (!status) status = dls_h5_write_reals(h5, "/fclib_local/vectors/mu", n / parts->dimension, parts->mu);
-    if (!status && e) status = dls_h5_write_reals(h5, "/fclib_local/vectors/s", e, parts->b + n);
+    int n = parts->contact_rows, e = parts->equality_rows, contacts = n / parts->layout->rows;
+    const char *root = parts->root;
+    dls_status status = dls_h5_make_group(h5, root);
+    if (!status) status = dls_h5_write_int(h5, in(root, "spacedim").path, parts->layout->rows);
+    if (!status) status = write_matrix(h5, in(root, "W").path, &parts->W);
+    if (!status && e) status = write_matrix(h5, in(root, "V").path, &parts->V);
+    if (!status && e) status = write_matrix(h5, in(root, "R").path, &parts->R);
+    if (!status) status = dls_h5_make_group(h5, in(root, "vectors").path);
+    if (!status) status = dls_h5_write_reals(h5, in(root, "vectors/q").path, n, parts->b);
+    if (!status) status = dls_h5_write_reals(h5, in(root, "vectors/mu").path, contacts, parts->mu);
+    if (!status && parts->layout->is_rolling)
+        status = dls_h5_write_reals(h5, in(root, "vectors/mu_r").path, contacts, parts->mu_rolling);
+    if (!status && e) status = dls_h5_write_reals(h5, in(root, "vectors/s").path, e, parts->b + n);
     return status;
 }
 
@@ -262,7 +295,7 @@ static dls_status write_content(const dls_h5 *h5, const dls_fclib_content *conte
     int rows = parts->contact_rows + parts->equality_rows;
     double *u = NULL, *r_moved = NULL, *u_moved = NULL;
     dls_status status = write_local(h5, parts);
-    if (!status) status = write_info(h5, content);
+    if (!status) status = write_info(h5, parts->root, content);
     if (!status && content->r) status = check_solution(h5->name, rows, content->r, content->u, h5->error);
     if (!status && content->r)
         status = find_velocity(content->problem, content->r, content->u, &u, h5->error);
@@ -284,7 +317,7 @@ static size_t content_size(const dls_fclib_content *content, const local_parts *
     size_t rows = (size_t)parts->contact_rows + (size_t)parts->equality_rows;
     const dls_sparse *matrices[] = {&parts->W, &parts->V, &parts->R};
     const char *texts[] = {content->title, content->description, content->math_info};
-    size_t size = rows * (2 * sizeof(int) + 4 * sizeof(double));
+    size_t size = rows * (2 * sizeof(int) + 5 * sizeof(double));
     for (int k = 0; k < 3; k++) {
         if (matrices[k]->start) size += 12 * (size_t)matrices[k]->start[matrices[k]->columns];
         if (texts[k]) size += strlen(texts[k]) + 1;

@@ -90,6 +90,7 @@ dls_status dls_problem_analyze(const dls_problem *p, int dense_limit, dls_proble
         return dls_fail(error, DLS_ERROR_ARGUMENT, "a problem and a place for the facts are needed");
     *facts = (dls_problem_facts){
         .rank = -1, .hyperstaticity = NAN, .condition = NAN, .mu_low = NAN, .mu_high = NAN};
+    facts->mu_rolling_low = facts->mu_rolling_high = NAN;
     facts->diagonal_low = facts->diagonal_high = NAN;
     for (int c = 0; c < p->block_count; c++) {
         facts->diagonal_low = fmin(facts->diagonal_low, p->scale[c]);
@@ -97,6 +98,9 @@ dls_status dls_problem_analyze(const dls_problem *p, int dense_limit, dls_proble
         if (p->kind[c] != DLS_CONTACT) continue;
         facts->mu_low = fmin(facts->mu_low, p->mu[c]);
         facts->mu_high = fmax(facts->mu_high, p->mu[c]);
+        if (!(dls_parts_of(p, c) & DLS_PARTS(0, 3, 0))) continue;
+        facts->mu_rolling_low = fmin(facts->mu_rolling_low, dls_problem_mu_rolling(p, c));
+        facts->mu_rolling_high = fmax(facts->mu_rolling_high, dls_problem_mu_rolling(p, c));
     }
     facts->asymmetry = asymmetry_of(p);
     if (p->row_count == 0 || p->row_count > dense_limit) return DLS_OK;

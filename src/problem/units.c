@@ -45,6 +45,10 @@ static void find_row_units(const dls_problem *p, int c, double *S) {
 }
 
 static dls_status check_units(const dls_problem *p, dls_error *error) {
+    for (int c = 0; c < p->block_count && p->parts; c++)
+        if (isinf(p->mu_rolling[c]) || isinf(p->mu_spinning[c]))
+            return dls_fail(error, DLS_ERROR_INPUT,
+                            "rolling or spinning friction of contact %d is out of proportion with its W", c);
     for (int c = 0; c < p->block_count; c++)
         for (int i = p->row[c]; i < p->row[c + 1]; i++)
             if (!(p->unit[i] > 0) || isinf(p->unit[i]))

@@ -71,7 +71,8 @@ def test_the_page_of_shapes_is_up_to_date_and_lacks_no_pair():
 def test_info_of_a_hyperstatic_stack():
     facts = run_json("info", problem())
     assert facts["form"] == "local" and facts["mu_low"] == facts["mu_high"] == 0.4
-    assert facts["blocks"] == [{"kind": "contact", "rows": 3, "count": facts["contacts"]}]
+    assert facts["blocks"] == [{"kind": "contact", "rows": 3, "rolling_rows": 0, "count": facts["contacts"]}]
+    assert facts["mu_rolling_low"] is None and facts["mu_rolling_high"] is None
     assert facts["rows"] == 3 * facts["contacts"] and facts["asymmetry"] == 0
     assert 0 < facts["rank"] < facts["rows"] and facts["condition"] >= 1
     assert abs(facts["hyperstaticity"] - facts["rows"] / facts["rank"]) < 1e-12 and facts["hyperstaticity"] > 1

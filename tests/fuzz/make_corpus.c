@@ -68,22 +68,25 @@ static void make_files(const char *folder) {
         int dimension, contacts, equalities;
         fclib_storage storage;
         H5F_libver_t format;
-        bool has_extras;
+        bool has_extras, is_rolling;
     } files[] = {
-        {"local.hdf5", DLS_FCLIB_LOCAL, 3, 1, 1, STORE_ROWS, H5F_LIBVER_EARLIEST, true},
-        {"planar.hdf5", DLS_FCLIB_LOCAL, 2, 2, 0, STORE_TRIPLETS, H5F_LIBVER_EARLIEST, false},
-        {"global.hdf5", DLS_FCLIB_GLOBAL, 2, 2, 1, STORE_COLUMNS, H5F_LIBVER_EARLIEST, false},
-        {"global-triplets.hdf5", DLS_FCLIB_GLOBAL, 3, 1, 0, STORE_TRIPLETS, H5F_LIBVER_EARLIEST, false},
-        {"local-v18.hdf5", DLS_FCLIB_LOCAL, 3, 1, 1, STORE_COLUMNS, H5F_LIBVER_V18, true},
-        {"global-v110.hdf5", DLS_FCLIB_GLOBAL, 3, 1, 1, STORE_TRIPLETS, H5F_LIBVER_V110, true}};
+        {"local.hdf5", DLS_FCLIB_LOCAL, 3, 1, 1, STORE_ROWS, H5F_LIBVER_EARLIEST, true, false},
+        {"planar.hdf5", DLS_FCLIB_LOCAL, 2, 2, 0, STORE_TRIPLETS, H5F_LIBVER_EARLIEST, false, false},
+        {"global.hdf5", DLS_FCLIB_GLOBAL, 2, 2, 1, STORE_COLUMNS, H5F_LIBVER_EARLIEST, false, false},
+        {"global-triplets.hdf5", DLS_FCLIB_GLOBAL, 3, 1, 0, STORE_TRIPLETS, H5F_LIBVER_EARLIEST, false,
+         false},
+        {"local-v18.hdf5", DLS_FCLIB_LOCAL, 3, 1, 1, STORE_COLUMNS, H5F_LIBVER_V18, true, false},
+        {"global-v110.hdf5", DLS_FCLIB_GLOBAL, 3, 1, 1, STORE_TRIPLETS, H5F_LIBVER_V110, true, false},
+        {"rolling.hdf5", DLS_FCLIB_LOCAL, 5, 1, 1, STORE_ROWS, H5F_LIBVER_EARLIEST, false, true},
+        {"rolling-planar.hdf5", DLS_FCLIB_LOCAL, 3, 2, 0, STORE_TRIPLETS, H5F_LIBVER_V18, false, true},
+        {"rolling-global.hdf5", DLS_FCLIB_GLOBAL, 5, 1, 0, STORE_COLUMNS, H5F_LIBVER_EARLIEST, false, true}};
     for (size_t k = 0; k < sizeof files / sizeof *files; k++) {
         fclib_sample s = make_fclib_sample(files[k].form, files[k].dimension, files[k].contacts,
                                            files[k].equalities, (int)k + 1);
+        s.is_rolling = files[k].is_rolling;
         file_bytes bytes = make_fclib_file(&s, files[k].storage, files[k].format);
-        if (!files[k].has_extras)
-            bytes =
-                without_extras(bytes, files[k].form == DLS_FCLIB_LOCAL ? "/fclib_local" : "/fclib_global");
-        if (files[k].format == H5F_LIBVER_V18) bytes = with_long_texts(bytes);
+        if (!files[k].has_extras) bytes = without_extras(bytes, fclib_sample_root(&s));
+        if (files[k].has_extras && files[k].format == H5F_LIBVER_V18) bytes = with_long_texts(bytes);
         write_file(folder, files[k].name, bytes);
     }
 }

@@ -109,6 +109,16 @@ static int check_solvers(const char *name, const dls_problem *p) {
     return complaints;
 }
 
+/* The interior point takes no contacts with several parts of friction. */
+static int check_rolling(const char *name, const dls_problem *p) {
+    static const char *const takers[] = {"auto",   "nlgs", "nlgs+law=eal", "nlgs+law=ebp",
+                                         "newton", "apgd", "pqn"};
+    int complaints = !dls_problem_has_parts(p);
+    for (size_t k = 0; k < sizeof takers / sizeof *takers; k++)
+        complaints += check_pair(name, p, takers[k], 1e-8);
+    return complaints;
+}
+
 static int check_auto(const char *name, const dls_problem *p) {
     int complaints = 0;
     for (int k = 0; k < 3; k++) complaints += check_pair(name, p, "auto", tolerances[k]);
@@ -144,11 +154,17 @@ static void auto_on_original_files(void **state) {
     check_folder("fclib-original", check_auto);
 }
 
+static void all_solvers_on_rolling_friction(void **state) {
+    (void)state;
+    check_folder("rolling", check_rolling);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(all_solvers),
         cmocka_unit_test(auto_in_other_orders),
         cmocka_unit_test(auto_on_original_files),
+        cmocka_unit_test(all_solvers_on_rolling_friction),
     };
     return cmocka_run_group_tests_name("shared", tests, NULL, NULL);
 }

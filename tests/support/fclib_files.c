@@ -44,7 +44,10 @@ fclib_sample make_fclib_sample(dls_fclib_form form, int dimension, int contacts,
     int rows = fclib_sample_rows(&s);
     assert_true(rows <= 12 && contacts <= 6);
     for (int i = 0; i < rows; i++) s.b[i] = dls_random_between(&g, -1, 1);
-    for (int c = 0; c < contacts; c++) s.mu[c] = 0.1 * (c + 1);
+    for (int c = 0; c < contacts; c++) {
+        s.mu[c] = 0.1 * (c + 1);
+        s.mu_rolling[c] = 0.03 * (c + 1);
+    }
     if (form == DLS_FCLIB_LOCAL) {
         fill_definite(&g, rows, s.W);
         return s;
@@ -60,6 +63,11 @@ fclib_sample make_fclib_sample(dls_fclib_form form, int dimension, int contacts,
         for (int j = 0; j < rows; j++)
             for (int k = 0; k < n; k++) s.W[i + rows * j] += s.A[k + n * i] * X[k + n * j];
     return s;
+}
+
+const char *fclib_sample_root(const fclib_sample *s) {
+    if (s->is_rolling) return s->freedoms ? "/fclib_global_rolling" : "/fclib_local_rolling";
+    return s->freedoms ? "/fclib_global" : "/fclib_local";
 }
 
 void condensed_velocity(const fclib_sample *s, double *b) {
@@ -310,30 +318,40 @@ static void put_vectors(file_edit *edit, const fclib_sample *s, const char *root
     edit_group(edit, path);
     snprintf(path, sizeof path, "%s/vectors/mu", root);
     edit_reals(edit, path, H5T_NATIVE_DOUBLE, s->contacts, s->mu);
+    snprintf(path, sizeof path, "%s/vectors/mu_r", root);
+    if (s->is_rolling) edit_reals(edit, path, H5T_NATIVE_DOUBLE, s->contacts, s->mu_rolling);
     snprintf(path, sizeof path, "%s/vectors/%s", root, first);
     edit_reals(edit, path, H5T_NATIVE_DOUBLE, rows, s->b);
     snprintf(path, sizeof path, "%s/vectors/%s", root, second);
     if (s->equalities) edit_reals(edit, path, H5T_NATIVE_DOUBLE, s->equalities, s->b + rows);
 }
 
+static void put_part(file_edit *edit, const char *root, const char *name, const dense_part *part,
+                     fclib_storage storage) {
+    char path[64];
+    snprintf(path, sizeof path, "%s/%s", root, name);
+    put_matrix(edit, path, part, storage);
+}
+
 file_bytes make_fclib_file(const fclib_sample *s, fclib_storage storage, H5F_libver_t format) {
     file_edit edit = edit_new(format);
     int rows = s->dimension * s->contacts, all = fclib_sample_rows(s), e = s->equalities, n = s->freedoms;
-    const char *root = n ? "/fclib_global" : "/fclib_local";
+    const char *root = fclib_sample_root(s);
+    char path[64];
     edit_group(&edit, root);
+    snprintf(path, sizeof path, "%s/spacedim", root);
+    edit_int(&edit, path, s->dimension);
     if (n) {
-        edit_int(&edit, "/fclib_global/spacedim", s->dimension);
-        put_matrix(&edit, "/fclib_global/M", &(dense_part){n, n, n, s->M}, storage);
-        put_matrix(&edit, "/fclib_global/H", &(dense_part){n, rows, n, s->A}, storage);
-        if (e) put_matrix(&edit, "/fclib_global/G", &(dense_part){n, e, n, s->A + n * rows}, storage);
+        put_part(&edit, root, "M", &(dense_part){n, n, n, s->M}, storage);
+        put_part(&edit, root, "H", &(dense_part){n, rows, n, s->A}, storage);
+        if (e) put_part(&edit, root, "G", &(dense_part){n, e, n, s->A + n * rows}, storage);
         put_vectors(&edit, s, root, "w", "b");
-        edit_reals(&edit, "/fclib_global/vectors/f", H5T_NATIVE_DOUBLE, n, s->f);
+        snprintf(path, sizeof path, "%s/vectors/f", root);
+        edit_reals(&edit, path, H5T_NATIVE_DOUBLE, n, s->f);
     } else {
-        edit_int(&edit, "/fclib_local/spacedim", s->dimension);
-        put_matrix(&edit, "/fclib_local/W", &(dense_part){rows, rows, all, s->W}, storage);
-        if (e) put_matrix(&edit, "/fclib_local/V", &(dense_part){rows, e, all, s->W + all * rows}, storage);
-        if (e)
-            put_matrix(&edit, "/fclib_local/R", &(dense_part){e, e, all, s->W + all * rows + rows}, storage);
+        put_part(&edit, root, "W", &(dense_part){rows, rows, all, s->W}, storage);
+        if (e) put_part(&edit, root, "V", &(dense_part){rows, e, all, s->W + all * rows}, storage);
+        if (e) put_part(&edit, root, "R", &(dense_part){e, e, all, s->W + all * rows + rows}, storage);
         put_vectors(&edit, s, root, "q", "s");
     }
     put_extras(&edit, s, root);

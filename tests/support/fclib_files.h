@@ -16,6 +16,8 @@ typedef struct fclib_sample {
     double b[12];                                  /* [q; s] or [w; b] */
     double f[12];
     double mu[6];
+    bool is_rolling; /* set after it is made: the same numbers, their last rows taken for rolling ones */
+    double mu_rolling[6];
 } fclib_sample;
 
 /* Positive definite, the same for the same seed. For a global sample W and the condensed b are filled in too.
@@ -24,6 +26,8 @@ fclib_sample make_fclib_sample(dls_fclib_form form, int dimension, int contacts,
 static inline int fclib_sample_rows(const fclib_sample *s) {
     return s->dimension * s->contacts + s->equalities;
 }
+/* The group that it is written into. */
+const char *fclib_sample_root(const fclib_sample *s);
 /* b of the condensed problem. */
 void condensed_velocity(const fclib_sample *s, double *b);
 

@@ -1,5 +1,6 @@
 /* Good FCLib files: every form and storage read, written and read back to the same bits. */
 #include "base/random.h"
+#include "fclib/fclib.h"
 #include "support/allocator.h"
 #include "support/fclib_files.h"
 #include "support/sample.h"
@@ -41,10 +42,18 @@ static void assert_same_problem(const dls_problem *a, const dls_problem *b) {
     for (int c = 0; c < dls_problem_block_count(a); c++) {
         assert_int_equal(dls_problem_block_size(a, c), dls_problem_block_size(b, c));
         assert_int_equal(dls_problem_block_kind(a, c), dls_problem_block_kind(b, c));
+        assert_int_equal(dls_problem_block_parts(a, c), dls_problem_block_parts(b, c));
         assert_true(dls_problem_mu(a, c) == dls_problem_mu(b, c));
+        double rolling = dls_problem_mu_rolling(a, c);
+        assert_true(fabs(dls_problem_mu_rolling(b, c) - rolling) <= 2 * DBL_EPSILON * rolling);
     }
     if (n) assert_same_bits(dls_problem_b(a), dls_problem_b(b), n);
     double *V = dense_matrix(a), *W = dense_matrix(b);
+    /* rows of rolling parts are in another unit inside: the last bits of W may be others */
+    for (int k = 0; k < n * n && dls_problem_has_parts(a); k++) {
+        assert_true(fabs(V[k] - W[k]) <= 4 * DBL_EPSILON * fabs(V[k]));
+        V[k] = W[k];
+    }
     if (n) assert_same_bits(V, W, n * n);
     free(V);
     free(W);
@@ -75,7 +84,11 @@ static void check_blocks(const dls_problem *p, const fclib_sample *s) {
         assert_int_equal(dls_problem_block_kind(p, c), is_contact ? DLS_CONTACT : DLS_INTERVAL);
         if (!is_contact) continue;
         assert_int_equal(dls_problem_block_size(p, c), s->dimension);
+        int rolling = s->is_rolling ? s->dimension / 2 : 0;
+        assert_int_equal(dls_problem_block_parts(p, c), DLS_PARTS(s->dimension - 1 - rolling, rolling, 0));
         assert_true(dls_problem_mu(p, c) == s->mu[c]);
+        double mu_rolling = s->is_rolling ? s->mu_rolling[c] : 0;
+        assert_true(fabs(dls_problem_mu_rolling(p, c) - mu_rolling) <= 2 * DBL_EPSILON * mu_rolling);
     }
 }
 
@@ -113,14 +126,21 @@ static void check_read(const fclib_sample *s, file_bytes bytes) {
 static const struct {
     dls_fclib_form form;
     int dimension, contacts, equalities;
-} shapes[] = {{DLS_FCLIB_LOCAL, 3, 2, 0},  {DLS_FCLIB_LOCAL, 2, 3, 0},  {DLS_FCLIB_LOCAL, 3, 2, 4},
-              {DLS_FCLIB_LOCAL, 2, 1, 8},  {DLS_FCLIB_GLOBAL, 3, 2, 0}, {DLS_FCLIB_GLOBAL, 2, 3, 0},
-              {DLS_FCLIB_GLOBAL, 3, 2, 4}, {DLS_FCLIB_GLOBAL, 2, 1, 8}};
+    bool is_rolling;
+} shapes[] = {{DLS_FCLIB_LOCAL, 3, 2, 0, false},  {DLS_FCLIB_LOCAL, 2, 3, 0, false},
+              {DLS_FCLIB_LOCAL, 3, 2, 4, false},  {DLS_FCLIB_LOCAL, 2, 1, 8, false},
+              {DLS_FCLIB_GLOBAL, 3, 2, 0, false}, {DLS_FCLIB_GLOBAL, 2, 3, 0, false},
+              {DLS_FCLIB_GLOBAL, 3, 2, 4, false}, {DLS_FCLIB_GLOBAL, 2, 1, 8, false},
+              {DLS_FCLIB_LOCAL, 5, 2, 0, true},   {DLS_FCLIB_LOCAL, 3, 2, 4, true},
+              {DLS_FCLIB_LOCAL, 5, 2, 2, true},   {DLS_FCLIB_GLOBAL, 5, 2, 0, true},
+              {DLS_FCLIB_GLOBAL, 3, 2, 4, true},  {DLS_FCLIB_GLOBAL, 5, 1, 3, true}};
 enum { SHAPE_COUNT = sizeof shapes / sizeof *shapes };
 
 static fclib_sample sample_of_shape(int k) {
-    return make_fclib_sample(shapes[k].form, shapes[k].dimension, shapes[k].contacts, shapes[k].equalities,
-                             k + 1);
+    fclib_sample s = make_fclib_sample(shapes[k].form, shapes[k].dimension, shapes[k].contacts,
+                                       shapes[k].equalities, k + 1);
+    s.is_rolling = shapes[k].is_rolling;
+    return s;
 }
 
 static void every_form_and_storage(void **state) {
@@ -454,10 +474,10 @@ static void matrix_free_problems_are_assembled(void **state) {
 static void assert_same_datasets(file_bytes a, file_bytes b, const char *group) {
     const char *names[] = {"m", "n", "nz", "nzmax", "p", "i", "x"};
     for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
-        char path[64];
+        member where = in(group, names[k]);
         int first_count, second_count;
-        snprintf(path, sizeof path, "%s/%s", group, names[k]);
-        double *first = read_dataset(a, path, &first_count), *second = read_dataset(b, path, &second_count);
+        double *first = read_dataset(a, where.path, &first_count);
+        double *second = read_dataset(b, where.path, &second_count);
         assert_int_equal(first_count, second_count);
         assert_same_bits(first, second, first_count);
         free(first);
@@ -515,9 +535,9 @@ static void rewriting_keeps_everything_else(void **state) {
             assert_same_bits(dls_fclib_solution(back), r, fclib_sample_rows(&s));
             check_solution(&s, r, again);
             assert_true(has_object(again, "/somebody_elses"));
-            assert_same_datasets(bytes, again, s.freedoms ? "/fclib_global/M" : "/fclib_local/W");
+            assert_same_datasets(bytes, again, in(fclib_sample_root(&s), s.freedoms ? "M" : "W").path);
             file_edit look = edit_begin(again);
-            assert_true(H5Aexists_by_name(look.file, s.freedoms ? "/fclib_global/info" : "/fclib_local/info",
+            assert_true(H5Aexists_by_name(look.file, in(fclib_sample_root(&s), "info").path,
                                           "numberOfInvolvedDS", H5P_DEFAULT) > 0);
             edit_drop(&look);
             /* once more: the solution is overwritten where it lies */
@@ -608,6 +628,67 @@ static void matrix_market_files(void **state) {
     free_bytes(&bytes);
 }
 
+/* One array of a file that the problem needs, column by column, to be freed. */
+static double *read_array(const char *path, int *rows, int *columns) {
+    char line[256];
+    FILE *f = fopen(path, "r");
+    assert_non_null(f);
+    assert_non_null(fgets(line, sizeof line, f));
+    assert_non_null(fgets(line, sizeof line, f));
+    assert_int_equal(line[0], '%');
+    assert_int_equal(fscanf(f, "%d %d", rows, columns), 2);
+    double *values = calloc((size_t)(*rows * *columns + 1), sizeof(double));
+    for (int k = 0; k < *rows * *columns; k++) assert_int_equal(fscanf(f, "%lf", &values[k]), 1);
+    fclose(f);
+    remove(path);
+    return values;
+}
+
+/* A contact with all parts, a motor and a bilateral row: files that plain problems do not have. */
+static void matrix_market_files_of_mixed_blocks(void **state) {
+    (void)state;
+    int64_t start[9];
+    int column[8], rows, columns;
+    double value[8], b[8] = {-1, 0, 0, 0.5, 0, 0, 1, 1}, mu[3] = {0.5, 0, 0}, mu_r[3] = {0.02, 0, 0},
+                     mu_s[3] = {0.03, 0, 0}, low[8] = {0}, high[8] = {0};
+    for (int i = 0; i < 8; i++) start[i] = column[i] = i, value[i] = i + 1;
+    start[8] = 8;
+    low[6] = -2, high[6] = 2;
+    low[7] = -HUGE_VAL, high[7] = HUGE_VAL;
+    dls_problem_def def = dls_default_problem_def();
+    def.block_count = 3;
+    def.block_size = (int[]){6, 1, 1};
+    def.block_kind = (uint8_t[]){DLS_CONTACT, DLS_INTERVAL, DLS_INTERVAL};
+    def.block_parts = (uint8_t[]){DLS_PARTS(2, 2, 1), 0, 0};
+    def.mu = mu, def.mu_rolling = mu_r, def.mu_spinning = mu_s, def.b = b, def.low = low, def.high = high;
+    dls_problem *p = NULL;
+    assert_int_equal(dls_problem_create(&def, &(dls_csr){8, 8, start, column, value}, &p, NULL), DLS_OK);
+    assert_int_equal(dls_matrix_market_write("mixed", p, NULL), DLS_OK);
+    double *rolling = read_array("mixed_mu_rolling.mtx", &rows, &columns);
+    assert_true(rows == 1 && columns == 1 && fabs(rolling[0] - 0.02) < 1e-16);
+    double *spinning = read_array("mixed_mu_spinning.mtx", &rows, &columns);
+    assert_true(rows == 1 && columns == 1 && fabs(spinning[0] - 0.03) < 1e-16);
+    double *parts = read_array("mixed_parts.mtx", &rows, &columns);
+    assert_true(rows == 3 && columns == 5);
+    const double told[15] = {6, 1, 1, 1, 0, 0, 2, 0, 0, 2, 0, 0, 1, 0, 0};
+    assert_same_bits(parts, told, 15);
+    double *bounds = read_array("mixed_bounds.mtx", &rows, &columns);
+    assert_true(rows == 8 && columns == 2);
+    assert_true(fabs(bounds[6] + 2) < 1e-15 && fabs(bounds[14] - 2) < 1e-15);
+    assert_true(isinf(bounds[7]) && bounds[7] < 0 && isinf(bounds[15]) && bounds[15] > 0);
+    for (int i = 0; i < 6; i++) assert_true(isinf(bounds[i]) && isinf(bounds[8 + i]));
+    const char *ending[] = {"_W.mtx", "_q.mtx", "_mu.mtx"};
+    for (int k = 0; k < 3; k++) {
+        char path[32];
+        assert_string_equal(dls_matrix_market_suffix(p, k), ending[k]);
+        snprintf(path, sizeof path, "mixed%s", ending[k]);
+        assert_int_equal(remove(path), 0);
+    }
+    assert_null(dls_matrix_market_suffix(p, 7));
+    free(rolling), free(spinning), free(parts), free(bounds);
+    dls_problem_destroy(p);
+}
+
 /* ---- good manners ---- */
 
 static herr_t count_errors(hid_t stack, void *count) {
@@ -665,9 +746,11 @@ static void running_out_of_memory(void **state) {
         free_bytes(&bytes);
     }
     remove(out);
-    remove("out_W.mtx");
-    remove("out_q.mtx");
-    remove("out_mu.mtx");
+    for (int k = 0; dls_matrix_market_suffix(NULL, k); k++) {
+        char path[64];
+        snprintf(path, sizeof path, "out%s", dls_matrix_market_suffix(NULL, k));
+        remove(path);
+    }
 }
 
 int main(void) {
@@ -689,6 +772,7 @@ int main(void) {
         cmocka_unit_test(rewriting_keeps_everything_else),
         cmocka_unit_test(rewriting_replaces_other_types),
         cmocka_unit_test(matrix_market_files),
+        cmocka_unit_test(matrix_market_files_of_mixed_blocks),
         cmocka_unit_test(error_reports_of_hdf5_are_given_back),
         cmocka_unit_test(running_out_of_memory),
     };

@@ -90,8 +90,8 @@ static void bad_local_files(void **state) {
     const bad_case cases[] = {
         {"/fclib_local", REMOVE, 0, 0, "/: no contact problem, expected a group fclib_local or fclib_global"},
         {"/fclib_local/spacedim", REMOVE, 0, 0, "/fclib_local/spacedim: missing, expected integers"},
-        {"/fclib_local/spacedim", SET_INT, 0, 4, "/fclib_local/spacedim: 4, expected 2 to 3"},
-        {"/fclib_local/spacedim", SET_INT, 0, -3, "/fclib_local/spacedim: -3, expected 2 to 3"},
+        {"/fclib_local/spacedim", SET_INT, 0, 4, "/fclib_local/spacedim: 4, expected 2 or 3"},
+        {"/fclib_local/spacedim", SET_INT, 0, -3, "/fclib_local/spacedim: -3, expected 2 or 3"},
         {"/fclib_local/spacedim", REPLACE_TEXT, 0, 0, "/fclib_local/spacedim: text, expected integers"},
         {"/fclib_local/spacedim", REPLACE_REALS, 1, 3,
          "/fclib_local/spacedim: real numbers, expected integers"},
@@ -176,6 +176,45 @@ static void bad_global_files(void **state) {
         {"/fclib_global/H/x", REPLACE_REALS, 100, 0, "/fclib_global/H/x: 100 numbers, expected 48 to 53"},
     };
     CHECK_CASES(&s, STORE_TRIPLETS, cases);
+}
+
+/* Of rolling problems: what they have beside the others. */
+static void bad_rolling_files(void **state) {
+    (void)state;
+    fclib_sample s = make_fclib_sample(DLS_FCLIB_LOCAL, 5, 2, 2, 13);
+    s.is_rolling = true;
+    const bad_case cases[] = {
+        {"/fclib_local_rolling", REMOVE, 0, 0, "/: no contact problem, expected a group fclib_local or"},
+        {"/fclib_local_rolling/spacedim", SET_INT, 0, 4, "/fclib_local_rolling/spacedim: 4, expected 3 or 5"},
+        {"/fclib_local_rolling/spacedim", SET_INT, 0, 2, "/fclib_local_rolling/spacedim: 2, expected 3 or 5"},
+        {"/fclib_local_rolling/spacedim", SET_INT, 0, 3,
+         "/fclib_local_rolling/W/m: 10, expected a multiple of spacedim = 3"},
+        {"/fclib_local_rolling/vectors/mu_r", REMOVE, 0, 0,
+         "/fclib_local_rolling/vectors/mu_r: missing, expected real numbers"},
+        {"/fclib_local_rolling/vectors/mu_r", REPLACE_REALS, 3, 0,
+         "/fclib_local_rolling/vectors/mu_r: 3 numbers, expected 2"},
+        {"/fclib_local_rolling/vectors/mu_r", SET_REAL, 1, -0.5,
+         "/fclib_local_rolling/vectors/mu_r: number 1 is -0.5, expected 0 or more"},
+        {"/fclib_local_rolling/vectors/mu_r", SET_REAL, 0, NAN,
+         "/fclib_local_rolling/vectors/mu_r: number 0 is nan, expected a finite one"},
+        {"/fclib_local_rolling/vectors/mu_r", REPLACE_TEXT, 0, 0,
+         "/fclib_local_rolling/vectors/mu_r: text, expected real numbers"},
+        {"/fclib_local_rolling/vectors/mu", REMOVE, 0, 0,
+         "/fclib_local_rolling/vectors/mu: missing, expected real numbers"},
+        {"/fclib_local_rolling/V", REMOVE, 0, 0, "/fclib_local_rolling/V: missing, expected a matrix"},
+        {"/fclib_local_rolling/W/x", SET_REAL, 0, -1e6, "/fclib_local_rolling: diagonal block of contact 0"},
+        {"/solution/r", REPLACE_REALS, 6, 0, "/solution/r: 6 numbers, expected 10"}};
+    CHECK_CASES(&s, STORE_ROWS, cases);
+    fclib_sample g = make_fclib_sample(DLS_FCLIB_GLOBAL, 5, 1, 2, 14);
+    g.is_rolling = true;
+    const bad_case global_cases[] = {
+        {"/fclib_global_rolling/H/n", SET_INT, 0, 6,
+         "/fclib_global_rolling/H/n: 6, expected a multiple of spacedim = 5"},
+        {"/fclib_global_rolling/M/nz", SET_INT, 0, 0,
+         "/fclib_global_rolling/M: singular matrix (row 0), expected an invertible one"},
+        {"/fclib_global_rolling/vectors/mu_r", REMOVE, 0, 0,
+         "/fclib_global_rolling/vectors/mu_r: missing, expected real numbers"}};
+    CHECK_CASES(&g, STORE_TRIPLETS, global_cases);
 }
 
 /* A body without mass cannot be condensed, in whatever storage. */
@@ -560,20 +599,40 @@ static void problems_that_do_not_fit(void **state) {
     def.b = b;
     def.block_count = 1;
     def.block_size = (int[]){4};
-    expect_unfit(&def, 4, contensou, "contact 0 has 4 rows, expected all contacts of one size");
+    expect_unfit(&def, 4, contensou,
+                 "contact 0 has 3 tangential, 0 rolling and 0 spinning rows, expected 1 and 0, ");
     def.block_count = 2;
     def.block_size = (int[]){2, 3};
-    expect_unfit(&def, 5, W, "contact 1 has 3 rows, expected all contacts of one size");
+    expect_unfit(&def, 5, W,
+                 "contact 1 has 2 tangential and 0 rolling rows, expected 1 and 0 as those before");
     def.block_size = (int[]){3, 2};
     def.block_kind = (uint8_t[]){DLS_CONTACT, DLS_INTERVAL};
     W[5 * 3] = 0.25; /* W(0, 3) without W(3, 0) */
     expect_unfit(&def, 5, W, "unsymmetrically");
+    W[5 * 3] = 0;
+    def.low = (double[]){0, 0, 0, -HUGE_VAL, 0};
+    expect_unfit(&def, 5, W, "row 1 of interval block 1 has the bounds 0 and inf, expected none");
+    def.low = NULL;
+    def.block_kind = NULL;
+    def.mu_rolling = def.mu_spinning = mu;
+    def.block_parts = (uint8_t[]){DLS_PARTS(1, 1, 0), DLS_PARTS(1, 0, 0)};
+    expect_unfit(&def, 5, W,
+                 "contact 1 has 1 tangential and 0 rolling rows, expected 1 and 1 as those before");
+    def.block_parts = (uint8_t[]){DLS_PARTS(1, 0, 1), DLS_PARTS(1, 0, 0)};
+    expect_unfit(&def, 5, W, "contact 0 has 1 tangential, 0 rolling and 1 spinning rows");
+    def.block_size = (int[]){4, 1};
+    def.block_parts = (uint8_t[]){DLS_PARTS(2, 1, 0), 0};
+    expect_unfit(&def, 5, W, "contact 0 has 2 tangential, 1 rolling and 0 spinning rows");
+    def.block_size = (int[]){1, 4};
+    def.block_parts = (uint8_t[]){0, DLS_PARTS(2, 1, 0)};
+    expect_unfit(&def, 5, W, "contact 0 has 0 tangential, 0 rolling and 0 spinning rows");
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(bad_local_files),
         cmocka_unit_test(bad_global_files),
+        cmocka_unit_test(bad_rolling_files),
         cmocka_unit_test(singular_masses),
         cmocka_unit_test(both_forms_in_one_file),
         cmocka_unit_test(a_table_instead_of_a_row),
