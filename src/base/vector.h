@@ -77,9 +77,12 @@ static inline void quat_normalize(double *q) {
     double s = 1 / sqrt(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3]);
     for (int i = 0; i < 4; i++) q[i] *= s;
 }
-/* As near as states that are read, or set, have to be. */
 static inline bool quat_is_unit(const double *q) {
-    return fabs(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3] - 1) < 2e-6;
+    return fabs(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3] - 1) < 1e-9;
+}
+/* Of a file that may have fewer digits: what is a unit quaternion keeps its bits. */
+static inline void quat_mend(double *q) {
+    if (!quat_is_unit(q)) quat_normalize(q);
 }
 /* r = a b, in place too */
 static inline void quat_multiply(double *r, const double *a, const double *b) {

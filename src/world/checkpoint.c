@@ -308,6 +308,7 @@ static void fill_rows(const dls_world *w, const memory_view *v, layout *l) {
         body->uid = m.uid;
         place += body->shape_count;
         l->states[row] = view_entry(w, v, m.id).state;
+        quat_mend(l->states[row].q);
     }
 }
 
@@ -358,11 +359,13 @@ static void use_entries(dls_world *w, const layout *l) {
         e->row = e->slot = l->row_of[id];
         e->presence = (dls_presence)m.presence;
         e->leaving = m.leaving;
+        quat_mend(m.state.q);
         if (e->kept) e->kept->state = m.state;
     }
     for (int k = 0; k < w->told_count; k++) {
         dls_body_told *told = w->entries[w->told_ids[k]].told;
         memory_told m = view_told(v, k);
+        quat_mend(m.start.q);
         told->start = m.start;
         memcpy(told->moved, m.moved, sizeof m.moved);
     }

@@ -456,6 +456,30 @@ static void test_sums_of_states(void **state) {
     stand_destroy(&s);
 }
 
+/* What has fewer digits than this library writes is brought to length 1; what has them keeps its bits. */
+static void test_rough_orientations(void **state) {
+    (void)state;
+    stand s = stand_create("shapes", 2);
+    size_t body = s.entry_at + 2 * sizeof(world_entry), beside = body + sizeof(world_entry);
+    size_t places[] = {body + offsetof(world_entry, state.q), s.told_at + offsetof(world_told, start.q)};
+    unsigned char *after = malloc(s.size);
+    for (int k = 0; k < 2; k++) {
+        double q[4], sum = 0;
+        memcpy(q, s.bytes + places[k], sizeof q);
+        for (int i = 0; i < 4; i++) q[i] *= 1 + 2e-7;
+        memcpy(s.bytes + places[k], q, sizeof q);
+        OK(dls_simulation_state_read(s.simulation, s.bytes, s.size, error));
+        dls_simulation_state_write(s.simulation, after);
+        memcpy(q, after + places[k], sizeof q);
+        for (int i = 0; i < 4; i++) sum += q[i] * q[i];
+        assert_true(fabs(sum - 1) < 1e-15);
+        assert_memory_equal(after + beside, s.bytes + beside, sizeof(world_entry));
+    }
+    OK(dls_simulation_step(s.simulation, NULL, error));
+    free(after);
+    stand_destroy(&s);
+}
+
 static void test_worlds_of_states(void **state) {
     (void)state;
     stand s = stand_create("shapes", 2);
@@ -744,6 +768,7 @@ int main(void) {
                                        cmocka_unit_test(test_memory_runs_out),
                                        cmocka_unit_test(test_sections_of_states),
                                        cmocka_unit_test(test_sums_of_states),
+                                       cmocka_unit_test(test_rough_orientations),
                                        cmocka_unit_test(test_worlds_of_states),
                                        cmocka_unit_test(test_contacts_of_states),
                                        cmocka_unit_test(test_pairs_of_states),

@@ -313,6 +313,35 @@ static void test_huge_extents(void **state) {
     }
 }
 
+/* Orientations of fewer digits than are written. */
+static void test_rough_orientations(void **state) {
+    (void)state;
+    enum { BODIES = 13, PRESENT = 12, BODY = 4 };
+    static const char *const columns[] = {"states/orientation", "states/contact_orientation"};
+    dls_body_state before[BODIES], after[BODIES];
+    dls_pose poses[BODIES];
+    dls_results *r;
+    dls_error error = {0};
+    write_run("rough.h5", 3);
+    if (dls_results_open("rough.h5", &r, &error)) fail_msg("%s", error.message);
+    assert_int_equal(dls_results_body_count(r), BODIES);
+    if (dls_results_frame_states(r, 1, before, NULL, &error)) fail_msg("%s", error.message);
+    dls_results_destroy(r);
+    for (int k = 0; k < 4; k++)
+        for (int c = 0; c < 2; c++)
+            results_set("rough.h5", columns[c], NULL, PRESENT + BODY, k, (1 + 2e-7) * before[BODY].q[k]);
+    if (dls_results_open("rough.h5", &r, &error)) fail_msg("%s", error.message);
+    if (dls_results_frame_states(r, 1, after, NULL, &error)) fail_msg("%s", error.message);
+    if (dls_results_frame_poses(r, 1, poses, &error)) fail_msg("%s", error.message);
+    for (int c = 0; c < 2; c++) {
+        const double *q = c ? poses[BODY].q : after[BODY].q;
+        assert_true(fabs(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3] - 1) < 1e-15);
+    }
+    for (int id = 0; id < BODIES; id++)
+        if (id != BODY) assert_memory_equal(&after[id], &before[id], sizeof before[id]);
+    dls_results_destroy(r);
+}
+
 /* ---- structure ---- */
 
 /* The header of a dataset of texts (class 3, version 1, padded by zeros, UTF-8, 32 bytes) after at, made to
@@ -430,12 +459,10 @@ static void test_memory(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_rows),
-                                       cmocka_unit_test(test_attributes),
-                                       cmocka_unit_test(test_last_rows),
-                                       cmocka_unit_test(test_going_on),
-                                       cmocka_unit_test(test_huge_extents),
-                                       cmocka_unit_test(test_memory),
-                                       cmocka_unit_test(test_texts_of_no_size)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_rows),       cmocka_unit_test(test_rough_orientations),
+        cmocka_unit_test(test_attributes), cmocka_unit_test(test_last_rows),
+        cmocka_unit_test(test_going_on),   cmocka_unit_test(test_huge_extents),
+        cmocka_unit_test(test_memory),     cmocka_unit_test(test_texts_of_no_size)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

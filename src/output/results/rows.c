@@ -2,6 +2,7 @@
  * of each other is true. Whoever uses results needs no checks of its own. */
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/vector.h"
 #include "output/results/results.h"
 #include "world/shape/shape.h"
 #include "world/world.h"
@@ -199,17 +200,18 @@ static bool is_unit(int count, const double *x) {
     return fabs(sum - 1) <= 1e-6;
 }
 
-static dls_status check_state(const dls_results *r, int64_t at, int32_t before, const dls_state_row *row,
-                              dls_error *error) {
+static dls_status take_state(const dls_results *r, int64_t at, int32_t before, dls_state_row *row,
+                             dls_error *error) {
     if (row->body <= before)
         return dls_results_fail(r, DLS_TABLE_STATES, at, error, "body is %d, expected one after %d",
                                 row->body, before);
     for (int k = 0; k < 2; k++) {
-        const double *q = k ? row->contact_pose.q : row->state.q;
+        double *q = k ? row->contact_pose.q : row->state.q;
         if (!is_unit(4, q))
             return dls_results_fail(r, k ? DLS_TABLE_STATES_POSES + 1 : DLS_TABLE_STATES + 3, at, error,
                                     "(%g, %g, %g, %g), expected a quaternion of length 1", q[0], q[1], q[2],
                                     q[3]);
+        quat_mend(q);
     }
     return DLS_OK;
 }
@@ -233,7 +235,7 @@ dls_status dls_results_state_rows(const dls_results *r, int frame, int first, in
     if (!status && first > 0) status = dls_results_rows(r, DLS_TABLE_STATES, start - 1, 1, &before, error);
     if (!status && !r->has_contacts) stand_where_they_are(count, rows);
     for (int i = 0; i < count && !status; before = rows[i++].body)
-        status = check_state(r, start + i, before, &rows[i], error);
+        status = take_state(r, start + i, before, &rows[i], error);
     return status;
 }
 
