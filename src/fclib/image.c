@@ -6,34 +6,23 @@
 #include <errno.h>
 #include <string.h>
 
-static bool grow(dls_image *image, size_t used, size_t room) {
-    uint8_t *grown = DLS_NEW(uint8_t, room);
-    if (!grown) return false;
-    if (used) memcpy(grown, image->bytes, used);
-    dls_free(image->bytes);
-    image->bytes = grown;
-    image->size = room;
-    return true;
-}
-
 static dls_status read_input(const dls_input *input, const char *path, dls_image *image, dls_error *error) {
     enum { SIGNATURE = 8, FIRST_ROOM = 1 << 16 };
     uint8_t first[SIGNATURE];
     int64_t got = dls_input_read(input, first, sizeof first);
     if (got < 0) return dls_input_fail(path, errno, error);
     bool is_hdf5 = got == SIGNATURE && !memcmp(first, "\x89HDF\r\n\x1a\n", SIGNATURE);
-    size_t used = (size_t)got;
-    if (!grow(image, 0, is_hdf5 && input->size >= got ? (size_t)input->size + 1 : FIRST_ROOM))
-        return dls_fail_memory(error);
-    memcpy(image->bytes, first, used);
+    int64_t used = got, room = 0, wanted = is_hdf5 && input->size >= got ? input->size + 1 : FIRST_ROOM;
+    if (!dls_grow(&image->bytes, 0, &room, wanted, 1)) return dls_fail_memory(error);
+    memcpy(image->bytes, first, (size_t)used);
     while (is_hdf5) {
-        got = dls_input_read(input, image->bytes + used, image->size - used);
+        got = dls_input_read(input, image->bytes + used, (size_t)(room - used));
         if (got < 0) return dls_input_fail(path, errno, error);
-        used += (size_t)got;
-        if (used < image->size) break;
-        if (!grow(image, used, 2 * image->size)) return dls_fail_memory(error);
+        used += got;
+        if (used < room) break;
+        if (!dls_grow(&image->bytes, used, &room, 2 * room, 1)) return dls_fail_memory(error);
     }
-    image->size = used;
+    image->size = (size_t)used;
     return DLS_OK;
 }
 

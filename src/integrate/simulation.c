@@ -178,7 +178,7 @@ const double *dls_simulation_impulses(const dls_simulation *s) { return s->assem
 
 size_t dls_simulation_memory(const dls_simulation *s) {
     return sizeof *s + dls_collider_bytes(s->collider) + dls_workspace_bytes(s->assembly.space) +
-           (size_t)s->row_capacity * (sizeof *s->kept + sizeof *s->found) + s->kept_capacity;
+           (size_t)s->row_capacity * (sizeof *s->kept + sizeof *s->found) + (size_t)s->kept_capacity;
 }
 
 uint64_t dls_simulation_hash(const dls_simulation *s) {

@@ -22,8 +22,9 @@ struct dls_simulation {
     dls_assembly assembly; /* of the last step; collisions and the solver have the rest of its space */
     dls_body_state *kept;  /* states at the beginning of the step */
     double kept_jump;
-    void *kept_memory; /* what the scheme kept then, as bytes */
-    size_t kept_size, kept_capacity;
+    char *kept_memory; /* what the scheme kept then, as bytes */
+    size_t kept_size;
+    int64_t kept_capacity;
     dls_pose *found; /* where rows stood when the contacts were found */
     int row_capacity;
     int found_count; /* rows in found: 0 before the first step */

@@ -100,13 +100,8 @@ static dls_status keep(dls_simulation *s, dls_error *error) {
     s->kept_jump = s->jump;
     if (!s->scheme->state_size) return DLS_OK;
     s->kept_size = s->scheme->state_size(s);
-    if (s->kept_size > s->kept_capacity) {
-        void *room = dls_alloc(s->kept_size + s->kept_size / 4, 1);
-        if (!room) return dls_fail_memory(error);
-        dls_free(s->kept_memory);
-        s->kept_memory = room;
-        s->kept_capacity = s->kept_size + s->kept_size / 4;
-    }
+    if (!DLS_RESERVE(s->kept_memory, 0, s->kept_capacity, (int64_t)s->kept_size))
+        return dls_fail_memory(error);
     s->scheme->state_write(s, s->kept_memory);
     return DLS_OK;
 }

@@ -502,25 +502,20 @@ static dls_status load(const char *path, char **text, size_t *size, dls_error *e
     *text = NULL;
     *size = 0;
     dls_status status = open_scene(path, &input, error);
-    size_t room = 1 << 16;
-    while (!status) { /* pipes have no size to ask for */
-        char *larger = dls_alloc(room, 1);
-        if (!larger) {
+    int64_t room = 0, wanted = 1 << 16;
+    for (; !status; wanted *= 2) { /* pipes have no size to ask for */
+        if (!dls_grow(text, (int64_t)*size, &room, wanted, 1)) {
             status = dls_fail_memory(error);
             break;
         }
-        if (*size) memcpy(larger, *text, *size);
-        dls_free(*text);
-        *text = larger;
-        int64_t got = dls_input_read(&input, *text + *size, room - *size);
+        int64_t got = dls_input_read(&input, *text + *size, (size_t)room - *size);
         if (got > 0) *size += (size_t)got;
         if (got < 0)
             status = dls_input_fail(path, errno, error);
         else if (*size > DLS_SCENE_BYTES)
             status = dls_fail(error, DLS_ERROR_FILE, "%.300s: larger than %d MB, expected a smaller scene",
                               path, DLS_SCENE_BYTES >> 20);
-        if (*size < room) break;
-        room *= 2;
+        if (*size < (size_t)room) break;
     }
     dls_input_close(&input);
     return status ? status : check_text(path, *text, *size, error);

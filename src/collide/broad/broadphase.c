@@ -46,7 +46,8 @@ struct dls_broadphase {
     dls_shape_pair *pairs;
 
     dls_rows *rows;
-    int list_count, list_capacity;
+    int list_count;
+    int64_t list_capacity;
     dls_pair_list *lists; /* one per task; they grow on threads */
 };
 
@@ -62,14 +63,14 @@ dls_broadphase *dls_broadphase_create(void) {
 void dls_broadphase_destroy(dls_broadphase *b) {
     if (!b) return;
     dls_rows_destroy(b->rows);
-    for (int k = 0; k < b->list_capacity; k++) dls_free(b->lists[k].pair);
+    for (int64_t k = 0; k < b->list_capacity; k++) dls_free(b->lists[k].pair);
     dls_free(b->lists);
     dls_free(b);
 }
 
 size_t dls_broadphase_bytes(const dls_broadphase *b) {
     size_t sum = sizeof *b + dls_rows_bytes() + (size_t)b->list_capacity * sizeof *b->lists;
-    for (int k = 0; k < b->list_capacity; k++) sum += (size_t)b->lists[k].capacity * sizeof *b->pairs;
+    for (int64_t k = 0; k < b->list_capacity; k++) sum += (size_t)b->lists[k].capacity * sizeof *b->pairs;
     return sum;
 }
 
@@ -445,15 +446,9 @@ static dls_status make_images(dls_broadphase *b, proxies *all, dls_error *error)
 /* ---- tasks ---- */
 
 static dls_status grow_lists(dls_broadphase *b, int count, dls_error *error) {
-    if (count > b->list_capacity) {
-        int capacity = count + count / 4;
-        dls_pair_list *lists = DLS_NEW_ZERO(dls_pair_list, capacity);
-        if (!lists) return dls_fail_memory(error);
-        if (b->list_capacity) memcpy(lists, b->lists, sizeof *lists * (size_t)b->list_capacity);
-        dls_free(b->lists);
-        b->lists = lists;
-        b->list_capacity = capacity;
-    }
+    int64_t had = b->list_capacity;
+    if (!DLS_RESERVE(b->lists, had, b->list_capacity, count)) return dls_fail_memory(error);
+    for (int64_t k = had; k < b->list_capacity; k++) b->lists[k] = (dls_pair_list){0};
     b->list_count = count;
     for (int k = 0; k < count; k++) {
         b->lists[k].count = 0;
