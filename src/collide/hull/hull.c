@@ -69,9 +69,7 @@ static bool add_crossing(touch *t, const dls_clip_point *p) {
     if (!(axis.sine2 > along_side) || axis.gap < t->best - tie * t->pair.size || axis.gap > t->margin ||
         !dls_hull_edge_points(&t->pair, edge[0], edge[1], reach * t->pair.size, on_a, on_b))
         return false;
-    dls_hull_pair_point(&t->pair, on_a, on_a);
-    dls_hull_pair_point(&t->pair, on_b, on_b);
-    dls_hull_pair_direction(&t->pair, axis.n, n);
+    dls_hull_pair_contact(&t->pair, on_a, on_b, axis.n, n);
     dls_manifold_add(t->manifold, on_a, on_b, n, axis.gap, p->id);
     return true;
 }
@@ -172,15 +170,13 @@ static void add_behind(touch *t, int edge_a, int edge_b) {
 /* ---- edge on edge ---- */
 
 static bool try_edges(touch *t, const dls_hull_axis *axis, double slack) {
-    double on_a[3], on_b[3], a[3], b[3], n[3];
+    double on_a[3], on_b[3], n[3];
     if (axis->gap < t->best - slack * t->pair.size) return false;
     if (!dls_hull_edge_points(&t->pair, axis->first, axis->second, reach * t->pair.size, on_a, on_b))
         return false;
-    dls_hull_pair_point(&t->pair, on_a, a);
-    dls_hull_pair_point(&t->pair, on_b, b);
-    dls_hull_pair_direction(&t->pair, axis->n, n);
+    dls_hull_pair_contact(&t->pair, on_a, on_b, axis->n, n);
     if (axis->gap <= t->margin)
-        dls_manifold_add(t->manifold, a, b, n, axis->gap,
+        dls_manifold_add(t->manifold, on_a, on_b, n, axis->gap,
                          make_id(DLS_TOUCH_EDGES, axis->first, axis->second));
     remember(t, DLS_TOUCH_EDGES, axis->first, axis->second, n);
     add_behind(t, axis->first, axis->second);
@@ -228,9 +224,7 @@ static void add_deepest(touch *t, const dls_hull_axis *axis) {
     mat_apply(b, t->pair.R, t->pair.hull[1]->vertex + 3 * v);
     vec_add(b, b, t->pair.x);
     vec_along(a, b, -axis->gap, axis->n);
-    dls_hull_pair_point(&t->pair, a, a);
-    dls_hull_pair_point(&t->pair, b, b);
-    dls_hull_pair_direction(&t->pair, axis->n, n);
+    dls_hull_pair_contact(&t->pair, a, b, axis->n, n);
     dls_manifold_add(t->manifold, a, b, n, axis->gap,
                      dls_clip_id(make_id(DLS_TOUCH_CLOSEST, v, 0), DLS_CLIP_LONE, 0, 0));
     remember(t, DLS_TOUCH_CLOSEST, 0, 0, n);

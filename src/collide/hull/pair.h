@@ -60,6 +60,9 @@ void dls_hull_find_closest(const dls_hull_pair *pair, const double *start, dls_h
 /* A's frame to the world. */
 void dls_hull_pair_point(const dls_hull_pair *pair, const double *p, double *world);
 void dls_hull_pair_direction(const dls_hull_pair *pair, const double *n, double *world);
+/* Both points of a contact in place, and its normal. */
+void dls_hull_pair_contact(const dls_hull_pair *pair, double *on_a, double *on_b, const double *n,
+                           double *world);
 
 /* ---- a face against a face: all corners of their common area ---- */
 

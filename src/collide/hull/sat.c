@@ -31,6 +31,13 @@ void dls_hull_pair_direction(const dls_hull_pair *pair, const double *n, double 
     mat_apply(world, pair->frame_R[0], n);
 }
 
+void dls_hull_pair_contact(const dls_hull_pair *pair, double *on_a, double *on_b, const double *n,
+                           double *world) {
+    dls_hull_pair_point(pair, on_a, on_a);
+    dls_hull_pair_point(pair, on_b, on_b);
+    dls_hull_pair_direction(pair, n, world);
+}
+
 int dls_hull_support(const dls_hull *hull, const double *direction) {
     int best = 0;
     double most = -INFINITY;

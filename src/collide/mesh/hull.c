@@ -251,9 +251,7 @@ static bool add_crossing(mesh_touch *t, const dls_clip_point *p) {
     if (!(axis.gap >= t->best - tie * t->pair.size) || !(axis.sine2 > along_side) || axis.gap > t->margin ||
         !dls_hull_edge_points(&t->pair, edge[0], edge[1], level * t->pair.size, on_a, on_b))
         return false;
-    dls_hull_pair_point(&t->pair, on_a, on_a);
-    dls_hull_pair_point(&t->pair, on_b, on_b);
-    dls_hull_pair_direction(&t->pair, axis.n, normal);
+    dls_hull_pair_contact(&t->pair, on_a, on_b, axis.n, normal);
     add(t, on_a, on_b, normal, axis.gap, p->id);
     return true;
 }
@@ -330,13 +328,11 @@ static void add_behind(mesh_touch *t, const dls_hull_axis *front, const dls_hull
 }
 
 static double touch_edges(mesh_touch *t, const dls_hull_axis *axis) {
-    double on_a[3], on_b[3], a[3], b[3], normal[3];
+    double on_a[3], on_b[3], normal[3];
     if (!dls_hull_edge_points(&t->pair, axis->first, axis->second, level * t->pair.size, on_a, on_b))
         return INFINITY;
-    dls_hull_pair_point(&t->pair, on_a, a);
-    dls_hull_pair_point(&t->pair, on_b, b);
-    dls_hull_pair_direction(&t->pair, axis->n, normal);
-    add(t, a, b, normal, axis->gap,
+    dls_hull_pair_contact(&t->pair, on_a, on_b, axis->n, normal);
+    add(t, on_a, on_b, normal, axis->gap,
         dls_clip_id(make_id(DLS_TOUCH_EDGES, t->element, axis->first), DLS_CLIP_LONE, axis->second,
                     axis->first >> 12));
     t->edge[0] = axis->first, t->edge[1] = axis->second;
