@@ -1,7 +1,8 @@
 /* What a step of a simulation costs, in time and in memory.
  *
  *     bench_simulate filling [--spheres N] [--seconds T] [--tolerance X] [--threads N]
- *     bench_simulate packing [--spheres N] [--threads N] [--steps N] [--sweeps N] [--tolerance X]
+ *     bench_simulate packing [--spheres N] [--threads N] [--steps N] [--sweeps N] [--tolerance X] [--rolling
+ * X]
  *
  * filling: spheres of radius 1 m and 1 kg fall from a jittered lattice onto a floor of 10 × 10 of 1.1
  * diameters between walls, μ = 0.3, e = 0, h = 0.01 s, and every step is solved to the tolerance.
@@ -31,6 +32,8 @@ typedef struct arguments {
     int spheres, threads, steps, sweeps;
     double seconds, tolerance;
 } arguments;
+
+static double rolling; /* friction of rolling and spinning over the radius */
 
 static _Noreturn void give_up(const char *message) {
     fprintf(stderr, "bench_simulate: %s\n", message);
@@ -124,6 +127,7 @@ static dls_world *make_world(const sphere *spheres, int count, double width, dou
     dls_material_def material = dls_default_material_def();
     material.name = "grain", material.density = 3 / (4 * PI); /* a sphere of 1 m weighs 1 kg */
     material.mu = MU, material.e_n = material.e_t = 0;
+    material.turning.rolling_ratio = material.turning.spinning_ratio = rolling;
     check(dls_world_set_material(world, 0, &material, &error), &error);
     add_container(world, width, depth, wall_mu);
     for (int i = 0; i < count; i++) {
@@ -378,6 +382,8 @@ static bool parse_arguments(int argc, char **argv, arguments *args) {
             args->seconds = atof(value);
         else if (strcmp(key, "--tolerance") == 0)
             args->tolerance = atof(value);
+        else if (strcmp(key, "--rolling") == 0)
+            rolling = atof(value);
         else
             return false;
     }

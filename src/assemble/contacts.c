@@ -158,6 +158,9 @@ static inline void fill_ball(const dls_assembly *a, const dls_block_place *p, dl
     vec_copy(row->t2, p->frame + 6);
     row->a_a = along[0], row->a_b = along[1];
     row->beta_a = beta[0], row->beta_b = beta[1];
+    if (!rows->roll) return;
+    rows->roll[c].gamma_a = along[0] > 0 ? a->mass[p->row_a].S[0] : 0;
+    rows->roll[c].gamma_b = along[1] > 0 ? a->mass[p->row_b].S[0] : 0;
 }
 
 static void fill_rows(const dls_assembly *a, const dls_block_place *p, const dls_turning *turning,

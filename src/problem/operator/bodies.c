@@ -20,7 +20,7 @@ static bool all_spatial(const dls_problem *p) {
     return p->uniform == 3 && B->dof == SPATIAL_DOF && !B->round;
 }
 
-static bool all_balls(const dls_body_rows *B) { return B->round && !B->G; }
+static bool all_balls(const dls_body_rows *B) { return B->round && !B->G && !B->roll; }
 
 /* Constant sizes let the compiler unroll the two common cases. */
 static inline void gather_any(int d, int dof, const double *G, const double *w, double *v) {
@@ -54,7 +54,9 @@ static inline void row_sum(const dls_problem *p, int c, const double *state, dou
     if (dls_is_ball(B, c)) {
         static const double at_rest[ROUND_STATE] = {0};
         const double *a = body[0] >= 0 ? state + (int64_t)ROUND_STATE * body[0] : at_rest;
-        round_gather(&B->round[c], a, body[1] >= 0 ? state + (int64_t)ROUND_STATE * body[1] : at_rest, v);
+        const double *b = body[1] >= 0 ? state + (int64_t)ROUND_STATE * body[1] : at_rest;
+        round_gather(&B->round[c], a, b, v);
+        if (B->roll) roll_gather(&B->round[c], &B->roll[c], a, b, v + 3);
         return;
     }
     for (int side = 0, d = dls_size(p, c); side < 2; side++)
@@ -73,6 +75,9 @@ static inline void scatter_side(const dls_problem *p, int c, int side, const dou
     round_push push;
     round_push_of(row, x, &push);
     round_scatter(&push, side ? row->a_b : -row->a_a, side ? row->beta_b : -row->beta_a, w);
+    if (!B->roll) return;
+    const dls_roll_row *roll = &B->roll[c];
+    roll_scatter(roll_axis(row, roll, x + 3), side ? roll->gamma_b : -roll->gamma_a, w);
 }
 
 /* w = Gᵀ r of bodies that only contacts in space touch; entry e is side e of G. A body's contacts lie apart
@@ -148,13 +153,17 @@ static void product(const dls_problem *p, const double *r, double *u, double *st
                      &(dls_product_work){p, r, u, state});
 }
 
+static void diagonal(const dls_problem *p, int c, double *room) {
+    (dls_rows_of(p)->roll ? dls_rolling_diagonal : dls_balls_diagonal)(p, c, room);
+}
+
 static void local(const dls_problem *p, int c, const double *r, const double *state, double *v) {
     int d = dls_size(p, c);
     double room[DLS_MAX_BLOCK * DLS_MAX_BLOCK];
     for (int i = 0; i < d; i++) v[i] = p->b[p->row[c] + i];
-    if (p->diagonal) {
+    if (p->diagonal || dls_rows_of(p)->roll) {
         row_sum(p, c, state, v);
-        small_multiply_subtract(d, dls_diagonal(p, c), r + p->row[c], v);
+        small_multiply_subtract(d, dls_diagonal_in(p, c, room), r + p->row[c], v);
         return;
     }
     dls_balls_diagonal(p, c, room);
@@ -230,7 +239,8 @@ static dls_sweep_change visit_run(dls_visits *s, int k, int first, int end, doub
     const dls_problem *p = s->problem;
     const dls_run *run = &p->runs[k];
     int dof = dls_rows_of(p)->dof;
-    if (knows_law(p, run, s->law)) return dls_visit_balls(s, k, first, end, r, backward);
+    if (knows_law(p, run, s->law))
+        return (dls_rows_of(p)->roll ? dls_visit_rolling : dls_visit_balls)(s, k, first, end, r, backward);
     bool rows = run->storage == DLS_ROWS && dls_is_plain(run->parts);
     if (rows && run->size == 2 && dof == 3) return dls_visit_each(s, k, first, end, r, backward, visit_23);
     if (rows && run->size == 3 && dof == 6) return dls_visit_each(s, k, first, end, r, backward, visit_36);
@@ -318,7 +328,9 @@ static int64_t coupled(const dls_problem *p, int c, int *column) {
 /* Rows of one side, as they are or made in room from those of balls. */
 static const double *rows_in(const dls_problem *p, int c, int side, double *room) {
     if (!dls_is_ball(p->data, c)) return dls_side_of(p, c, side);
-    dls_balls_side(p->data, c, side, room);
+    const dls_body_rows *B = p->data;
+    dls_balls_side(B, c, side, room);
+    if (B->roll) dls_rolling_side(p, c, side, room + 3 * B->dof);
     return room;
 }
 
@@ -399,7 +411,7 @@ static size_t memory(const dls_problem *p) {
         if (!dls_is_ball(B, c)) rows += (size_t)dls_size(p, c);
     return sizeof *B + (2 * n + entries) * sizeof(int) + ((size_t)p->body_count + 1) * sizeof(int64_t) +
            (B->row_start ? n * sizeof(int64_t) : 0) + 2 * rows * (size_t)B->dof * sizeof(double) +
-           (B->round ? n * sizeof(dls_round_row) : 0);
+           (B->round ? n * sizeof(dls_round_row) : 0) + (B->roll ? n * sizeof(dls_roll_row) : 0);
 }
 
 const dls_operator dls_operator_bodies = {.name = "matrix-free",
@@ -408,7 +420,7 @@ const dls_operator dls_operator_bodies = {.name = "matrix-free",
                                           .start = start,
                                           .local = local,
                                           .changed = changed,
-                                          .diagonal = dls_balls_diagonal,
+                                          .diagonal = diagonal,
                                           .sweep = sweep,
                                           .knows_law = knows_law,
                                           .colour = colour,

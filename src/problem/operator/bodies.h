@@ -3,7 +3,7 @@
 #ifndef PROBLEM_OPERATOR_BODIES_H
 #define PROBLEM_OPERATOR_BODIES_H
 
-#include "problem/operator/round_rows.h"
+#include "problem/operator/roll_rows.h"
 #include "problem/operator/visits.h"
 
 /* How a run of blocks is kept. */
@@ -23,6 +23,7 @@ typedef struct dls_body_rows {
     int64_t *start;     /* body_count + 1 into entry */
     int *entry;         /* 2 · block + side of each block that touches the body, ascending */
     dls_round_row *round; /* by block, where there are balls */
+    dls_roll_row *roll;   /* by block, where these resist turning */
 } dls_body_rows;
 
 /* Of a matrix-free problem. */
@@ -73,6 +74,10 @@ void dls_balls_product_range(void *work, int first, int end);
 void dls_balls_diagonal(const dls_problem *p, int c, double *W);
 /* One side of a contact of balls as three rows of G. */
 void dls_balls_side(const dls_body_rows *B, int c, int side, double *G);
+/* The same of balls that resist turning: W_cc, and the rows behind the first three. */
+void dls_rolling_diagonal(const dls_problem *p, int c, double *W);
+void dls_rolling_side(const dls_problem *p, int c, int side, double *G);
+dls_sweep_change dls_visit_rolling(dls_visits *visits, int run, int first, int end, double *r, bool backward);
 /* The kernel of runs of balls, under the exact law. */
 dls_sweep_change dls_visit_balls(dls_visits *visits, int run, int first, int end, double *r, bool backward);
 

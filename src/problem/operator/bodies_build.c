@@ -161,10 +161,15 @@ dls_status dls_problem_create_bodies(const dls_problem_def *def, const dls_bodie
 
 /* ---- contacts of one size in a workspace ---- */
 
+/* Contensou's third tangential row is one of rows alone. */
+static bool may_be_ball(const dls_contacts_def *def, int c) {
+    return def->ball && def->ball[c] && (!def->parts || (def->parts[c] & 3) == 2);
+}
+
 /* Balls are kept as such where they are most of the contacts: rows beside them are a third longer. */
 static int ball_count(const dls_contacts_def *def) {
     int balls = 0;
-    for (int c = 0; c < def->count && def->ball; c++) balls += def->ball[c] != 0;
+    for (int c = 0; c < def->count && def->ball; c++) balls += may_be_ball(def, c);
     return def->d == 3 && 2 * (int64_t)balls >= def->count ? balls : 0;
 }
 
@@ -198,21 +203,21 @@ static bool cut_like_runs(dls_problem *p, const dls_contacts_def *def, int balls
 /* Where contacts differ in their parts: runs of those that are alike, and where the rows of each begin. */
 static bool cut_runs(dls_problem *p, const dls_contacts_def *def, int balls) {
     dls_body_rows *B = p->data;
-    int count = 0;
     int64_t at = 0;
     if (!def->parts) return cut_like_runs(p, def, balls);
-    for (int c = 0; c < def->count; c++) count += c == 0 || def->parts[c] != def->parts[c - 1];
-    p->runs = DLS_TAKE(p->workspace, dls_run, count);
+    p->runs = DLS_TAKE(p->workspace, dls_run, def->count); /* at most */
     B->row_start = DLS_TAKE(p->workspace, int64_t, def->count);
     if (!p->runs || !B->row_start) return false;
     for (int c = 0; c < def->count; c++) {
         int size = p->row[c + 1] - p->row[c];
-        if (c == 0 || def->parts[c] != def->parts[c - 1])
+        uint8_t storage = balls && may_be_ball(def, c) ? DLS_BALLS : DLS_ROWS;
+        const dls_run *last = p->run_count ? &p->runs[p->run_count - 1] : NULL;
+        if (!last || def->parts[c] != last->parts || storage != last->storage)
             p->runs[p->run_count++] =
-                (dls_run){c, c, p->row[c], (uint8_t)size, DLS_CONTACT, DLS_ROWS, def->parts[c]};
+                (dls_run){c, c, p->row[c], (uint8_t)size, DLS_CONTACT, storage, def->parts[c]};
         p->runs[p->run_count - 1].end = c + 1;
-        B->row_start[c] = at;
-        at += 2 * (int64_t)size * B->dof;
+        B->row_start[c] = storage == DLS_BALLS ? -1 : at;
+        at += storage == DLS_BALLS ? 0 : 2 * (int64_t)size * B->dof;
     }
     return true;
 }
@@ -263,11 +268,15 @@ static bool take_rows(dls_problem *p, const dls_contacts_def *def, int balls) {
     int64_t n = def->count, d = def->d, rows = p->row_count - balls * d;
     int64_t entries = def->parts ? p->diagonal_start[n] : n * d * d;
     bool only_balls = n && balls == n;
+    for (int c = 0; c < n && def->parts && balls; c++) /* what balls have behind their first rows */
+        if (may_be_ball(def, c)) rows -= p->row[c + 1] - p->row[c] - d;
+    if (balls && def->parts) B->roll = DLS_TAKE(w, dls_roll_row, n);
     B->body = DLS_TAKE(w, int, 2 * n);
     if (balls) B->round = DLS_TAKE(w, dls_round_row, n);
     if (!only_balls) B->G = DLS_TAKE(w, double, 2 * rows * B->dof);
     if (!only_balls) p->diagonal = DLS_TAKE_ZERO(w, double, entries + DLS_MAX_BLOCK);
-    return B->body && (!balls || B->round) && (only_balls || (B->G && p->diagonal));
+    return B->body && (!balls || (B->round && (B->roll || !def->parts))) &&
+           (only_balls || (B->G && p->diagonal));
 }
 
 dls_status dls_problem_begin_contacts(dls_workspace *workspace, const dls_contacts_def *def,
@@ -275,7 +284,7 @@ dls_status dls_problem_begin_contacts(dls_workspace *workspace, const dls_contac
     dls_problem *p = *problem = DLS_TAKE_ZERO(workspace, dls_problem, 1);
     dls_body_rows *B = DLS_TAKE_ZERO(workspace, dls_body_rows, 1);
     if (!p || !B) return dls_fail_memory(error);
-    int balls = def->parts ? 0 : ball_count(def), rows = def->count * def->d;
+    int balls = ball_count(def), rows = def->count * def->d;
     if (def->parts) rows = def->count;
     for (int c = 0; c < def->count && def->parts; c++) rows += dls_parts_rows(def->parts[c]);
     p->workspace = workspace;
@@ -313,6 +322,33 @@ static double end_rows(dls_problem *p, int first, int end, double sum) {
     return sum;
 }
 
+/* What follows from γ, in units such that the rows behind the first three weigh as these: ℓ² = w̄/Σγ². */
+static void end_rolling(dls_problem *p, int c, const double *W) {
+    const dls_body_rows *B = p->data;
+    const dls_round_row *row = &B->round[c];
+    dls_roll_row *roll = &B->roll[c];
+    double turn = roll->gamma_a * roll->gamma_a + roll->gamma_b * roll->gamma_b;
+    double mean = (W[0] + 2 * W[4]) / 3, length = sqrt(mean / turn);
+    bool rolling = p->parts[c] & DLS_PARTS(0, 3, 0), spinning = p->parts[c] & DLS_PARTS(0, 0, 3);
+    p->mu_rolling[c] /= length;
+    p->mu_spinning[c] /= length;
+    roll->gamma_a *= length;
+    roll->gamma_b *= length;
+    roll->w_t = W[4];
+    roll->w_r = roll->gamma_a * roll->gamma_a + roll->gamma_b * roll->gamma_b;
+    roll->kappa = row->beta_a * roll->gamma_a + row->beta_b * roll->gamma_b;
+    roll->inverse = 1 / (roll->w_t * roll->w_r - roll->kappa * roll->kappa);
+    roll->mu_rolling = rolling ? p->mu_rolling[c] : -1;
+    roll->mu_spinning = spinning ? p->mu_spinning[c] : -1;
+    for (int i = p->row[c]; i < p->row[c + 1]; i++) {
+        p->unit[i] = i < p->row[c] + 3 ? 1 : length;
+        p->given_b[i] = p->b[i];
+        p->b[i] *= p->unit[i];
+    }
+    if (p->diagonal) dls_rolling_diagonal(p, c, dls_diagonal_place(p, c));
+    p->scale[c] = (3 * mean + (dls_size(p, c) - 3) * roll->w_r) / dls_size(p, c);
+}
+
 static double end_balls(dls_problem *p, int first, int end, double sum) {
     const dls_body_rows *B = p->data;
     for (int c = first; c < end; c++) {
@@ -322,8 +358,11 @@ static double end_balls(dls_problem *p, int first, int end, double sum) {
         row->inverse_n = 1 / W[0];
         row->inverse_t = 1 / W[4];
         row->mu = p->mu[c];
-        if (p->diagonal) memcpy(p->diagonal + 9 * (int64_t)c, W, sizeof W); /* rows stand beside them */
         p->scale[c] = (W[0] + 2 * W[4]) / 3;
+        if (B->roll)
+            end_rolling(p, c, W);
+        else if (p->diagonal) /* rows stand beside them */
+            memcpy(p->diagonal + 9 * (int64_t)c, W, sizeof W);
         sum += p->scale[c];
     }
     return sum;
