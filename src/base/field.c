@@ -30,6 +30,17 @@ static int choice_index(const char *choices, const char *value) {
     return -1;
 }
 
+const char *dls_field_hint(const dls_field *field, const char *value, char *text, size_t size) {
+    dls_nearest nearest = dls_nearest_begin(value);
+    char names[512] = "";
+    if (field->choices) snprintf(names, sizeof names, "%s", field->choices);
+    for (char *at = names, *bar; at; at = bar ? bar + 1 : NULL) {
+        if ((bar = strchr(at, '|'))) *bar = '\0';
+        dls_nearest_offer(&nearest, at);
+    }
+    return dls_nearest_hint(&nearest, text, size);
+}
+
 const char *dls_field_rows(const dls_field *field, char *text, size_t size) {
     size_t used = 0;
     const char *name;
@@ -96,7 +107,8 @@ dls_status dls_field_set(const dls_field *fields, int field_count, void *options
     int index = choice_index(choices, value);
     if (index < 0 && field->type == DLS_FIELD_BOOL) index = choice_index("false|true", value);
     if (index < 0)
-        return dls_fail(error, DLS_ERROR_ARGUMENT, "%s: '%s' is not one of %s", key, value, choices);
+        return dls_fail(error, DLS_ERROR_ARGUMENT, "%s: '%s' is not one of %s%s", key, value, choices,
+                        dls_field_hint(field, value, hint, sizeof hint));
     if (field->type == DLS_FIELD_BOOL)
         *(bool *)member = index == 1;
     else

@@ -8,5 +8,7 @@
 dls_status dls_field_check(const dls_field *fields, int field_count, const void *options, dls_error *error);
 /* The rows that a name may be, into text as "one|two|three"; returns text. */
 const char *dls_field_rows(const dls_field *field, char *text, size_t text_size);
+/* Where a choice is near value ", did you mean 'choice'?" into text, else ""; returns text. */
+const char *dls_field_hint(const dls_field *field, const char *value, char *text, size_t text_size);
 
 #endif

@@ -2,6 +2,7 @@
 #include "scene/read.h"
 
 #include "base/error.h"
+#include "base/field.h"
 #include "base/vector.h"
 #include "world/function/expression.h"
 
@@ -270,49 +271,39 @@ int dls_read_name(dls_reader *reader, const dls_node *node, const char *text, co
 
 /* ---- groups ---- */
 
-const char *dls_row_expected(const dls_row *row, int dimension) {
-    if (row->choices) return row->choices;
-    switch (row->type) {
-    case DLS_ROW_REAL:
-        return "a number";
-    case DLS_ROW_POSITIVE:
-        return "a number above 0";
-    case DLS_ROW_NOT_NEGATIVE:
-        return "a number of at least 0";
-    case DLS_ROW_SHARE:
-        return "a number from 0 to 1";
-    case DLS_ROW_COUNT:
-        return "a whole number from 1 up";
-    case DLS_ROW_WHOLE:
-        return "a whole number from 0 up";
-    case DLS_ROW_FLAG:
-        return "yes or no";
-    case DLS_ROW_TEXT:
-        return "a text";
-    case DLS_ROW_VECTOR:
-        return dimension == 2 ? "[x, y]" : "[x, y, z]";
-    case DLS_ROW_CHOICE:
-    case DLS_ROW_NODE:
-        break; /* they have choices */
-    }
-    return "";
+/* What the numbers and words of a row may be: in messages, in the reference, and in the check. */
+typedef struct row_range {
+    const char *expected, *type;
+    double low, high;
+    bool is_open, is_whole; /* low itself is out; no fractions */
+} row_range;
+
+static const row_range ranges[] = {
+    [DLS_ROW_REAL] = {"a number", "number", -INFINITY, INFINITY, false, false},
+    [DLS_ROW_POSITIVE] = {"a number above 0", "number > 0", 0, INFINITY, true, false},
+    [DLS_ROW_NOT_NEGATIVE] = {"a number of at least 0", "number ≥ 0", 0, INFINITY, false, false},
+    [DLS_ROW_SHARE] = {"a number from 0 to 1", "number, 0 to 1", 0, 1, false, false},
+    [DLS_ROW_COUNT] = {"a whole number from 1 up", "whole number ≥ 1", 1, INFINITY, false, true},
+    [DLS_ROW_WHOLE] = {"a whole number from 0 up", "whole number ≥ 0", 0, INFINITY, false, true},
+    [DLS_ROW_FLAG] = {.expected = "yes or no", .type = "yes or no"},
+    [DLS_ROW_CHOICE] = {.expected = "", .type = ""}, /* as its choices say */
+    [DLS_ROW_TEXT] = {.expected = "a text", .type = "text"},
+    [DLS_ROW_VECTOR] = {.expected = "[x, y, z]", .type = "vector"},
+    [DLS_ROW_NODE] = {.expected = "", .type = ""},
+};
+
+const char *dls_row_type_name(const dls_row *row) {
+    return row->choices ? row->choices : ranges[row->type].type;
 }
 
-static bool number_fits(dls_row_type type, double value) {
-    switch (type) {
-    case DLS_ROW_POSITIVE:
-        return value > 0;
-    case DLS_ROW_NOT_NEGATIVE:
-        return value >= 0;
-    case DLS_ROW_SHARE:
-        return value >= 0 && value <= 1;
-    case DLS_ROW_COUNT:
-        return value >= 1 && value == floor(value);
-    case DLS_ROW_WHOLE:
-        return value >= 0 && value == floor(value);
-    default:
-        return true;
-    }
+const char *dls_row_expected(const dls_row *row, int dimension) {
+    if (row->choices) return row->choices;
+    return row->type == DLS_ROW_VECTOR && dimension == 2 ? "[x, y]" : ranges[row->type].expected;
+}
+
+static bool number_fits(const row_range *r, double value) {
+    return (r->is_open ? value > r->low : value >= r->low) && value <= r->high &&
+           (!r->is_whole || value == floor(value));
 }
 
 dls_field dls_row_field(const dls_row *row) {
@@ -333,9 +324,11 @@ static dls_status read_word(dls_reader *reader, const dls_node *node, const dls_
         return DLS_OK;
     }
     dls_field field = dls_row_field(row);
+    char hint[100];
     if (!dls_field_set(&field, 1, target, row->key, node->text, NULL)) return DLS_OK;
-    return dls_node_fail(node, reader->error, "%s is '%.60s', expected %s%s", row->key, node->text,
-                         row->type == DLS_ROW_CHOICE ? "one of " : "", expected);
+    return dls_node_fail(node, reader->error, "%s is '%.60s', expected %s%s%s", row->key, node->text,
+                         row->type == DLS_ROW_CHOICE ? "one of " : "", expected,
+                         dls_field_hint(&field, node->text, hint, sizeof hint));
 }
 
 static dls_status read_row(dls_reader *reader, const dls_node *node, const dls_row *row, void *target) {
@@ -350,7 +343,7 @@ static dls_status read_row(dls_reader *reader, const dls_node *node, const dls_r
     const char *expected = dls_row_expected(row, reader->dimension);
     dls_status status = dls_read_number(reader, node, row->key, expected, &value);
     if (status) return status;
-    if (!number_fits(row->type, value))
+    if (!number_fits(&ranges[row->type], value))
         return dls_node_fail(node, reader->error, "%s is %.12g, expected %s", row->key, value, expected);
     *(double *)(void *)member = value;
     return DLS_OK;

@@ -109,6 +109,7 @@ typedef struct dls_reader {
 /* The field that sets and prints a row of numbers, flags or choices. */
 dls_field dls_row_field(const dls_row *row);
 const char *dls_row_expected(const dls_row *row, int dimension); /* "a number above 0", "[x, y]" */
+const char *dls_row_type_name(const dls_row *row);               /* "number > 0", "vector" */
 
 /* Presets, then every key of the map into target. kind: the bits of the group's kind, 0 where it has none. */
 dls_status dls_read_group(dls_reader *reader, const dls_node *map, const dls_group *group, uint32_t kind,

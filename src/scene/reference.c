@@ -29,22 +29,6 @@ static int table_group_count(void) {
 
 /* ---- keys ---- */
 
-static const char *row_type(const dls_row *row) {
-    static const char *const types[] = {
-        [DLS_ROW_REAL] = "number",
-        [DLS_ROW_POSITIVE] = "number > 0",
-        [DLS_ROW_NOT_NEGATIVE] = "number ≥ 0",
-        [DLS_ROW_SHARE] = "number, 0 to 1",
-        [DLS_ROW_COUNT] = "whole number ≥ 1",
-        [DLS_ROW_WHOLE] = "whole number ≥ 0",
-        [DLS_ROW_FLAG] = "yes or no",
-        [DLS_ROW_TEXT] = "text",
-        [DLS_ROW_VECTOR] = "vector",
-        [DLS_ROW_NODE] = "",
-    };
-    return row->choices ? row->choices : types[row->type];
-}
-
 /* The value that the group's defaults hold. */
 static void print_preset(const dls_group *group, const dls_row *row, char *text, size_t size) {
     union {
@@ -103,7 +87,7 @@ static bool group_key_at(int group, int k, dls_scene_key *key) {
     if (k >= table->row_count) return false;
     const dls_row *row = &table->rows[k];
     print_preset(table, row, preset, sizeof preset);
-    *key = (dls_scene_key){table->path, row->key, row_type(row), row->unit, preset, row->help};
+    *key = (dls_scene_key){table->path, row->key, dls_row_type_name(row), row->unit, preset, row->help};
     return true;
 }
 

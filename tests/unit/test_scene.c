@@ -249,6 +249,8 @@ static void test_keys_and_types_that_are_refused(void **unused) {
             "radius is a list, expected a number above 0");
     refuses(HEAD2 "bodies:\n- shape: {kind: disc, radius: }\n", "radius is empty");
     refuses(HEAD2 "bodies:\n- motion: moving\n", "motion is 'moving', expected one of dynamic|static|driven");
+    refuses(HEAD2 "bodies:\n- motion: statics\n",
+            "expected one of dynamic|static|driven, did you mean 'static'?");
     refuses(HEAD2 "bodies:\n- position: [1, 2, 3]\n", "position has z = 3, expected [x, y]");
     refuses(HEAD3 "bodies:\n- position: [1, 2]\n", "expected [x, y, z]");
     refuses(HEAD3 "bodies:\n- rotation: 3\n", "expected {axis: [x, y, z], angle: a}");
@@ -258,6 +260,8 @@ static void test_keys_and_types_that_are_refused(void **unused) {
     refuses(HEAD2 "bodies:\n- locked: [z]\n", "expected x, y or rz in the plane");
     refuses(HEAD2 "output: {contacts: maybe}\n", "contacts: 'maybe' is not one of no|yes");
     refuses(HEAD2 "output: [1]\n", "output is a list, expected a map of keys");
+    refuses(HEAD2 "integrator: {operator: store}\n",
+            "'store' is not one of matrix-free|stored, did you mean 'stored'?");
     refuses(HEAD2 "integrator: {scheme: euler}\n", "'euler' is not one of moreau-jean|theta|dvi");
     refuses(HEAD2 "run: {threads: 1.5}\n", "is not a whole number");
     refuses(HEAD2 "solver: {name: nlsg}\n", "no solver 'nlsg', did you mean 'nlgs'?");
