@@ -236,6 +236,44 @@ static void test_a_full_region_waits(void **unused) {
     end(&r);
 }
 
+/* Sizes, velocities and orientations as they are asked for, other ones for another seed. */
+static void test_bodies_are_as_asked_for(void **unused) {
+    (void)unused;
+    const char *text = HEAD3
+        "gravity: [0, 0, 0]\nbodies: []\ninlets:\n- {region: {kind: ball, radius: 9}, number_rate: 1000, "
+        "number_limit: 60, velocity: [0, 0, -2], speed: 0.5, size: {uniform: [0.1, 0.2]}, orientation: "
+        "random, body: "
+        "{name: rod, velocity: [1, 0, 0], shape: {kind: capsule, radius: 0.5, length: 1}}}\ntime: {step: "
+        "1e-3}\n";
+    const char *const seed = "inlets.0.seed=2";
+    run r = begin(text, 0, NULL), other = begin(text, 1, &seed);
+    for (int k = 0; k < 80; k++) {
+        step(&r);
+        step(&other);
+    }
+    const dls_world *world = dls_simulation_world(r.simulation);
+    assert_int_equal(dls_world_body_count(world), 60); /* the limit */
+    double mean[3] = {0}, least = INFINITY, most = 0, turned = 0;
+    for (int id = 0; id < 60; id++) {
+        dls_body_state a, b;
+        dls_body_state_get(world, id, &a, NULL);
+        dls_body_state_get(dls_simulation_world(other.simulation), id, &b, NULL);
+        double radius = shape_of(r.scene, id).radius;
+        assert_true(radius >= 0.05 && radius <= 0.1);
+        least = fmin(least, radius), most = fmax(most, radius);
+        for (int k = 0; k < 3; k++) {
+            double d = a.v[k] - (k == 0 ? 1 : k == 2 ? -2 : 0);
+            assert_true(fabs(d) <= 0.5 && a.v[k] != b.v[k] && a.x[k] != b.x[k]);
+            mean[k] += d / 60;
+        }
+        turned += fabs(a.q[1]) > 0.1;
+    }
+    assert_true(least < 0.06 && most > 0.09 && turned > 30);
+    for (int k = 0; k < 3; k++) assert_true(fabs(mean[k]) < 0.15 && mean[k] != 0); /* four deviations of it */
+    end(&r);
+    end(&other);
+}
+
 static void test_threads_give_the_same_bits(void **unused) {
     (void)unused;
     const char *const threads[] = {"run.threads=1", "run.threads=3"};
@@ -454,6 +492,7 @@ int main(void) {
         cmocka_unit_test(test_rates_are_exact),
         cmocka_unit_test(test_nothing_is_born_into_another),
         cmocka_unit_test(test_a_full_region_waits),
+        cmocka_unit_test(test_bodies_are_as_asked_for),
         cmocka_unit_test(test_threads_give_the_same_bits),
         cmocka_unit_test(test_going_on_gives_the_same_bits),
         cmocka_unit_test(test_states_that_do_not_fit),
