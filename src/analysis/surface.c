@@ -71,9 +71,9 @@ static int choose_slope(const dls_bed *bed, int count, const dls_bed_top *tops, 
     return n;
 }
 
-/* Distance from the upright axis through the centre of volume, from a fifth of the radius that holds nine
- * tenths of the bodies up to it: neither the blunt tip nor the scattered toe. x and y have room for the
- * bodies too. */
+/* Distance from the upright axis through the centre of volume, from a fifth of the radius that holds three
+ * quarters of the bodies up to it: neither the blunt tip nor the toe, where a single layer stands as high as
+ * it is. x and y have room for the bodies too. */
 static int choose_cone(const dls_bed *bed, int count, const dls_bed_top *tops, double *x, double *y) {
     double volume = 0, along = 0, across = 0;
     int n = 0;
@@ -86,7 +86,7 @@ static int choose_cone(const dls_bed *bed, int count, const dls_bed_top *tops, d
     for (int k = 0; k < bed->count; k++)
         x[k] = hypot(bed->balls[k].x[0] - along, bed->balls[k].x[1] - across);
     qsort(x, (size_t)bed->count, sizeof *x, ascending);
-    double base = x[(int64_t)(bed->count - 1) * 9 / 10];
+    double base = x[(int64_t)(bed->count - 1) * 3 / 4];
     for (int k = 0; k < count; k++) {
         double r = hypot(tops[k].along - along, tops[k].across - across);
         if (r < 0.2 * base || r > base) continue;
