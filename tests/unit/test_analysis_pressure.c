@@ -223,6 +223,66 @@ static void test_planar_walls(void **state) {
     }
 }
 
+/* What hits a wall that leans along its normal pushes bodies up, and drags nothing. */
+static void test_leaning_wall(void **state) {
+    (void)state;
+    const double points[] = {0, 0, 0, 1, 2, 0}, length = sqrt(5.0), n[2] = {-2 / length, 1 / length};
+    dls_world *world = weightless(2);
+    dls_shape_def shape = dls_default_shape_def(DLS_CHAIN);
+    shape.point_count = 2, shape.points = points;
+    add_wall(world, &shape, "hopper");
+    dls_body_id id = measured_round(world, 0.1, 0.5 + 0.1 * n[0], 1 + 0.1 * n[1], 0);
+    dls_body_state s;
+    OK(dls_body_state_get(world, id, &s, error));
+    s.v[0] = -SPEED * n[0], s.v[1] = -SPEED * n[1];
+    OK(dls_body_state_set(world, id, &s, error));
+    dls_results *results = measured_run(world, "hopper.h5", 1, true);
+    dls_analysis_options o = last_frame();
+    o.layers = 1;
+    set_region(&o, 2, 0, 2, 2);
+    dls_analysis *a = measured_analysis(results, "pressure", &o);
+    double force = 1000 * PI * 0.01 * SPEED / STEP;
+    assert_near(measured_fact(a, "mean pressure", NULL), force / length, 1e-6 * force);
+    assert_near(measured_fact(a, "mean drag", NULL), 0, 1e-6 * force);
+    assert_near(measured_fact(a, "walls carry", NULL), force * n[1], 1e-6 * force);
+    dls_analysis_destroy(a);
+    dls_results_destroy(results);
+}
+
+/* A post at the border of a periodic cell, struck by a disc from beyond it: the contact lies on the post. */
+static void test_image(void **state) {
+    (void)state;
+    for (int shifted = 0; shifted < 2; shifted++) { /* the post comes before or behind the disc in space */
+        const double points[] = {3.8, -1, 0, 4, -1, 0, 4, 1, 0, 3.8, 1, 0};
+        dls_body_def post = dls_default_body_def();
+        dls_world_def def = dls_default_world_def();
+        dls_world *world;
+        dls_body_state s;
+        def.dimension = 2, def.period_size[0] = 4;
+        memset(def.gravity, 0, sizeof def.gravity);
+        OK(dls_world_create(&def, &world, error));
+        dls_shape_def shape = dls_default_shape_def(DLS_POLYGON);
+        shape.point_count = 4, shape.points = points;
+        post.motion = DLS_STATIC, post.shapes = &shape, post.shape_count = 1;
+        post.pose.x[0] = shifted ? 3.9 : -0.5, shape.pose.x[0] = -post.pose.x[0];
+        dls_body_id id;
+        OK(dls_world_add_body(world, &post, &id, error));
+        id = measured_round(world, 0.1, 0.1, 0, 0);
+        OK(dls_body_state_get(world, id, &s, error));
+        s.v[0] = -SPEED;
+        OK(dls_body_state_set(world, id, &s, error));
+        dls_results *results = measured_run(world, "post.h5", 1, true);
+        dls_analysis_options o = last_frame();
+        o.layers = 1;
+        dls_analysis *a = measured_analysis(results, "pressure", &o);
+        assert_near(measured_fact(a, "area", NULL), 0.2, 1e-9); /* as high as the disc, one side */
+        assert_near(measured_fact(a, "force without area", NULL), 0, 0);
+        assert_near(measured_fact(a, "mean pressure", NULL), 1000 * PI * 0.01 * SPEED / STEP / 0.2, 0.1);
+        dls_analysis_destroy(a);
+        dls_results_destroy(results);
+    }
+}
+
 /* Of a drum the quarters beside its axis are steep, πR of its round; a floor is a base and no wall. */
 static void test_drum_and_base(void **state) {
     (void)state;
@@ -261,10 +321,9 @@ static void test_drum_and_base(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_rooms),
-        cmocka_unit_test(test_cylinder),
-        cmocka_unit_test(test_planar_walls),
-        cmocka_unit_test(test_drum_and_base),
+        cmocka_unit_test(test_rooms),        cmocka_unit_test(test_cylinder),
+        cmocka_unit_test(test_planar_walls), cmocka_unit_test(test_leaning_wall),
+        cmocka_unit_test(test_image),        cmocka_unit_test(test_drum_and_base),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -251,7 +251,7 @@ static void test_flight(void **state) {
     for (int k = 0; k < bed.count; k++) add_grain(&other, bed.x + 3 * (size_t)k, bed.radius[k]);
     dls_slope with = slope_of(&other, 2, upward(2), x_axis);
     assert_near(with.angle, without.angle, 3 * without.error); /* places depend on the mean radius */
-    double near_bed[3] = {0.1, height_at(&d, 0.1) + 0.1, 0};
+    double near_bed[3] = {0.6, height_at(&d, 0.6) + 0.12, 0};
     add_grain(&bed, near_bed, mean_radius(&d)); /* not of the bed: no place lies under it */
     assert_near(slope_of(&bed, 2, upward(2), x_axis).angle, without.angle, 0.05);
     assert_int_equal(slope_of(&bed, 2, upward(2), x_axis).places, without.places);
