@@ -39,7 +39,7 @@ static const dls_row inlet_rows[] = {
     {"number_rate", DLS_ROW_POSITIVE, AT(number_rate), "1/s", "bodies per second", "none", NULL, false, 0},
     {"mass_rate", DLS_ROW_POSITIVE, AT(mass_rate), "kg/s", "instead: mass per second", "none", NULL, false,
      0},
-    {"from", DLS_ROW_REAL, AT(from), "s", "when the first body is due", NULL, NULL, false, 0},
+    {"from", DLS_ROW_NOT_NEGATIVE, AT(from), "s", "when the first body is due", NULL, NULL, false, 0},
     {"until", DLS_ROW_REAL, AT(until), "s", "none is due from then on", "never", NULL, false, 0},
     {"number_limit", DLS_ROW_WHOLE, AT(number_limit), "", "bodies in all", "none", NULL, false, 0},
     {"mass_limit", DLS_ROW_NOT_NEGATIVE, AT(mass_limit), "kg", "none is due once so much was", "none", NULL,

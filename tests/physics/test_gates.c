@@ -450,6 +450,8 @@ static void test_gates_that_are_refused(void **unused) {
         {INLET(BOX_REGION ", number_rate: 1, mass_limit: -1, " GRAIN), "mass_limit is -1, expected a number"},
         {INLET(BOX_REGION ", number_rate: 1, from: 2, until: 1, " GRAIN),
          "from is 2 and until 1, expected from"},
+        {INLET(BOX_REGION ", number_rate: 1, from: -1, " GRAIN),
+         "from is -1, expected a number of at least 0"},
         {INLET(BOX_REGION ", number_rate: 1e12, " GRAIN),
          "1e+09 bodies in a step of 0.001 s, expected at most"},
         {INLET(BOX_REGION ", mass_rate: 1e12, " GRAIN), "bodies in a step of 0.001 s, expected at most"},
