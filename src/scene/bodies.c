@@ -216,6 +216,8 @@ static dls_status read_shapes(dls_reader *reader, const body_text *text, const d
 static dls_status measure(dls_reader *reader, dls_prototype *p) {
     for (int k = 0; k < 3; k++) p->low[k] = INFINITY, p->high[k] = -INFINITY;
     p->thickness = INFINITY;
+    double sum[3] = {0}, *bounds = dls_arena_take(reader->arena, (size_t)p->def.shape_count, sizeof *bounds);
+    if (!bounds) return dls_fail_memory(reader->error);
     double R[9];
     quat_matrix(p->def.pose.q, R);
     for (int s = 0; s < p->def.shape_count; s++) {
@@ -233,8 +235,11 @@ static dls_status measure(dls_reader *reader, dls_prototype *p) {
         dls_shape_mass(&shape, &mass, centre, inertia);
         p->volume += mass;
         dls_material_def material;
-        if (!dls_world_material(reader->world, p->shapes[s].material, &material, NULL))
+        if (!dls_world_material(reader->world, p->shapes[s].material, &material, NULL)) {
             p->mass += mass * material.density;
+            vec_along(sum, sum, mass * material.density, centre);
+        }
+        bounds[s] = shape.bound;
         for (int k = 0; k < 3; k++) {
             p->low[k] = fmin(p->low[k], low[k]);
             p->high[k] = fmax(p->high[k], high[k]);
@@ -243,6 +248,10 @@ static dls_status measure(dls_reader *reader, dls_prototype *p) {
         p->thickness = fmin(p->thickness, dls_shape_table[shape.kind].thickness(&shape));
         dls_shape_release(&shape);
     }
+    if (p->mass > 0) vec_scale(sum, 1 / p->mass, sum);
+    if (p->def.inertia) vec_copy(sum, p->def.centre);
+    for (int s = 0; s < p->def.shape_count; s++)
+        p->reach = fmax(p->reach, vec_distance(p->shapes[s].pose.x, sum) + bounds[s]);
     if (p->def.mass > 0) p->mass = p->def.mass;
     if (p->def.shape_count && p->radius > 0 && isfinite(p->radius)) return DLS_OK;
     return dls_node_fail(p->node, reader->error, "the prototype has no size, expected 'shape' or 'shapes'");

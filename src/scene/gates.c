@@ -115,9 +115,10 @@ static dls_status check_feed(dls_reader *reader, const dls_node *map, const inle
                              const dls_inlet *inlet, double until) {
     const dls_feed *feed = inlet->self;
     const dls_region *region = &inlet->region;
-    double lightest = INFINITY, room = INFINITY, radius = dls_mixture_radius(&feed->mixture);
+    double lightest = INFINITY, room = INFINITY, radius = 0;
     for (int k = 0; k < feed->mixture.count; k++) {
         const dls_part *part = &feed->mixture.parts[k];
+        radius = fmax(radius, part->prototype.reach * part->size.high);
         lightest = fmin(lightest, part->prototype.mass * pow(part->size.low, reader->dimension));
     }
     double rate = inlet->by_mass ? inlet->rate / lightest : inlet->rate;
@@ -129,9 +130,10 @@ static dls_status check_feed(dls_reader *reader, const dls_node *map, const inle
     for (int k = 0; k < reader->dimension; k++)
         if (!region->periodic[k]) room = fmin(room, region->high[k] - region->low[k]);
     if (2 * radius > room * (1 + 1e-12))
-        return dls_node_fail(text->region, reader->error,
-                             "a body of radius %g m in a region %g m wide, expected a wider one", radius,
-                             room);
+        return dls_node_fail(
+            text->region, reader->error,
+            "a body of radius %g m about its mass centre in a region %g m wide, expected a wider one", radius,
+            room);
     double span = fmax(0, fmin(inlet->until, until) - inlet->from),
            count = fmin(inlet->most_bodies, 1 + rate * span);
     dls_status status = DLS_OK;

@@ -184,6 +184,7 @@ typedef struct dls_prototype {
     double volume;          /* area in the plane */
     double mass;            /* as given or by densities */
     double thickness;       /* of its thinnest shape */
+    double reach;           /* radius of the ball about its mass centre, as the world has it */
 } dls_prototype;
 
 dls_status dls_read_bodies(dls_reader *reader, const dls_node *list);

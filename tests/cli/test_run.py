@@ -73,6 +73,31 @@ output: {interval: 0}
 """
 
 
+# Discs and squares come in faster than there is room for, pile up on a plate and leave over its edges.
+FED = """delassus: 1
+dimension: 2
+bodies:
+  - {name: plate, motion: static, position: [0, -0.05], shape: {kind: polygon, points: [[-0.05, -0.05], [0.05, -0.05], [0.05, 0.05], [-0.05, 0.05]]}}
+inlets:
+  - name: top
+    region: {kind: disc, centre: [0, 0.15], radius: 0.04}
+    mass_rate: 2000
+    mass_limit: 300
+    velocity: [0, -0.5]
+    speed: 0.1
+    orientation: random
+    mixture:
+      - {mass_share: 1, size: {uniform: [0.7, 1]}, body: {name: disc, shape: {kind: disc, radius: 0.012}}}
+      - {mass_share: 1, body: {name: square, shape: {kind: polygon, points: [[-0.01, -0.01], [0.01, -0.01], [0.01, 0.01], [-0.01, 0.01]]}}}
+removals:
+  - {name: below, inside: {kind: half-plane, point: [0, -0.12]}}
+time: {step: 1e-3, until: 0.5}
+solver: {tolerance: 1e-5}
+output: {interval: 0.0123}
+run: {checkpoint_interval: 0.004}
+"""
+
+
 def scene(name, text):
     path = pathlib.Path(f"{name}.yaml")
     path.write_text(text)
@@ -566,6 +591,33 @@ def test_demo():
         assert words in done.stdout, words
     for name in ("drum.yaml", "drum.h5", "drum.h5.xdmf", "drum.png", "drum.svg", "solvers/comparison.csv"):
         assert pathlib.Path("demo", name).stat().st_size > 0, name
+
+
+def test_a_fed_run_is_counted_killed_and_gone_on_with():
+    path = scene("fed", FED)
+    facts = run_json("run", path, "-o", "fed.h5")
+    top, below = facts["gates"]
+    assert (top["name"], top["kind"], below["name"], below["kind"]) == ("top", "inlet", "below", "removal")
+    assert facts["bodies_in"] == top["bodies"] > 30 and facts["bodies_out"] == below["bodies"] > 5
+    assert facts["bodies"] == 1 + top["bodies"] - below["bodies"]
+    assert abs(facts["mass_in"] - top["mass"]) < 1e-9 * facts["mass_in"]
+    steps = [dict(zip(data_of("fed.h5")["steps.csv"][0], row)) for row in data_of("fed.h5")["steps.csv"][1:]]
+    assert max(int(row["backlog"]) for row in steps) > 0
+    assert sum(int(row["bodies_in"]) for row in steps) == facts["bodies_in"]
+    text = run("run", path, "-o", "told.h5", "--until", 0.1).stdout
+    assert "in and out" in text and "top: " in text and "wait for room" in text, text
+    for kills in (1, 2):
+        output = f"killed{kills}.h5"
+        for _ in range(kills):
+            child = start(path, "-o", output, "--quiet", "--resume")
+            until_file(f"{output}.checkpoint", child)
+            time.sleep(0.05 * kills)
+            child.kill()
+            child.communicate()
+        assert run_json("run", path, "-o", output, "--resume")["state"] == facts["state"]
+        same_data("fed.h5", output)
+    run("export", "fed.h5", "--fclib", "fed.hdf5", "--step", 394)
+    assert run_json("solve", "fed.hdf5", "--tol", 1e-4)["outcome"] == "converged"
 
 
 tap.main(globals())

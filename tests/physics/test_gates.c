@@ -457,7 +457,11 @@ static void test_gates_that_are_refused(void **unused) {
         {INLET(BOX_REGION ", mass_rate: 1e12, " GRAIN), "bodies in a step of 0.001 s, expected at most"},
         {INLET(BOX_REGION ", number_rat: 1, " GRAIN), "unknown key 'number_rat' in an inlet, did you mean"},
         {INLET(BOX_REGION ", number_rate: 1, size: 9, " GRAIN),
-         "a body of radius 0.9 m in a region 1 m wide"},
+         "a body of radius 0.9 m about its mass centre in a region 1 m wide"},
+        {INLET(BOX_REGION
+               ", number_rate: 1, body: {shape: {kind: polyhedron, points: [[0, 0, 0], [0.4, 0, 0], [0, 0.4, "
+               "0], [0, 0, 0.4]]}}"),
+         "a body of radius 0.573205 m about its mass centre in a region 1 m wide"},
         {INLET(BOX_REGION ", number_rate: 1, mixture: [{number_share: 0, " GRAIN "}]"), "shares add up to 0"},
         {INLET(BOX_REGION ", number_rate: 1, mixture: [{number_share: -1, " GRAIN "}]"),
          "number_share is -1"},
