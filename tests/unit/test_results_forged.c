@@ -260,6 +260,96 @@ static void test_records(void **state) {
     forge_many("record.h5", 2, 900, "EASB EADB", true, scaled(400, 40));
 }
 
+/* ---- one number each ---- */
+
+/* The n-th block of a kind. */
+static const forge_block *block_of(const forge_sample *s, const char *kind, int n) {
+    for (int k = 0; k < s->block_count; k++)
+        if (!memcmp(s->bytes + s->blocks[k].begin, kind, 4) && n-- == 0) return &s->blocks[k];
+    fail_msg("no block %s", kind);
+    return NULL;
+}
+
+/* Place of a text in a block of a kind. */
+static size_t place_of(const forge_sample *s, const char *kind, const char *text) {
+    for (int k = 0; k < s->block_count; k++) {
+        const forge_block *b = &s->blocks[k];
+        if (memcmp(s->bytes + b->begin, kind, 4)) continue;
+        for (size_t at = b->begin; at + strlen(text) + 1 <= b->begin + b->size; at++)
+            if (!memcmp(s->bytes + at, text, strlen(text) + 1)) return at;
+    }
+    fail_msg("no %s", text);
+    return 0;
+}
+
+static void expect(const forge_sample *s, size_t at, size_t width, uint64_t value, const char *words) {
+    uint8_t *bytes = malloc(s->size);
+    dls_results *r;
+    dls_error error = {0};
+    memcpy(bytes, s->bytes, s->size);
+    memcpy(bytes + at, &value, width);
+    forge_seal(s, bytes);
+    results_save("forged.h5", bytes, (long)s->size);
+    dls_status status = dls_results_open("forged.h5", &r, &error);
+    if (status != DLS_ERROR_FILE || !strstr(error.message, words))
+        fail_msg("%zu: %d '%s', expected %s", at, status, error.message, words);
+    free(bytes);
+}
+
+static void test_one_number(void **state) {
+    (void)state;
+    forge_sample *s = make_sample("one.h5", 2, 20, "EASB EADB FHIB");
+    size_t array = block_of(s, "EAHD", 0)->begin, index = block_of(s, "EAIB", 0)->begin,
+           leaf = block_of(s, "BTLF", 0)->begin, heap = block_of(s, "FRHP", 0)->begin,
+           member = place_of(s, "OHDR", "state_start") + sizeof "state_start",
+           format = place_of(s, "FHDB", "format") + sizeof "format", root = 36;
+    uint64_t chunk = check_number(s->bytes + index + 14, 8);
+    expect(s, root, 8, s->size - 20, "object");
+    expect(s, root, 8, index, "object header");
+    expect(s, member, 1, 0xf0, "datatype"); /* a column beyond its row */
+    expect(s, member, 1, 0, "datatype");    /* one over another */
+    expect(s, array + 44, 8, 1ull << 40, "number of chunks");
+    expect(s, array + 60, 8, s->size, "index of chunks");
+    expect(s, index + 6, 8, 48, "index of chunks");
+    expect(s, index + 14, 8, s->size - 1, "chunk");
+    expect(s, index + 14, 8, UINT64_MAX, "rows without chunks");
+    expect(s, index + 22, 8, chunk, "overlapping structures");
+    expect(s, index + 22, 8, array, "overlapping structures");
+    expect(s, leaf + 6 + 6, 2, 0x7fff, "place of a message in a heap");
+    expect(s, leaf + 6 + 1, 2, 0x7fff, "place of a message in a heap");
+    expect(s, heap + 132, 8, s->size - 100, "block of a heap");
+    expect(s, format + 4, 4, 60000, "value of an attribute");
+    expect(s, format, 1, 0x17, "kind of an attribute");
+    free(s->bytes);
+    free(s);
+}
+
+/* A record that is not whole is none: what is torn stays so. */
+static void test_damaged_record(void **state) {
+    (void)state;
+    forge_sample *s = make_sample("torn.h5", 2, 20, "EASB EADB FHIB");
+    for (int k = 0; k < 3; k++) { /* sound, a byte of its entries, a byte of its end */
+        dls_journal journal = {0};
+        dls_results *r = NULL;
+        const forge_block *b = block_of(s, "OHDR", 5);
+        assert_non_null(dls_journal_add(&journal, b->begin, b->size + 4, s->bytes + b->begin));
+        assert_true(dls_journal_seal(&journal));
+        size_t size = s->size + (size_t)journal.used;
+        uint8_t *bytes = malloc(size);
+        memcpy(bytes, s->bytes, s->size);
+        memcpy(bytes + s->size, journal.bytes, (size_t)journal.used);
+        bytes[b->begin + 9] ^= 1;
+        if (k > 0) bytes[k == 1 ? s->size + 16 + b->size / 2 : size - 12] ^= 1;
+        results_save("forged.h5", bytes, (long)size);
+        assert_int_equal(dls_results_open("forged.h5", &r, NULL), k ? DLS_ERROR_FILE : DLS_OK);
+        dls_results_destroy(r);
+        dls_journal_free(&journal);
+        free(bytes);
+    }
+    free(s->bytes);
+    free(s);
+}
+
 /* ---- many chunks ---- */
 
 enum { ROWS = 140000 };
@@ -306,7 +396,9 @@ static void test_many_chunks(void **state) {
 int main(void) {
     shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (shared == MAP_FAILED) return 1;
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_space), cmocka_unit_test(test_plane),
-                                       cmocka_unit_test(test_records), cmocka_unit_test(test_many_chunks)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_space),          cmocka_unit_test(test_plane),
+        cmocka_unit_test(test_records),        cmocka_unit_test(test_one_number),
+        cmocka_unit_test(test_damaged_record), cmocka_unit_test(test_many_chunks)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -269,7 +269,8 @@ static herr_t transfer(const dls_table *table, int64_t first, int64_t count, voi
     const dls_table_layout *layout = table->layout;
     hsize_t start[2] = {(hsize_t)first, 0}, extent[2] = {(hsize_t)count, (hsize_t)extent_of(table)},
             rows[2] = {(hsize_t)count, layout->is_compound ? 1 : (hsize_t)layout->cells[0].width};
-    hid_t space = H5Dget_space(table->dataset), memory = H5Screate_simple(2, rows, NULL);
+    /* of the rank of the file, or HDF5 writes number by number */
+    hid_t space = H5Dget_space(table->dataset), memory = H5Screate_simple(rows[1] > 1 ? 2 : 1, rows, NULL);
     herr_t done = -1;
     if (space >= 0 && memory >= 0 &&
         H5Sselect_hyperslab(space, H5S_SELECT_SET, start, NULL, extent, NULL) >= 0 &&
