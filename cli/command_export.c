@@ -89,15 +89,6 @@ static dls_status write_fclib(dls_results *results, int frame, const char *path,
     return status;
 }
 
-static void print_written_problem(const char *prefix, const dls_problem *problem) {
-    const char *suffix;
-    for (int k = 0; (suffix = dls_matrix_market_suffix(problem, k)); k++) {
-        bool is_last = !dls_matrix_market_suffix(problem, k + 1);
-        printf("%s%s%s", k == 0 ? "" : is_last ? " and " : ", ", prefix, suffix);
-    }
-    puts(" written");
-}
-
 /* The contact problem of one frame. */
 static int export_problem(dls_results *results, const char *path, const export_values *v) {
     int frame = find_frame(results, path, v);
@@ -116,8 +107,7 @@ static int export_problem(dls_results *results, const char *path, const export_v
         printf("%s written: step %" PRId64 ", %d contact%s\n", v->fclib,
                dls_results_frame_step(results, frame), dls_results_frame_contact_count(results, frame),
                plural(dls_results_frame_contact_count(results, frame)));
-    if (!status && v->matrix_market) status = dls_matrix_market_write(v->matrix_market, problem, &error);
-    if (!status && v->matrix_market) print_written_problem(v->matrix_market, problem);
+    if (!status && v->matrix_market) status = problem_write_matrix_market(v->matrix_market, problem, &error);
     dls_problem_destroy(problem);
     return status ? report_error("%s", error.message) : EXIT_DONE;
 }
@@ -148,8 +138,7 @@ static int export_fclib(const char *path, const export_values *v) {
     dls_fclib *file = problem_file_read(path);
     if (!file) return EXIT_BAD_INPUT;
     dls_error error;
-    dls_status status = dls_matrix_market_write(v->matrix_market, dls_fclib_problem(file), &error);
-    if (!status) print_written_problem(v->matrix_market, dls_fclib_problem(file));
+    dls_status status = problem_write_matrix_market(v->matrix_market, dls_fclib_problem(file), &error);
     dls_fclib_destroy(file);
     return status ? report_error("%s", error.message) : EXIT_DONE;
 }

@@ -1,6 +1,7 @@
 /* delassus generate: contact problems of any size, the same for the same seed. */
 #include "cli/commands.h"
 #include "cli/support/output_file.h"
+#include "cli/support/problem_file.h"
 #include "cli/support/report.h"
 #include "cli/support/results_file.h"
 
@@ -14,8 +15,8 @@
 
 typedef struct generate_values {
     int size, seed;
-    double mu;
-    const char *output;
+    double mu, mu_rolling, mu_spinning;
+    const char *output, *matrix_market;
 } generate_values;
 
 #define AT(member) offsetof(generate_values, member)
@@ -23,8 +24,11 @@ typedef struct generate_values {
 static const option options[] = {
     {"size", 'n', OPTION_INT, "N", AT(size), 1, 100000000, "about this many contacts"},
     {"mu", 0, OPTION_REAL, "M", AT(mu), 0, DBL_MAX, "friction coefficient of every contact"},
+    {"mu-rolling", 0, OPTION_REAL, "M", AT(mu_rolling), 0, DBL_MAX, "of kinds with rolling friction, m"},
+    {"mu-spinning", 0, OPTION_REAL, "M", AT(mu_spinning), 0, DBL_MAX, "of kinds with spinning friction, m"},
     {"seed", 0, OPTION_INT, "S", AT(seed), 0, INT_MAX, "another seed, another problem"},
-    {"output", 'o', OPTION_TEXT, "FILE", AT(output), 0, 0, "where to write it (FCLib, local form); needed"},
+    {"output", 'o', OPTION_TEXT, "FILE", AT(output), 0, 0, "where to write it (FCLib, local form)"},
+    {"matrix-market", 'm', OPTION_TEXT, "PREFIX", AT(matrix_market), 0, 0, "write it as Matrix Market files"},
 };
 
 static int find_kind(const char *name) {
@@ -37,12 +41,26 @@ static int find_kind(const char *name) {
     return -1;
 }
 
+/* A number in as few digits as give it back. */
+typedef struct digits {
+    char text[32];
+} digits;
+
+static digits digits_of(double value) {
+    digits d;
+    snprintf(d.text, sizeof d.text, "%g", value);
+    if (strtod(d.text, NULL) != value) snprintf(d.text, sizeof d.text, "%.17g", value);
+    return d;
+}
+
 static int write_problem(const dls_problem *problem, dls_generator kind, const generate_values *v) {
-    char description[160], mu[32];
-    snprintf(mu, sizeof mu, "%g", v->mu);
-    if (strtod(mu, NULL) != v->mu) snprintf(mu, sizeof mu, "%.17g", v->mu);
-    snprintf(description, sizeof description, "%s: delassus generate %s --size %d --mu %s --seed %d",
-             dls_generator_help(kind), dls_generator_name(kind), v->size, mu, v->seed);
+    char description[320], angular[120] = "";
+    if (dls_problem_has_parts(problem))
+        snprintf(angular, sizeof angular, " --mu-rolling %s --mu-spinning %s", digits_of(v->mu_rolling).text,
+                 digits_of(v->mu_spinning).text);
+    snprintf(description, sizeof description, "%s: delassus generate %s --size %d --mu %s%s --seed %d",
+             dls_generator_help(kind), dls_generator_name(kind), v->size, digits_of(v->mu).text, angular,
+             v->seed);
     dls_fclib_content content = {.problem = problem,
                                  .title = dls_generator_name(kind),
                                  .description = description,
@@ -56,33 +74,44 @@ static int write_problem(const dls_problem *problem, dls_generator kind, const g
 
 static int run(const text_list *operands, const void *values) {
     const generate_values *v = values;
-    int kind = find_kind(operands->items[0]);
+    int kind = find_kind(operands->items[0]), code = EXIT_DONE;
     if (kind < 0) return EXIT_BAD_INPUT;
-    if (!v->output) return report_error("generate: no output given, expected -o FILE");
-    if (!output_path_check(v->output) || !results_file_is_spared(v->output)) return EXIT_BAD_INPUT;
+    if (!v->output && !v->matrix_market)
+        return report_error("generate: no output given, expected -o FILE or --matrix-market PREFIX");
+    if (v->output && (!output_path_check(v->output) || !results_file_is_spared(v->output)))
+        return EXIT_BAD_INPUT;
     dls_generate_def def = dls_default_generate_def();
     def.kind = (dls_generator)kind;
     def.size = v->size;
     def.mu = v->mu;
+    def.mu_rolling = v->mu_rolling;
+    def.mu_spinning = v->mu_spinning;
     def.seed = (uint64_t)v->seed;
     dls_problem *problem = NULL;
     dls_error error;
     if (dls_problem_generate(&def, &problem, &error)) return report_error("generate: %s", error.message);
-    int code = write_problem(problem, def.kind, v);
+    if (v->output) code = write_problem(problem, def.kind, v);
+    if (code == EXIT_DONE && v->matrix_market &&
+        problem_write_matrix_market(v->matrix_market, problem, &error))
+        code = report_error("%s", error.message);
     dls_problem_destroy(problem);
     return code;
 }
 
-static const generate_values defaults = {.size = 1000, .seed = 1, .mu = 0.3};
+static const generate_values defaults = {.size = 1000, .seed = 1, .mu = 0.3, .mu_rolling = 1e-3};
 
 const command command_generate = {
     .name = "generate",
-    .summary = "make a contact problem: packing, stack or discs",
-    .operands = "packing|stack|discs",
-    .details = "  packing   spheres under gravity on a floor\n"
-               "  stack     boxes with four contacts each: hyperstatic, impulses are not unique\n"
-               "  discs     planar discs under gravity\n\n"
-               "  delassus generate packing --size 10000 --mu 0.5 -o packing.hdf5",
+    .summary = "make a contact problem: packing, stack, discs, rolling or mixed",
+    .operands = "packing|stack|discs|rolling|mixed",
+    .details =
+        "  packing   spheres under gravity on a floor\n"
+        "  stack     boxes with four contacts each: hyperstatic, impulses are not unique\n"
+        "  discs     planar discs under gravity\n"
+        "  rolling   the packing with rolling friction; with --mu-spinning above 0 with spinning friction\n"
+        "            too, for which FCLib has no word: it goes to Matrix Market files\n"
+        "  mixed     the packing with contacts of several kinds, joints, stops and motors: likewise\n\n"
+        "  delassus generate packing --size 10000 --mu 0.5 -o packing.hdf5",
     .least_operands = 1,
     .most_operands = 1,
     .options = options,

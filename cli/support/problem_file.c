@@ -45,3 +45,17 @@ void problem_file_name(const char *path, char *name, size_t size) {
     }
     snprintf(name, size, "%.*s", (int)length, base);
 }
+
+dls_status problem_write_matrix_market(const char *prefix, const dls_problem *problem, dls_error *error) {
+    const char *suffix;
+    dls_status status = dls_matrix_market_write(prefix, problem, error);
+    for (int k = 0; !status && (suffix = dls_matrix_market_suffix(problem, k)); k++) {
+        bool is_last = !dls_matrix_market_suffix(problem, k + 1);
+        printf("%s%s%s%s",
+               k == 0    ? ""
+               : is_last ? " and "
+                         : ", ",
+               prefix, suffix, is_last ? " written\n" : "");
+    }
+    return status;
+}

@@ -180,10 +180,12 @@ typedef enum dls_generator {
     DLS_GENERATE_PACKING,
     DLS_GENERATE_STACK,
     DLS_GENERATE_DISCS,
+    DLS_GENERATE_ROLLING,
+    DLS_GENERATE_MIXED,
     DLS_GENERATORS
 } dls_generator;
 
-DLS_API const char *dls_generator_name(dls_generator kind); /* "packing", "stack", "discs" */
+DLS_API const char *dls_generator_name(dls_generator kind); /* "packing", "stack", "discs", … */
 DLS_API const char *dls_generator_help(dls_generator kind); /* what it makes, in a line */
 
 typedef struct dls_generate_def {
@@ -191,7 +193,10 @@ typedef struct dls_generate_def {
     int size; /* about this many contacts */
     double mu;
     uint64_t seed;
-    bool matrix_free; /* keep H and M instead of W */
+    bool matrix_free;   /* keep H and M instead of W */
+    double mu_rolling;  /* m; spheres have a radius of 0.01 m */
+    double mu_spinning; /* m; where it is 0 `rolling` has no spinning part, and fits into an FCLib file, and
+                           that of `mixed` is half of mu_rolling */
 } dls_generate_def;
 
 DLS_API dls_generate_def dls_default_generate_def(void);

@@ -101,7 +101,7 @@ def test_info_tells_a_zero_solution():
 
 
 def test_generate_is_the_same_for_the_same_seed():
-    for kind, rows in (("packing", 3), ("stack", 3), ("discs", 2)):
+    for kind, rows in (("packing", 3), ("stack", 3), ("discs", 2), ("rolling", 5)):
         for name, seed in (("a", 5), ("b", 5), ("c", 6)):
             run("generate", kind, "--size", "80", "--seed", seed, "--mu", "0.7", "-o", f"{name}.hdf5")
         first, second, third = (pathlib.Path(f"{name}.hdf5").read_bytes() for name in "abc")
@@ -109,6 +109,38 @@ def test_generate_is_the_same_for_the_same_seed():
         facts = run_json("info", "a.hdf5")
         assert facts["title"] == kind and facts["mu_low"] == 0.7 and facts["rows"] == rows * facts["contacts"]
         assert f"delassus generate {kind} --size 80" in facts["description"]
+
+
+def test_rolling_friction_from_file_to_file():
+    run("generate", "rolling", "--size", "60", "--mu-rolling", "2e-3", "-o", "rolling.hdf5")
+    facts = run_json("info", "rolling.hdf5")
+    assert facts["blocks"] == [{"kind": "contact", "rows": 5, "rolling_rows": 2, "count": facts["contacts"]}]
+    assert abs(facts["mu_rolling_low"] - 2e-3) < 1e-16 and abs(facts["mu_rolling_high"] - 2e-3) < 1e-16
+    text = run("info", "rolling.hdf5").stdout
+    assert "rolling friction" in text and "2 tangential, 2 rolling" in text and "μ_r = 0.002 m\n" in text
+    for solver in ("auto", "nlgs", "newton", "apgd", "pqn"):
+        run("solve", "rolling.hdf5", "--solver", solver, "--tol", "1e-8", "-o", "solved.hdf5")
+        assert run_json("info", "solved.hdf5")["solution_residual"] <= 1e-8, solver
+    said = run("solve", "rolling.hdf5", "--solver", "ipm", expect=2).stderr
+    assert "'ipm' knows contacts with one part of friction" in said
+
+
+def test_what_fclib_has_no_word_for_goes_to_matrix_market():
+    for kind, words in ((["rolling", "--mu-spinning", "1e-4"], "contact 0 has 2 tangential, 2 rolling and 1 spinning"),
+                        (["mixed"], "contact")):
+        said = run("generate", *kind, "--size", "60", "-o", "unfit.hdf5", expect=2).stderr
+        assert words in said and "FCLib" in said and said.count("\n") == 1
+        assert not pathlib.Path("unfit.hdf5").exists()
+    said = run("generate", "mixed", "--size", "60", "-m", "mixed").stdout
+    for name in ("W", "q", "mu", "mu_rolling", "mu_spinning", "parts", "bounds"):
+        assert f"mixed_{name}.mtx" in said and pathlib.Path(f"mixed_{name}.mtx").exists()
+    rows = read_matrix_market(pathlib.Path("mixed_W.mtx"))[1][0]
+    _, (blocks, columns), numbers = read_matrix_market(pathlib.Path("mixed_parts.mtx"))
+    parts = [[int(numbers[c * blocks + k][0]) for c in range(columns)] for k in range(blocks)]
+    assert columns == 5 and sum(part[0] for part in parts) == rows
+    assert all(size == 1 + sum(others) for size, is_contact, *others in parts if is_contact)
+    _, size, bounds = read_matrix_market(pathlib.Path("mixed_bounds.mtx"))
+    assert size == [rows, 2] and all(float(bounds[i][0]) <= float(bounds[rows + i][0]) for i in range(rows))
 
 
 def read_matrix_market(path):

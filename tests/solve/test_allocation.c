@@ -50,7 +50,7 @@ static void check_job(const job *j) {
 /* ---- jobs ---- */
 
 static dls_status make(const job *j, dls_problem **problem, dls_error *error) {
-    dls_generate_def def = {j->generator, j->size, 0.3, 1, j->matrix_free};
+    dls_generate_def def = {j->generator, j->size, 0.3, 1, j->matrix_free, 1e-3, 5e-4};
     return dls_problem_generate(&def, problem, error);
 }
 

@@ -84,7 +84,7 @@ static void mixed_problems(void **state) {
 }
 
 static dls_problem *very_rough(int kind, int seed) {
-    dls_generate_def def = {(dls_generator)kind, scaled(60, 20), 1.3, (uint64_t)seed, kind % 2};
+    dls_generate_def def = {(dls_generator)kind, scaled(60, 20), 1.3, (uint64_t)seed, kind % 2, 0, 0};
     dls_problem *p;
     dls_error error;
     assert_int_equal(dls_problem_generate(&def, &p, &error), DLS_OK);
@@ -159,8 +159,8 @@ static void interior_point_begins_again(void **state) {
         uint64_t seed;
     } packings[] = {{400, 0.6, 3}, {400, 0.6, 4}, {600, 0.5, 1}, {600, 0.5, 3}, {600, 0.5, 4}};
     for (size_t k = 0; k < sizeof packings / sizeof *packings; k++) {
-        dls_generate_def def = {DLS_GENERATE_PACKING, packings[k].size, packings[k].mu, packings[k].seed,
-                                false};
+        dls_generate_def def = {
+            DLS_GENERATE_PACKING, packings[k].size, packings[k].mu, packings[k].seed, false, 0, 0};
         dls_problem *p;
         dls_error error;
         assert_int_equal(dls_problem_generate(&def, &p, &error), DLS_OK);

@@ -437,7 +437,7 @@ static void pqn_falls_back(void **state) {
 static void pqn_leaves_minima_of_its_merit(void **state) {
     (void)state;
     for (int size = 2000; size <= 3000; size += 1000) {
-        dls_generate_def def = {DLS_GENERATE_PACKING, size, 0.3, 3, true};
+        dls_generate_def def = {DLS_GENERATE_PACKING, size, 0.3, 3, true, 0, 0};
         dls_problem *p;
         assert_int_equal(dls_problem_generate(&def, &p, NULL), DLS_OK);
         double *r = doubles(dls_problem_row_count(p));

@@ -288,7 +288,7 @@ static void operators_agree_sweep_by_sweep(void **state) {
             double *r[2], largest = 0;
             int n = 0;
             for (int form = 0; form < 2; form++) {
-                dls_generate_def def = {kinds[k % 3], 100, 0.3, (uint64_t)(k / 3), form};
+                dls_generate_def def = {kinds[k % 3], 100, 0.3, (uint64_t)(k / 3), form, 0, 0};
                 dls_problem *p;
                 assert_int_equal(dls_problem_generate(&def, &p, NULL), DLS_OK);
                 n = dls_problem_row_count(p);
