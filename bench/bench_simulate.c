@@ -33,7 +33,7 @@ typedef struct arguments {
     double seconds, tolerance;
 } arguments;
 
-static double rolling; /* friction of rolling and spinning over the radius */
+static double rolling; /* rolling friction over the radius */
 
 static _Noreturn void give_up(const char *message) {
     fprintf(stderr, "bench_simulate: %s\n", message);
@@ -127,7 +127,7 @@ static dls_world *make_world(const sphere *spheres, int count, double width, dou
     dls_material_def material = dls_default_material_def();
     material.name = "grain", material.density = 3 / (4 * PI); /* a sphere of 1 m weighs 1 kg */
     material.mu = MU, material.e_n = material.e_t = 0;
-    material.turning.rolling_ratio = material.turning.spinning_ratio = rolling;
+    material.turning.rolling_ratio = rolling;
     check(dls_world_set_material(world, 0, &material, &error), &error);
     add_container(world, width, depth, wall_mu);
     for (int i = 0; i < count; i++) {

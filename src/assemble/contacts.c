@@ -284,17 +284,23 @@ static void follow_wall(const contact_work *work, const dls_contact *c, const dl
     added[0] -= 0.5 * work->options->h * bend;
 }
 
-/* The rows of block i that resist turning, in the units of its user: no gap, no restitution. Returns the sum
- * of their b. */
-static double fill_turning(const contact_work *work, int i, const dls_turning *turning) {
+/* Block i with its rows that resist turning, in the units of its user: no gap, no restitution. Returns the
+ * sum of their b. Apart from the others, which have none and must not pay for it. */
+static __attribute__((noinline)) double fill_turning(const contact_work *work, int i,
+                                                     const dls_block_place *place) {
     dls_assembly *a = work->assembly;
     const dls_contact *c = &work->contacts[a->contact_of[i]];
     int row = a->rows->row[i] + a->dimension;
     double *b = a->rows->b + row, before[DLS_TURNING_ROWS], sum = 0;
-    dls_turning_velocity(turning, a->free[c->body_a].w, a->free[c->body_b].w, b);
-    dls_turning_velocity(turning, work->world->states[c->body_a].w, work->world->states[c->body_b].w, before);
-    dls_turning_rows(turning, c->moment, a->r + row);
-    for (int k = 0; k < turning->count; k++) {
+    dls_turning turning;
+    a->drilling[i] = work->world->pairs[c->pair].turning.drilling;
+    dls_turning_axes(a->dimension, work->parts[i], place->frame, a->drilling[i], &turning);
+    fill_block(a, place, &turning, a->rows, i);
+    dls_turning_velocity(&turning, a->free[c->body_a].w, a->free[c->body_b].w, b);
+    dls_turning_velocity(&turning, work->world->states[c->body_a].w, work->world->states[c->body_b].w,
+                         before);
+    dls_turning_rows(&turning, c->moment, a->r + row);
+    for (int k = 0; k < turning.count; k++) {
         a->to_mean[row + k] = before[k];
         if (!work->options->warm_start) a->r[row + k] = 0;
         sum += b[k];
@@ -316,13 +322,11 @@ static double fill_range(void *self, int first, int end) {
         double *b = a->rows->b + row, *r = a->r + row, *to_mean = a->to_mean + row;
         double before[3] = {0, 0, 0}, free[3] = {0, 0, 0}, added[3] = {0, 0, 0};
         dls_block_place place;
-        dls_turning turning = {.count = 0};
         place_of(work->world, c, &place);
         if (work->parts)
-            dls_turning_axes(d, work->parts[i], place.frame, a->drilling[i] = pair->turning.drilling,
-                             &turning);
-        fill_block(a, &place, work->parts ? &turning : NULL, a->rows, i);
-        if (work->parts) sum += fill_turning(work, i, &turning);
+            sum += fill_turning(work, i, &place);
+        else
+            fill_block(a, &place, NULL, a->rows, i);
         assert(pair->mu >= 0);
         a->rows->mu[i] = pair->mu;
         velocity_before(a, work->world, &place, o->h, before);

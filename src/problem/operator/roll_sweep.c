@@ -1,6 +1,8 @@
-/* Sweeps over contacts of balls that resist turning, under the closed form of the exact law. */
-#include "problem/operator/bodies.h"
-#include "problem/operator/visits.h"
+/* Sweeps over contacts of balls that resist turning, under the closed form of the exact law, four at a time.
+ */
+#include "problem/operator/round_lanes.h"
+
+#define SELECT(mask, a, b) ((dls_v4)(((longs4)(a) & (mask)) | ((longs4)(b) & ~(mask))))
 
 /* The rows of W_cc behind those of round_diagonal: rolling about t₁ meets t₂ with −κ, about t₂ meets t₁ with
  * κ. */
@@ -60,6 +62,217 @@ static inline void visit(dls_visits *s, int run, int c, double *r, dls_sweep_cha
     roll_scatter(axis, roll->gamma_b, b);
 }
 
+/* ---- four contacts ---- */
+
+/* Where the numbers of four contacts are. */
+typedef struct four {
+    const dls_round_row *row[STREAMS];
+    const dls_roll_row *roll[STREAMS];
+    const double *free[STREAMS]; /* b */
+    double *r[STREAMS], *a[STREAMS], *b[STREAMS];
+} four;
+
+static inline void find_four(const dls_visits *s, const int c[STREAMS], double *r, still_state *still,
+                             four *x) {
+    const dls_problem *p = s->problem;
+    const dls_body_rows *B = p->data;
+    for (int k = 0; k < STREAMS; k++) {
+        const int *body = B->body + 2 * (int64_t)c[k];
+        x->row[k] = &B->round[c[k]];
+        x->roll[k] = &B->roll[c[k]];
+        x->free[k] = p->b + p->row[c[k]];
+        x->r[k] = r + p->row[c[k]];
+        x->a[k] = body[0] >= 0 ? s->state + (int64_t)ROUND_STATE * body[0] : still->state;
+        x->b[k] = body[1] >= 0 ? s->state + (int64_t)ROUND_STATE * body[1] : still->state;
+    }
+}
+
+/* Number i of each of four contacts. */
+#define LANES(x, i)     ((dls_v4){(x)[0][i], (x)[1][i], (x)[2][i], (x)[3][i]})
+#define LAWS(x, member) ((dls_v4){(x)[0]->member, (x)[1]->member, (x)[2]->member, (x)[3]->member})
+
+/* u with all impulses: n, t₁, t₂, rolling about t₁ and t₂, spinning. */
+static inline __attribute__((always_inline)) void gather_four(const four *x, bool rolling, bool spinning,
+                                                              dls_v4 u[6]) {
+    dls_v4 along[6][STREAMS];
+    int spin = rolling ? 5 : 3, d = spin + spinning;
+    for (int k = 0; k < STREAMS; k++) {
+        const dls_round_row *row = x->row[k];
+        dls_v4 turn =
+            x->roll[k]->gamma_b * DLS_V4_LOAD(x->b[k] + 4) - x->roll[k]->gamma_a * DLS_V4_LOAD(x->a[k] + 4);
+        round_along(row, x->a[k], x->b[k], &along[0][k], &along[1][k], &along[2][k]);
+        if (rolling) along[3][k] = DLS_V4_LOAD(row->t1) * turn, along[4][k] = DLS_V4_LOAD(row->t2) * turn;
+        if (spinning) along[spin][k] = DLS_V4_LOAD(row->n) * turn;
+    }
+    for (int i = 0; i < d; i++) {
+        u[i] = LANES(x->free, i);
+        sum_each(along[i], &u[i]);
+    }
+}
+
+static inline dls_v4 root(dls_v4 x) { return (dls_v4){sqrt(x[0]), sqrt(x[1]), sqrt(x[2]), sqrt(x[3])}; }
+
+static inline bool any(longs4 mask) { return (mask[0] | mask[1] | mask[2] | mask[3]) != 0; }
+
+/* limit/max(|x|, limit): 1 inside the disc. */
+static inline dls_v4 share_of(dls_v4 limit, const dls_v4 x[2]) {
+    dls_v4 larger = root(x[0] * x[0] + x[1] * x[1]);
+    larger = LARGER(larger, limit);
+    return limit / LARGER(larger, larger * 0 + DBL_MIN);
+}
+
+/* x ← of length `limit` against p + κ y. */
+static inline void slip_four(dls_v4 limit, dls_v4 kappa, const dls_v4 p[2], const dls_v4 y[2], dls_v4 x[2]) {
+    dls_v4 v[2] = {p[0] + kappa * y[0], p[1] + kappa * y[1]}, size = root(v[0] * v[0] + v[1] * v[1]);
+    dls_v4 share = limit / LARGER(size, size * 0 + DBL_MIN);
+    for (int i = 0; i < 2; i++) x[i] = -share * v[i];
+}
+
+/* In the letters and the order of roll_solve_discs. */
+static inline __attribute__((always_inline)) void solve_discs(const four *at, dls_v4 X, dls_v4 Y,
+                                                              const dls_v4 p[2], const dls_v4 q[2],
+                                                              dls_v4 x[2], dls_v4 y[2]) {
+    const dls_v4 w_t = LAWS(at->roll, w_t), w_r = LAWS(at->roll, w_r), kappa = LAWS(at->roll, kappa);
+    const dls_v4 inverse = LAWS(at->roll, inverse), last[2] = {y[0], y[1]};
+    dls_v4 free_x[2], free_y[2], slid_x[2], slid_y[2], cut_x[2], cut_y[2];
+    for (int i = 0; i < 2; i++) {
+        free_x[i] = (kappa * q[i] - w_r * p[i]) * inverse;
+        free_y[i] = (kappa * p[i] - w_t * q[i]) * inverse;
+    }
+    longs4 x_sticks = free_x[0] * free_x[0] + free_x[1] * free_x[1] <= X * X;
+    longs4 y_sticks = free_y[0] * free_y[0] + free_y[1] * free_y[1] <= Y * Y;
+    for (int i = 0; i < 2; i++) x[i] = free_x[i], y[i] = free_y[i];
+    if (!any(~(x_sticks & y_sticks))) return;
+    dls_v4 share_x = share_of(X, free_x), share_y = share_of(Y, free_y);
+    for (int i = 0; i < 2; i++) {
+        cut_x[i] = share_x * free_x[i], cut_y[i] = share_y * free_y[i];
+        slid_x[i] = -(p[i] + kappa * cut_y[i]) / w_t;
+        slid_y[i] = -(q[i] + kappa * cut_x[i]) / w_r;
+    }
+    longs4 rolls = ~y_sticks & (slid_x[0] * slid_x[0] + slid_x[1] * slid_x[1] <= X * X);
+    longs4 slides = ~x_sticks & ~rolls & (slid_y[0] * slid_y[0] + slid_y[1] * slid_y[1] <= Y * Y);
+    longs4 both = ~((x_sticks & y_sticks) | rolls | slides);
+    for (int i = 0; i < 2; i++) {
+        x[i] = SELECT(rolls, slid_x[i], SELECT(slides, cut_x[i], free_x[i]));
+        y[i] = SELECT(rolls, cut_y[i], SELECT(slides, slid_y[i], free_y[i]));
+    }
+    if (!any(both)) return;
+    dls_v4 slip_x[2], slip_y[2] = {last[0], last[1]};
+    for (int k = 0; k < ROLL_TURNS; k++) {
+        slip_four(X, kappa, p, slip_y, slip_x);
+        slip_four(Y, kappa, q, slip_x, slip_y);
+    }
+    for (int i = 0; i < 2; i++) x[i] = SELECT(both, slip_x[i], x[i]), y[i] = SELECT(both, slip_y[i], y[i]);
+}
+
+/* x ← the next impulses; in the letters of roll_solve. */
+static inline __attribute__((always_inline)) void solve_four(const four *at, bool rolling, bool spinning,
+                                                             const dls_v4 u[6], dls_v4 x[6]) {
+    const dls_v4 zero = {0, 0, 0, 0};
+    const dls_v4 w_t = LAWS(at->roll, w_t), w_r = LAWS(at->roll, w_r), kappa = LAWS(at->roll, kappa);
+    int spin = rolling ? 5 : 3;
+    x[0] -= u[0] * LAWS(at->row, inverse_n);
+    x[0] = LARGER(x[0], zero);
+    dls_v4 X = LAWS(at->row, mu) * x[0];
+    if (spinning) {
+        dls_v4 limit = LAWS(at->roll, mu_spinning) * x[0], s = x[spin] - u[spin] / w_r;
+        s = LARGER(s, -limit);
+        x[spin] = SELECT(s > limit, limit, s);
+    }
+    if (!rolling) {
+        for (int i = 1; i < 3; i++) x[i] -= u[i] / w_t;
+        dls_v4 share = share_of(X, x + 1);
+        for (int i = 1; i < 3; i++) x[i] *= share;
+        return;
+    }
+    dls_v4 y[2] = {x[4], -x[3]}, p[2], q[2];
+    const dls_v4 v[2] = {u[4], -u[3]};
+    for (int i = 0; i < 2; i++) {
+        p[i] = u[1 + i] - w_t * x[1 + i] - kappa * y[i];
+        q[i] = v[i] - kappa * x[1 + i] - w_r * y[i];
+    }
+    solve_discs(at, X, LAWS(at->roll, mu_rolling) * x[0], p, q, x + 1, y);
+    x[3] = -y[1], x[4] = y[0];
+}
+
+static inline __attribute__((always_inline)) void scatter_four(const four *x, bool rolling, bool spinning,
+                                                               const dls_v4 step[6]) {
+    const dls_v4 three = {1, 1, 1, 0};
+    int spin = rolling ? 5 : 3, d = spin + spinning;
+    for (int k = 0; k < STREAMS; k++) {
+        const dls_round_row *row = x->row[k];
+        const double y[3] = {step[0][k], step[1][k], step[2][k]};
+        dls_v4 axis = {0, 0, 0, 0};
+        round_push push;
+        round_push_of(row, y, &push);
+        if (rolling) axis += DLS_V4_LOAD(row->t1) * step[3][k] + DLS_V4_LOAD(row->t2) * step[4][k];
+        if (spinning) axis += DLS_V4_LOAD(row->n) * step[spin][k];
+        axis *= three;
+        round_scatter(&push, -row->a_a, -row->beta_a, x->a[k]);
+        round_scatter(&push, row->a_b, row->beta_b, x->b[k]);
+        roll_scatter(axis, -x->roll[k]->gamma_a, x->a[k]);
+        roll_scatter(axis, x->roll[k]->gamma_b, x->b[k]);
+        for (int i = 0; i < d; i++) x->r[k][i] += step[i][k];
+    }
+}
+
+/* As four visits, for contacts that share no body; returns Σ |Δr_c / ρ_c|². */
+static inline __attribute__((always_inline)) double visit_four(dls_visits *s, bool rolling, bool spinning,
+                                                               const int c[STREAMS], double *r) {
+    still_state still = {{0}};
+    int d = 3 + 2 * rolling + spinning;
+    dls_v4 u[6], x[6], step[6], square = {0, 0, 0, 0};
+    double sum = 0;
+    four at;
+    find_four(s, c, r, &still, &at);
+    gather_four(&at, rolling, spinning, u);
+    for (int i = 0; i < d; i++) x[i] = LANES(at.r, i);
+    solve_four(&at, rolling, spinning, u, x);
+    for (int i = 0; i < d; i++) {
+        step[i] = s->relaxation * (x[i] - LANES(at.r, i));
+        square += step[i] * step[i];
+    }
+    scatter_four(&at, rolling, spinning, step);
+    for (int k = 0; k < STREAMS; k++) {
+        double scale = s->problem->scale[c[k]];
+        sum += scale * scale * square[k];
+        dls_visit_rest(s, c[k], square[k] > 0, at.r[k][0]);
+    }
+    return sum;
+}
+
+static inline __attribute__((always_inline)) dls_sweep_change visit_streams(dls_visits *s, int run,
+                                                                            bool rolling, bool spinning,
+                                                                            int first, int end, double *r,
+                                                                            bool backward) {
+    const dls_body_rows *B = s->problem->data;
+    dls_sweep_change change = {0, 0, 0, 0};
+    stream streams[STREAMS];
+    cut_streams(s, first, end, backward, streams);
+    for (bool more = true; more;) {
+        int c[STREAMS];
+        for (int i = 0; i < STREAMS; i++) {
+            c[i] = next_awake(s, &streams[i]);
+            more &= c[i] >= 0;
+        }
+        if (more && !s->increments && !share_a_body(B->body, c))
+            change.velocity2 += visit_four(s, rolling, spinning, c, r);
+        else
+            for (int i = 0; i < STREAMS; i++)
+                if (c[i] >= 0) visit(s, run, c[i], r, &change);
+    }
+    for (int i = 0; i < STREAMS; i++)
+        for (int c = next_awake(s, &streams[i]); c >= 0; c = next_awake(s, &streams[i]))
+            visit(s, run, c, r, &change);
+    return change;
+}
+
+/* Which parts there are is known to the compiler. */
 dls_sweep_change dls_visit_rolling(dls_visits *s, int run, int first, int end, double *r, bool backward) {
-    return dls_visit_each(s, run, first, end, r, backward, visit);
+    uint8_t parts = s->problem->runs[run].parts;
+    bool rolling = parts & DLS_PARTS(0, 3, 0), spinning = parts & DLS_PARTS(0, 0, 3);
+    if (rolling && spinning) return visit_streams(s, run, true, true, first, end, r, backward);
+    if (rolling) return visit_streams(s, run, true, false, first, end, r, backward);
+    if (spinning) return visit_streams(s, run, false, true, first, end, r, backward);
+    return visit_streams(s, run, false, false, first, end, r, backward);
 }
