@@ -361,7 +361,9 @@ static void test_states_that_do_not_fit(void **unused) {
     uint64_t hash = dls_simulation_hash(with.simulation);
     size_t at = 0;
     while (memcmp(bytes + at, "gates\0\0\0", 8) != 0) at++;
-    for (size_t k = at + 32; k < size; k++) {
+    uint64_t length; /* behind tag and version */
+    memcpy(&length, bytes + at + 24, sizeof length);
+    for (size_t k = at + 32; k < at + 32 + length; k++) {
         unsigned char kept = bytes[k];
         bytes[k] ^= 0xA5;
         if (!dls_simulation_state_read(with.simulation, bytes, size, NULL))
