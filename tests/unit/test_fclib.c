@@ -351,6 +351,25 @@ static void counting_bodies(void **state) {
     }
 }
 
+/* Planar bodies have three freedoms, whatever spacedim is: of four with a diagonal M two are touched. */
+static void counting_planar_bodies_that_roll(void **state) {
+    (void)state;
+    fclib_sample s = make_fclib_sample(DLS_FCLIB_GLOBAL, 3, 1, 0, 3);
+    s.is_rolling = true;
+    memset(s.M, 0, sizeof s.M);
+    memset(s.A, 0, sizeof s.A);
+    for (int i = 0; i < 12; i++) s.M[i + 12 * i] = 1 + i;
+    for (int j = 0; j < 3; j++) s.A[j + 12 * j] = 1, s.A[3 + j + 12 * j] = -1;
+    file_bytes stated = make_fclib_file(&s, STORE_COLUMNS, H5F_LIBVER_EARLIEST);
+    file_edit edit = edit_begin(stated);
+    edit_remove(&edit, "/fclib_global_rolling/info"); /* where their number is stated */
+    file_bytes bytes = edit_end(&edit);
+    dls_fclib *file = read_bytes(bytes);
+    assert_int_equal(dls_fclib_bodies(file), 2);
+    dls_fclib_destroy(file);
+    free_bytes(&stated), free_bytes(&bytes);
+}
+
 /* ---- writing ---- */
 
 static const char *const out = "fclib-out.hdf5";
@@ -765,6 +784,7 @@ int main(void) {
         cmocka_unit_test(grouping_of_equality_rows),
         cmocka_unit_test(equality_blocks_have_six_rows_at_most),
         cmocka_unit_test(counting_bodies),
+        cmocka_unit_test(counting_planar_bodies_that_roll),
         cmocka_unit_test(written_files_read_back_to_the_same_bits),
         cmocka_unit_test(bilateral_blocks_between_contacts),
         cmocka_unit_test(no_contacts_at_all),

@@ -8,6 +8,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <float.h>
 #include <limits.h>
 #include <math.h>
 #include <signal.h>
@@ -326,6 +327,33 @@ static void other_storage_is_refused(void **state) {
     free_bytes(&good);
 }
 
+/* μ_r is divided by a length that follows from W: here by less than 1 m. */
+static void rolling_friction_out_of_proportion(void **state) {
+    (void)state;
+    fclib_sample s = make_fclib_sample(DLS_FCLIB_LOCAL, 5, 1, 0, 16);
+    s.is_rolling = true;
+    s.mu_rolling[0] = DBL_MAX;
+    for (int i = 3; i < 5; i++) s.W[i + 5 * i] *= 100;
+    file_bytes bad = make_fclib_file(&s, STORE_ROWS, H5F_LIBVER_EARLIEST);
+    expect_message(bad,
+                   "/fclib_local_rolling: rolling or spinning friction of contact 0 is out of proportion");
+    free_bytes(&bad);
+}
+
+/* What only rolling problems have is walked as well. */
+static void links_of_rolling_files_are_refused(void **state) {
+    (void)state;
+    fclib_sample s = make_fclib_sample(DLS_FCLIB_LOCAL, 5, 1, 0, 15);
+    s.is_rolling = true;
+    file_bytes good = make_fclib_file(&s, STORE_ROWS, H5F_LIBVER_EARLIEST);
+    file_edit edit = edit_begin(good);
+    edit_remove(&edit, "/fclib_local_rolling/vectors/mu_r");
+    H5Lcreate_soft("/fclib_local_rolling/vectors/mu", edit.file, "/fclib_local_rolling/vectors/mu_r",
+                   H5P_DEFAULT, H5P_DEFAULT);
+    expect_refused(&edit, "a soft or external link");
+    free_bytes(&good);
+}
+
 /* ---- damage ---- */
 
 /* Whatever comes back, it must be a sound file or a message. */
@@ -637,6 +665,8 @@ int main(void) {
         cmocka_unit_test(both_forms_in_one_file),
         cmocka_unit_test(a_table_instead_of_a_row),
         cmocka_unit_test(other_storage_is_refused),
+        cmocka_unit_test(rolling_friction_out_of_proportion),
+        cmocka_unit_test(links_of_rolling_files_are_refused),
         cmocka_unit_test(truncated_files),
         cmocka_unit_test(files_with_one_bad_byte),
         cmocka_unit_test(files_with_many_bad_bytes),
