@@ -49,8 +49,9 @@ static void assert_same_problem(const dls_problem *a, const dls_problem *b) {
     }
     if (n) assert_same_bits(dls_problem_b(a), dls_problem_b(b), n);
     double *V = dense_matrix(a), *W = dense_matrix(b);
-    /* rows of rolling parts are in another unit inside: the last bits of W may be others */
-    for (int k = 0; k < n * n && dls_problem_has_parts(a); k++) {
+    /* rolling and bilateral rows are in another unit inside: the last bits of their W may be others */
+    bool has_units = dls_problem_has_parts(a) || dls_problem_contact_count(a) < dls_problem_block_count(a);
+    for (int k = 0; k < n * n && has_units; k++) {
         assert_true(fabs(V[k] - W[k]) <= 4 * DBL_EPSILON * fabs(V[k]));
         V[k] = W[k];
     }
@@ -366,8 +367,7 @@ static void counting_planar_bodies_that_roll(void **state) {
     file_bytes bytes = edit_end(&edit);
     dls_fclib *file = read_bytes(bytes);
     assert_int_equal(dls_fclib_bodies(file), 2);
-    dls_fclib_destroy(file);
-    free_bytes(&stated), free_bytes(&bytes);
+    dls_fclib_destroy(file), free_bytes(&stated), free_bytes(&bytes);
 }
 
 /* ---- writing ---- */
@@ -697,8 +697,8 @@ static void matrix_market_files_of_mixed_blocks(void **state) {
     assert_true(isinf(bounds[7]) && bounds[7] < 0 && isinf(bounds[15]) && bounds[15] > 0);
     for (int i = 0; i < 6; i++) assert_true(isinf(bounds[i]) && isinf(bounds[8 + i]));
     const char *ending[] = {"_W.mtx", "_q.mtx", "_mu.mtx"};
+    char path[32];
     for (int k = 0; k < 3; k++) {
-        char path[32];
         assert_string_equal(dls_matrix_market_suffix(p, k), ending[k]);
         snprintf(path, sizeof path, "mixed%s", ending[k]);
         assert_int_equal(remove(path), 0);
