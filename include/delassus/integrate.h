@@ -58,10 +58,11 @@ DLS_API const dls_field *dls_simulation_fields(int *count);
 
 typedef struct dls_energy {
     double kinetic, potential;
-    double friction, impact; /* dissipated so far */
+    double friction, impact; /* dissipated so far, by sliding and along normals */
+    double turning;          /* the same by friction against turning: rolling, spinning and drilling */
     double work;             /* of drives and applied forces so far */
-    /* kinetic + potential + friction + impact − work − what it was at the start, and what bodies that came
-     * and went brought and took */
+    /* kinetic + potential + friction + impact + turning − work − what it was at the start, and what bodies
+     * that came and went brought and took */
     double unaccounted;
 } dls_energy;
 

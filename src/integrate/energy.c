@@ -50,7 +50,7 @@ double dls_energy_rows(const dls_world *world, int first, int count) {
     return kinetic_range(&work, first, first + count) + potential_range(&work, first, first + count);
 }
 
-/* −½ Σ r_k (u_k⁺ + u_k⁻) over the rows k from first_row on of each block: what the contacts take. Attraction
+/* −½ Σ r_k (u_k⁺ + u_k⁻) over the rows first_row … end_row − 1 of a block: what the contact takes. Attraction
  * is an impulse of the contact like r. */
 static double taken(const dls_simulation *s, int block, int first_row, int end_row) {
     const dls_assembly *a = &s->assembly;
@@ -73,9 +73,18 @@ static double impact_range(void *self, int first, int end) {
 static double friction_range(void *self, int first, int end) {
     const energy_work *work = self;
     double sum = 0;
-    const dls_problem *p = work->simulation->assembly.rows;
     for (int block = first; block < end; block++)
-        sum += taken(work->simulation, block, 1, p->row[block + 1] - p->row[block]);
+        sum += taken(work->simulation, block, 1, work->simulation->assembly.dimension);
+    return sum;
+}
+
+/* Rows of relative angular velocity, Contensou's among them, stand behind the tangential ones. */
+static double turning_range(void *self, int first, int end) {
+    const dls_simulation *s = ((energy_work *)self)->simulation;
+    const int *row = s->assembly.rows->row;
+    double sum = 0;
+    for (int block = first; block < end; block++)
+        sum += taken(s, block, s->assembly.dimension, row[block + 1] - row[block]);
     return sum;
 }
 
@@ -130,7 +139,9 @@ void dls_energy_step(dls_simulation *s) {
     int threads = s->options.threads, blocks = s->assembly.block_count;
     e->impact += dls_parallel_sum(blocks, threads, impact_range, &work);
     e->friction += dls_parallel_sum(blocks, threads, friction_range, &work);
+    if (s->assembly.drilling) e->turning += dls_parallel_sum(blocks, threads, turning_range, &work);
     e->work += dls_parallel_sum(blocks, threads, drive_range, &work) + applied_work(s);
     dls_energy_now(s->world, threads, &e->kinetic, &e->potential);
-    e->unaccounted = e->kinetic + e->potential + e->friction + e->impact - e->work - s->base_energy;
+    e->unaccounted =
+        e->kinetic + e->potential + e->friction + e->impact + e->turning - e->work - s->base_energy;
 }

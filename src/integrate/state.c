@@ -27,7 +27,7 @@ typedef struct section_head {
 typedef struct state_sums {
     double step_length, t, rebased_t, base_energy, jump;
     int64_t step, rebased_step, started;
-    dls_energy energy;
+    double kinetic, potential, friction, impact, work, unaccounted;
     int64_t steps, certified, contacts, iterations;
     double worst_residual, worst_error, worst_held, penetration;
 } state_sums;
@@ -49,7 +49,12 @@ static void sums_write(const dls_simulation *s, void *bytes) {
                        .step = s->step,
                        .rebased_step = s->rebased_step,
                        .started = s->started,
-                       .energy = s->energy,
+                       .kinetic = s->energy.kinetic,
+                       .potential = s->energy.potential,
+                       .friction = s->energy.friction,
+                       .impact = s->energy.impact,
+                       .work = s->energy.work,
+                       .unaccounted = s->energy.unaccounted,
                        .steps = sum->steps,
                        .certified = sum->certified,
                        .contacts = sum->contacts,
@@ -95,7 +100,17 @@ static void gates_write(const dls_simulation *s, void *bytes) {
     dls_gates_memory_write(s->gates, (char *)bytes + sizeof traffic);
 }
 
-enum { GATES, SIMULATION, WORLD, COLLIDER, SCHEME, PARTS };
+/* What friction against turning took so far. */
+static size_t turning_size(const dls_simulation *s) {
+    (void)s;
+    return sizeof(double);
+}
+
+static void turning_write(const dls_simulation *s, void *bytes) {
+    memcpy(bytes, &s->energy.turning, sizeof(double));
+}
+
+enum { GATES, TURNING, SIMULATION, WORLD, COLLIDER, SCHEME, PARTS };
 
 static const struct {
     const char *tag;
@@ -104,6 +119,7 @@ static const struct {
     void (*write)(const dls_simulation *s, void *bytes);
     bool may_lack; /* older states have none */
 } parts[PARTS] = {[GATES] = {"gates", 1, gates_size, gates_write, true},
+                  [TURNING] = {"turning", 1, turning_size, turning_write, true},
                   [SIMULATION] = {"simulation", 1, sums_size, sums_write, false},
                   [WORLD] = {"world", 1, world_size, world_write, false},
                   [COLLIDER] = {"collider", 1, collider_size, collider_write, false},
@@ -226,9 +242,8 @@ static bool counts_make_sense(const state_sums *sums) {
 }
 
 static bool numbers_make_sense(const state_sums *sums) {
-    const dls_energy *e = &sums->energy;
-    const double finite[] = {sums->base_energy, e->kinetic, e->potential,  e->friction,
-                             e->impact,         e->work,    e->unaccounted};
+    const double finite[] = {sums->base_energy, sums->kinetic, sums->potential,  sums->friction,
+                             sums->impact,      sums->work,    sums->unaccounted};
     const double not_negative[] = {sums->jump, sums->worst_residual, sums->worst_error, sums->penetration};
     for (size_t i = 0; i < sizeof finite / sizeof *finite; i++)
         if (!isfinite(finite[i])) return false;
@@ -257,6 +272,18 @@ static dls_status read_sums(const section *from, state_sums *sums, dls_error *er
     if (!wrong) return DLS_OK;
     return dls_fail(error, DLS_ERROR_INPUT, "a state with step %g s at t = %g makes no sense: %s",
                     sums->step_length, sums->t, wrong);
+}
+
+static dls_status read_turning(const section *from, double *turning, dls_error *error) {
+    *turning = 0;
+    if (!from->bytes) return DLS_OK;
+    if (from->size != sizeof *turning)
+        return dls_fail(error, DLS_ERROR_INPUT, "section 'turning' of a state has %zu bytes, expected %zu",
+                        from->size, sizeof *turning);
+    memcpy(turning, from->bytes, sizeof *turning);
+    if (isfinite(*turning)) return DLS_OK;
+    return dls_fail(error, DLS_ERROR_INPUT, "section 'turning' of a state has %g J, expected a finite number",
+                    *turning);
 }
 
 static dls_status open_state(const void *bytes, size_t size, section *found, state_sums *sums,
@@ -320,7 +347,7 @@ static dls_status open_gates(dls_simulation *s, const section *found, state_traf
                                  dls_world_memory_bodies(found[WORLD].bytes, found[WORLD].size), error);
 }
 
-static void take_sums(dls_simulation *s, const state_sums *sums) {
+static void take_sums(dls_simulation *s, const state_sums *sums, double turning) {
     s->options.step = sums->step_length;
     s->t = sums->t;
     s->rebased_t = sums->rebased_t;
@@ -328,7 +355,13 @@ static void take_sums(dls_simulation *s, const state_sums *sums) {
     s->jump = sums->jump;
     s->step = sums->step;
     s->rebased_step = sums->rebased_step;
-    s->energy = sums->energy;
+    s->energy = (dls_energy){.kinetic = sums->kinetic,
+                             .potential = sums->potential,
+                             .friction = sums->friction,
+                             .impact = sums->impact,
+                             .turning = turning,
+                             .work = sums->work,
+                             .unaccounted = sums->unaccounted};
     s->summary = (dls_run_summary){.traffic = s->summary.traffic,
                                    .steps = sums->steps,
                                    .certified = sums->certified,
@@ -369,13 +402,15 @@ static dls_status read_parts(dls_simulation *s, const section *found, dls_error 
 dls_status dls_simulation_state_read(dls_simulation *s, const void *bytes, size_t size, dls_error *error) {
     section found[PARTS] = {{NULL, 0}};
     state_sums sums;
+    double turning = 0;
     dls_error_clear(error);
     if (!s || !bytes)
         return dls_fail(error, DLS_ERROR_ARGUMENT, "a simulation and bytes are needed, got NULL");
     dls_status status = open_state(bytes, size, found, &sums, error);
+    if (!status) status = read_turning(&found[TURNING], &turning, error);
     if (!status) status = read_parts(s, found, error);
     if (status) return status;
-    take_sums(s, &sums);
+    take_sums(s, &sums, turning);
     dls_simulation_forget(s);
     return dls_simulation_ready(s, sums.started != 0, error);
 }
