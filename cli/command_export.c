@@ -64,8 +64,8 @@ static double *frame_impulses(dls_results *results, int frame, const dls_problem
     dls_contact_record *contacts = report_allocate((size_t)count + 1, sizeof *contacts);
     double *r = report_allocate((size_t)dls_problem_row_count(problem) + 1, sizeof *r);
     dls_status status = dls_results_frame_contacts(results, frame, contacts, error);
-    for (int c = 0; c < count && !status; c++)
-        for (int k = 0; k < dimension; k++) r[dimension * c + k] = contacts[c].impulse[k];
+    for (int c = 0, row = 0; c < count && !status; c++)
+        row += dls_contact_record_impulses(&contacts[c], dimension, r + row);
     free(contacts);
     if (!status) return r;
     free(r);

@@ -9,10 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_SERIES = 6, MOST_POINTS = 1500 };
+enum { MOST_SERIES = 7, MOST_POINTS = 1500 };
 
-/* A column as it is, what it has changed since its first row, or against its sign. */
-typedef enum drawn_value { AS_IT_IS, FROM_FIRST, NEGATED } drawn_value;
+/* A column as it is, what it has changed since its first row, against its sign, or as it is if it is not all
+ * zero. */
+typedef enum drawn_value { AS_IT_IS, FROM_FIRST, NEGATED, UNLESS_ZERO } drawn_value;
 
 /* A column that is drawn, by name; one that the table does not have is left out. */
 typedef struct drawn_column {
@@ -209,7 +210,8 @@ static const drawing drawings[] = {
       {"friction", "lost to friction", FIGURE_PLAIN, AS_IT_IS},
       {"impact", "lost in impacts", FIGURE_PLAIN, AS_IT_IS},
       {"work", "work of drives", FIGURE_PLAIN, AS_IT_IS},
-      {"unaccounted", "unaccounted", FIGURE_PLAIN, AS_IT_IS}}},
+      {"unaccounted", "unaccounted", FIGURE_PLAIN, AS_IT_IS},
+      {"turning", "lost to turning", FIGURE_PLAIN, UNLESS_ZERO}}},
     {"penetration",
      "penetration",
      "time",
@@ -315,6 +317,12 @@ static bool write_figure(const figure *f, const char *folder, const char *name) 
     return false;
 }
 
+static bool is_zero(const dls_analysis_table *t, int column) {
+    for (int64_t k = 0; k < t->row_count; k++)
+        if (t->values[k * t->column_count + column] != 0) return false;
+    return true;
+}
+
 static bool draw(const analyze_report *r, const dls_analysis_table *t, const drawing *d, const char *folder) {
     figure_series series[MOST_SERIES];
     figure_mark tolerance = {"tolerance", true, dls_results_tolerance(r->results)};
@@ -324,6 +332,7 @@ static bool draw(const analyze_report *r, const dls_analysis_table *t, const dra
     for (int k = 0; k < MOST_SERIES && d->columns[k].column; k++) {
         int y_at = find_column(t, d->columns[k].column);
         if (y_at < 0 || (plane && !strcmp(d->columns[k].column, "fz"))) continue;
+        if (d->columns[k].value == UNLESS_ZERO && is_zero(t, y_at)) continue;
         if (count == 0) unit_at = y_at;
         series[count++] = take_series(t, d, &d->columns[k], x_at, y_at, (unsigned)k + 1);
     }

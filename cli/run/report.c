@@ -173,9 +173,12 @@ void run_report_print(run_report *x, const dls_run_summary *sum) {
     print_certified(x, sum);
     printf("  worst            residual %.2e, held %.2g, error of one contact %.2e m/s, penetration %.2e m\n",
            sum->worst_residual, sum->worst_held, sum->worst_error, sum->penetration);
-    printf("  energy           kinetic %.4g J, potential %.4g J, lost to friction %.4g J, to impact %.4g J,\n"
-           "                   put in %.4g J, unaccounted %.1e J\n",
-           e->kinetic, e->potential, e->friction, e->impact, e->work, e->unaccounted);
+    printf(
+        "  energy           kinetic %.4g J, potential %.4g J, lost to friction %.4g J, to impact %.4g J,\n",
+        e->kinetic, e->potential, e->friction, e->impact);
+    printf("                   ");
+    if (e->turning != 0) printf("to turning %.4g J, ", e->turning);
+    printf("put in %.4g J, unaccounted %.1e J\n", e->work, e->unaccounted);
     print_time(x, sum);
     printf("  state            %016llx\n  results          %s\n", (unsigned long long)x->hash, x->output);
     if (x->end != DLS_RUN_FINISHED)
@@ -249,6 +252,7 @@ void run_report_json(run_report *x, const dls_run_summary *sum) {
     json_member_real(&j, "potential", e->potential);
     json_member_real(&j, "friction", e->friction);
     json_member_real(&j, "impact", e->impact);
+    json_member_real(&j, "turning", e->turning);
     json_member_real(&j, "work", e->work);
     json_member_real(&j, "unaccounted", e->unaccounted);
     json_member_real(&j, "seconds", sum->seconds);

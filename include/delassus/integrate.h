@@ -191,6 +191,11 @@ DLS_API dls_status dls_simulation_contact_pose(const dls_simulation *simulation,
 DLS_API dls_status dls_contact_records_problem(const dls_world *world, const dls_pose *poses, int count,
                                                const dls_contact_record *records, double reference_velocity,
                                                dls_problem **problem, dls_error *error);
+/* Impulses of all rows of a record, as the blocks of that problem have them, DLS_MAX_BLOCK at most; returns
+ * how many. */
+DLS_API int dls_contact_record_impulses(const dls_contact_record *record, int dimension, double *r);
+/* What its rows against turning do to B, and with the opposite sign to A: a torque, N m s in world axes. */
+DLS_API void dls_contact_record_torque(const dls_contact_record *record, double *torque);
 
 /* ---- state as bytes ---------------------------------------------------------------------------------------
  * All that later steps depend on: a simulation of the same world definition that reads it goes on with the

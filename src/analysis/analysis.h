@@ -9,12 +9,13 @@
 
 /* ---- a frame ---- */
 
-/* A contact as a force on B, and −force on A. */
+/* A contact as a force and a torque on B, and their opposites on A. */
 typedef struct dls_contact_force {
     dls_body_id a, b;
     double point[3], normal[3];
-    double shift[3]; /* B stands moved by it */
-    double force[3]; /* N, world axes, with the attraction of cohesive contacts */
+    double shift[3];  /* B stands moved by it */
+    double force[3];  /* N, world axes, with the attraction of cohesive contacts */
+    double torque[3]; /* N m, world axes: friction against turning */
     double normal_force;
     double gap;
     bool loaded;

@@ -11,7 +11,7 @@
 
 #define COUNT(array) ((int)(sizeof(array) / sizeof *(array)))
 
-/* ---- forces on containers: F = Σ f, T = Σ (x_c − x) × f ---- */
+/* ---- forces on containers: F = Σ f, T = Σ (x_c − x) × f + t ---- */
 
 void dls_container_force(const dls_snapshot *s, dls_body_id id, double *force, double *torque) {
     vec_set(force, 0, 0, 0);
@@ -25,6 +25,7 @@ void dls_container_force(const dls_snapshot *s, dls_body_id id, double *force, d
             if (side) vec_sub(arm, arm, c->shift);
             vec_cross(turn, arm, c->force);
             vec_along(force, force, sign, c->force);
+            vec_add(turn, turn, c->torque);
             vec_along(torque, torque, sign, turn);
         }
     }

@@ -174,9 +174,9 @@ static dls_status each_step(dls_analysis_work *work, step_function call, void *u
     return status;
 }
 
-static const char *const energy_columns[] = {"time",     "kinetic", "potential", "total",
-                                             "friction", "impact",  "work",      "unaccounted"};
-static const char *const energy_units[] = {"s", "J", "J", "J", "J", "J", "J", "J"};
+static const char *const energy_columns[] = {"time",   "kinetic", "potential",   "total",  "friction",
+                                             "impact", "work",    "unaccounted", "turning"};
+static const char *const energy_units[] = {"s", "J", "J", "J", "J", "J", "J", "J", "J"};
 
 typedef struct energy_work {
     dls_energy first, last;
@@ -188,14 +188,16 @@ static void energy_step(dls_analysis_work *work, const dls_step_report *r, void 
     energy_work *sum = user;
     const dls_energy *e = &r->energy;
     const double row[] = {r->t,        e->kinetic, e->potential, e->kinetic + e->potential,
-                          e->friction, e->impact,  e->work,      e->unaccounted};
+                          e->friction, e->impact,  e->work,      e->unaccounted,
+                          e->turning};
     dls_analysis_add_row(work->out, 0, row);
     if (!sum->begun) sum->first = *e;
     sum->begun = true;
     sum->last = *e;
     sum->kinetic = fmax(sum->kinetic, e->kinetic);
     sum->unaccounted = fmax(sum->unaccounted, fabs(e->unaccounted));
-    double moved = fabs(e->potential - sum->first.potential) + e->friction + e->impact + fabs(e->work);
+    double moved =
+        fabs(e->potential - sum->first.potential) + e->friction + e->impact + e->turning + fabs(e->work);
     sum->exchanged = fmax(sum->exchanged, fmax(e->kinetic, moved));
 }
 
@@ -212,6 +214,7 @@ dls_status dls_measure_energy(dls_analysis_work *work, dls_error *error) {
     } facts[] = {
         {"friction", sum.last.friction - sum.first.friction, "dissipated between first and last step"},
         {"impact", sum.last.impact - sum.first.impact, "dissipated along normals, likewise"},
+        {"turning", sum.last.turning - sum.first.turning, "dissipated by friction against turning, likewise"},
         {"work", sum.last.work - sum.first.work, "of drives and applied forces, likewise"},
         {"kinetic", sum.last.kinetic, "after the last step"},
         {"potential change", sum.last.potential - sum.first.potential, "between first and last step"},
@@ -265,8 +268,8 @@ dls_status dls_measure_penetration(dls_analysis_work *work, dls_error *error) {
 static const char *const solved_columns[] = {"time", "residual",   "max_error",
                                              "held", "iterations", "certified"};
 static const char *const solved_units[] = {"s", "1", "m/s", "1", "1", "1"};
-static const char *const product_columns[] = {"time", "largest", "sum", "approach", "cone"};
-static const char *const product_units[] = {"s", "J", "J", "m/s", "N s"};
+static const char *const product_columns[] = {"time", "largest", "sum", "approach", "cone", "turning_cone"};
+static const char *const product_units[] = {"s", "J", "J", "m/s", "N s", "N m s"};
 
 static void solved_step(dls_analysis_work *work, const dls_step_report *r, void *user) {
     worst_work *w = user;
@@ -280,19 +283,40 @@ static void solved_step(dls_analysis_work *work, const dls_step_report *r, void 
     w->missed += !r->certified;
 }
 
-/* Per contact: |r · (u + μ|u_t| n)|, which the law makes 0; how fast it still closes; how far r leaves the
- * cone. */
+/* r · u + r_n Σ μ_k |u_k| over the parts k of a contact, which the law makes 0, and how far each |r_k| goes
+ * beyond μ_k r_n: sliding, with drilling, in N s, rolling and spinning in N m s. */
+static double product_of(const dls_contact_record *c, int d, double *beyond) {
+    int parts = c->parts ? c->parts : DLS_PARTS(d - 1, 0, 0);
+    const double mu[3] = {c->mu, c->mu_rolling, c->mu_spinning};
+    double r[6], u[6], work = 0;
+    for (int k = 0; k < d; k++) r[k] = c->impulse[k], u[k] = c->velocity[k];
+    for (int k = 0; k < 3; k++) r[d + k] = c->torque[k], u[d + k] = c->spin[k];
+    for (int part = 0, row = 1; part < 3; part++) {
+        double push = 0, slip = 0;
+        for (int end = row + (parts >> 2 * part & 3); row < end; row++) {
+            push = hypot(push, r[row]);
+            slip = hypot(slip, u[row]);
+            work += r[row] * u[row];
+        }
+        work += r[0] * mu[part] * slip;
+        beyond[part] = push - mu[part] * r[0];
+    }
+    return fabs(work + r[0] * u[0]);
+}
+
+/* The largest product and their sum; how fast contacts still close; how far impulses leave their cones. */
 static void add_products(dls_analysis_work *work, int count, const dls_contact_record *c) {
-    double largest = 0, sum = 0, approach = 0, cone = 0;
+    double largest = 0, sum = 0, approach = 0, cone = 0, turning = 0;
     for (int k = 0; k < count; k++, c++) {
-        double slip = hypot(c->velocity[1], c->velocity[2]), push = hypot(c->impulse[1], c->impulse[2]);
-        double product = fabs(vec_dot(c->impulse, c->velocity) + c->impulse[0] * c->mu * slip);
+        double beyond[3], product = product_of(c, work->snapshot.dimension, beyond);
         largest = fmax(largest, product);
         sum += product;
         approach = fmax(approach, -c->velocity[0]);
-        cone = fmax(cone, fmax(-c->impulse[0], push - c->mu * c->impulse[0]));
+        cone = fmax(cone, fmax(-c->impulse[0], beyond[0]));
+        turning = fmax(turning, fmax(beyond[1], beyond[2]));
     }
-    dls_analysis_add_row(work->out, 1, (const double[]){work->snapshot.time, largest, sum, approach, cone});
+    dls_analysis_add_row(work->out, 1,
+                         (const double[]){work->snapshot.time, largest, sum, approach, cone, turning});
 }
 
 static dls_status product_frame(dls_analysis_work *work, void *user, dls_error *error) {
@@ -319,12 +343,13 @@ dls_status dls_measure_complementarity(dls_analysis_work *work, dls_error *error
     dls_analysis_add_fact(out, "uncertified", "1", (double)w.missed, NAN, "steps that missed the tolerance");
     dls_analysis_add_fact(out, "steps", "1", (double)w.steps, NAN, "in all");
     if (!work->snapshot.has_contacts) return DLS_OK;
-    dls_analysis_add_table(out, "complementarity", 5, product_columns, product_units);
+    dls_analysis_add_table(out, "complementarity", COUNT(product_columns), product_columns, product_units);
     status = dls_analysis_frames(work, true, product_frame, NULL, error);
     if (status) return status;
     double worst = 0;
-    for (int64_t k = 0; k < out->tables[1].count; k++) worst = fmax(worst, out->tables[1].values[5 * k + 1]);
+    for (int64_t k = 0; k < out->tables[1].count; k++)
+        worst = fmax(worst, out->tables[1].values[COUNT(product_columns) * k + 1]);
     dls_analysis_add_fact(out, "worst product", "J", worst, NAN,
-                          "largest |r · (u + μ|u_t| n)| of a contact in the frames");
+                          "largest r · u + r_n Σ μ_k |u_k| of a contact in the frames");
     return DLS_OK;
 }

@@ -115,6 +115,8 @@ static void make_force(const dls_snapshot *s, const dls_contact_record *c, doubl
         f->shift[k] = c->image[k] * s->period_size[k];
         vec_along(f->force, f->force, c->impulse[k] / s->h, c->frame + 3 * k);
     }
+    dls_contact_record_torque(c, f->torque);
+    vec_scale(f->torque, 1 / s->h, f->torque);
     double attraction = c->gap <= 0 || c->impulse[0] > 0 ? cohesion : 0;
     f->normal_force = c->impulse[0] / s->h - attraction;
     vec_along(f->force, f->force, -attraction, c->frame);

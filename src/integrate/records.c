@@ -1,4 +1,5 @@
 /* The contact problem of contacts that were recorded. */
+#include "assemble/turning.h"
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/vector.h"
@@ -20,13 +21,34 @@ static dls_status stand(const dls_world *world, const dls_pose *poses, dls_world
 }
 
 /* Records may come from a file. */
-static bool right_parts(const dls_contact_record *record, int d) {
+bool dls_contact_record_fits(const dls_contact_record *record, int d) {
     int tangential = record->parts & 3, rolling = record->parts >> 2 & 3, spinning = record->parts >> 4;
     if (record->parts == 0) return true;
     if (record->parts < 0 || spinning > 1) return false;
     if (d == 2) return tangential == 1 && rolling <= 1 && spinning == 0;
-    return tangential >= 2 && (rolling == 0 || rolling == 2) &&
+    return tangential >= 2 && (tangential == 2 || record->drilling > 0) && (rolling == 0 || rolling == 2) &&
            tangential + rolling + spinning < DLS_MAX_BLOCK;
+}
+
+/* The axes of a record that fits; in the plane there is one tangent. */
+static dls_turning turning_of(const dls_contact_record *record) {
+    int d = (record->parts & 3) == 1 ? 2 : 3;
+    dls_turning turning = {.count = 0};
+    if (record->parts && dls_contact_record_fits(record, d))
+        dls_turning_axes(d, (uint8_t)record->parts, record->frame, record->drilling, &turning);
+    return turning;
+}
+
+void dls_contact_record_torque(const dls_contact_record *record, double *torque) {
+    dls_turning turning = turning_of(record);
+    dls_turning_moment(&turning, record->torque, torque);
+}
+
+int dls_contact_record_impulses(const dls_contact_record *record, int dimension, double *r) {
+    int turning = turning_of(record).count;
+    for (int k = 0; k < dimension; k++) r[k] = record->impulse[k];
+    for (int k = 0; k < turning; k++) r[dimension + k] = record->torque[k];
+    return dimension + turning;
 }
 
 static dls_status find_places(const dls_world *world, int count, const dls_contact_record *records,
@@ -47,7 +69,7 @@ static dls_status find_places(const dls_world *world, int count, const dls_conta
         vec_copy(place->point, record->point);
         memcpy(place->frame, record->frame, sizeof place->frame);
         for (int k = 0; k < 3; k++) place->shift[k] = record->image[k] * world->def.period_size[k];
-        if (!right_parts(record, d))
+        if (!dls_contact_record_fits(record, d))
             return dls_fail(error, DLS_ERROR_INPUT,
                             "contact %d has the parts %d, expected those of a contact in %s", c,
                             record->parts, d == 2 ? "the plane" : "space");

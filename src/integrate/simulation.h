@@ -56,6 +56,8 @@ dls_status dls_simulation_ready(dls_simulation *simulation, bool started, dls_er
 void dls_simulation_forget(dls_simulation *simulation);
 /* Contacts where the rows stand, which is noted; what the last step left in the space ends there. */
 dls_status dls_simulation_find_contacts(dls_simulation *simulation, dls_error *error);
+/* Whether the parts of a record are those of a contact in a world of that dimension. */
+bool dls_contact_record_fits(const dls_contact_record *record, int dimension);
 
 /* ---- flight: bodies move on their own ---- */
 

@@ -396,14 +396,22 @@ static void test_sections_of_states(void **state) {
            "a state of the scheme 'dvi', this simulation has 'moreau-jean'");
     memset(name, 'x', DLS_NAME_SIZE);
     refuse(&s, s.scheme_at, name, DLS_NAME_SIZE, "of the scheme 'xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx', this");
-    size_t gates_size = 0,
-           gates_at = section_of(&s, "gates", &gates_size) - sizeof head; /* older ones lack it */
-    memcpy(bytes, s.bytes, gates_at);
-    gates_size += sizeof head;
-    memcpy(bytes + gates_at, s.bytes + gates_at + gates_size, s.size - gates_at - gates_size);
-    OK(dls_simulation_state_read(s.simulation, bytes, s.size - gates_size, error));
-    dls_simulation_state_write(s.simulation, after);
-    assert_memory_equal(after, s.bytes, s.size);
+    static const char *const later[] = {"gates", "turning"}; /* older ones lack them */
+    for (int k = 0; k < 2; k++) {
+        size_t size = 0, at = section_of(&s, later[k], &size) - sizeof head;
+        memcpy(bytes, s.bytes, at);
+        size += sizeof head;
+        memcpy(bytes + at, s.bytes + at + size, s.size - at - size);
+        OK(dls_simulation_state_read(s.simulation, bytes, s.size - size, error));
+        dls_simulation_state_write(s.simulation, after);
+        assert_memory_equal(after, s.bytes, s.size);
+    }
+    size_t turning_size = 0, turning_at = section_of(&s, "turning", &turning_size);
+    refuse(&s, turning_at, &(double){NAN}, sizeof(double), "section 'turning' of a state has nan J");
+    memcpy(bytes, s.bytes, turning_at);
+    memcpy(bytes + turning_at - sizeof(uint64_t), &(uint64_t){4}, sizeof(uint64_t));
+    memcpy(bytes + turning_at + 4, s.bytes + turning_at + 8, s.size - turning_at - 8);
+    refuse_state(&s, bytes, s.size - 4, "section 'turning' of a state has 4 bytes, expected 8");
     memcpy(bytes, s.bytes, s.size);
     memcpy(&head, s.bytes + s.scheme_at - sizeof head, sizeof head);
     assert_int_equal(s.scheme_at + head.size, s.size); /* it is the last one: longer or shorter */

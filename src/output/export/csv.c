@@ -43,6 +43,15 @@ static dls_status put_bodies(FILE *out, const csv_frame *f, void *rows, dls_erro
     return DLS_OK;
 }
 
+static void put_turning(FILE *out, const dls_contact_row *row) {
+    const dls_contact_record *c = &row->record;
+    fprintf(out, ",%d", c->parts);
+    put_reals(out, 3, (double[]){c->mu_rolling, c->mu_spinning, c->drilling});
+    put_reals(out, 3, c->torque);
+    put_reals(out, 3, c->spin);
+    put_reals(out, 3, row->world_torque);
+}
+
 static dls_status put_contacts(FILE *out, const csv_frame *f, void *rows, dls_error *error) {
     int total = f->results->frames[f->frame].contact_count;
     dls_contact_row *row = rows;
@@ -61,6 +70,7 @@ static dls_status put_contacts(FILE *out, const csv_frame *f, void *rows, dls_er
             put_reals(out, 3, c->impulse);
             put_reals(out, 3, c->velocity);
             put_reals(out, 3, row[k].world_impulse);
+            if (f->results->has_turning) put_turning(out, &row[k]);
             fprintf(out, "\n");
         }
     }
@@ -70,19 +80,21 @@ static dls_status put_contacts(FILE *out, const csv_frame *f, void *rows, dls_er
 /* ---- files ---- */
 
 typedef struct csv_file {
-    const char *name, *head;
+    const char *name, *head, *turning_head; /* the latter of results in which contacts resist turning */
     dls_status (*put)(FILE *out, const csv_frame *frame, void *rows, dls_error *error);
 } csv_file;
 
 static const csv_file frame_files[] = {
     {"bodies.csv",
      "frame,step,time [s],body,name,x [m],y [m],z [m],qw,qx,qy,qz,vx [m/s],vy [m/s],vz [m/s],"
-     "wx [rad/s],wy [rad/s],wz [rad/s]\n",
-     put_bodies},
+     "wx [rad/s],wy [rad/s],wz [rad/s]",
+     "", put_bodies},
     {"contacts.csv",
      "frame,step,time [s],body_a,body_b,shape_a,shape_b,feature,x [m],y [m],z [m],nx,ny,nz,gap [m],mu,"
      "impulse_n [N s],impulse_t1 [N s],impulse_t2 [N s],velocity_n [m/s],velocity_t1 [m/s],velocity_t2 [m/s],"
-     "impulse_x [N s],impulse_y [N s],impulse_z [N s]\n",
+     "impulse_x [N s],impulse_y [N s],impulse_z [N s]",
+     ",parts,mu_rolling [m],mu_spinning [m],drilling [m],torque_1 [N m s],torque_2 [N m s],torque_3 [N m s],"
+     "spin_1 [rad/s],spin_2 [rad/s],spin_3 [rad/s],torque_x [N m s],torque_y [N m s],torque_z [N m s]",
      put_contacts}};
 
 static dls_status open_in(const char *folder, const char *name, dls_aside **aside, dls_error *error) {
@@ -98,7 +110,7 @@ static dls_status export_frames(dls_results *r, const char *folder, const csv_fi
     dls_status status = rows ? open_in(folder, file->name, &aside, error) : dls_fail_memory(error);
     if (!status) {
         FILE *out = dls_aside_stream(aside);
-        fputs(file->head, out);
+        fprintf(out, "%s%s\n", file->head, r->has_turning ? file->turning_head : "");
         for (int k = 0; !status && !ferror(out) && k < r->frame_count; k++)
             status = file->put(out, &(csv_frame){r, k, r->frames[k].step, r->frames[k].time}, rows, error);
         status = dls_aside_close(aside, status, false, error);
@@ -112,8 +124,8 @@ static void put_step(FILE *out, const dls_step_report *s) {
         s->residual,         s->max_error,        s->held,          s->penetration, s->energy.kinetic,
         s->energy.potential, s->energy.friction,  s->energy.impact, s->energy.work, s->energy.unaccounted,
         s->seconds_collide,  s->seconds_assemble, s->seconds_solve, s->seconds};
-    const double passed[] = {s->traffic.mass_in, s->traffic.mass_out, s->traffic.energy_in,
-                             s->traffic.energy_out, s->backlog_mass};
+    const double passed[] = {s->traffic.mass_in,    s->traffic.mass_out, s->traffic.energy_in,
+                             s->traffic.energy_out, s->backlog_mass,     s->energy.turning};
     fprintf(out, "%" PRId64 ",%.17g,%d,%d,%d,%s,%d,%d", s->step, s->t, s->bodies, s->contacts, s->active,
             dls_outcome_name(s->outcome), s->certified, s->iterations);
     put_reals(out, (int)(sizeof reals / sizeof *reals), reals);
@@ -129,7 +141,7 @@ static dls_status put_steps(FILE *out, dls_results *r, dls_step_report *reports,
         "step,time [s],bodies,contacts,active,outcome,certified,iterations,residual,max_error [m/s],held,"
         "penetration [m],kinetic [J],potential [J],friction [J],impact [J],work [J],unaccounted [J],"
         "seconds_collide [s],seconds_assemble [s],seconds_solve [s],seconds [s],bodies_in,bodies_out,backlog,"
-        "mass_in [kg],mass_out [kg],energy_in [J],energy_out [J],backlog_mass [kg]\n",
+        "mass_in [kg],mass_out [kg],energy_in [J],energy_out [J],backlog_mass [kg],turning [J]\n",
         out);
     for (int64_t first = 0; !status && first < r->step_count; first += DLS_BATCH) {
         int64_t count = r->step_count - first < DLS_BATCH ? r->step_count - first : DLS_BATCH;

@@ -41,7 +41,7 @@ typedef struct array {
     bytes values;
 } array;
 
-enum { POINTS, LINES, LINE_ENDS, POLYGONS, POLYGON_ENDS, FIRST_DATA, MOST_ARRAYS = FIRST_DATA + 10 };
+enum { POINTS, LINES, LINE_ENDS, POLYGONS, POLYGON_ENDS, FIRST_DATA, MOST_ARRAYS = FIRST_DATA + 11 };
 
 /* What goes into one .vtp; arrays from FIRST_DATA on belong to cells. */
 typedef struct poly_data {
@@ -152,6 +152,8 @@ enum {
     FORCE,
     FORCE_VECTOR,
     SLIP,
+    TORQUE,
+    TORQUE_VECTOR,
     CONTACT_ARRAYS
 };
 
@@ -162,7 +164,8 @@ static void describe_files(vtk_export *x) {
     x->contacts = (poly_data){CONTACT_ARRAYS,
                               {REALS("points", 3), CELLS, INTS("body_a"), INTS("body_b"), REALS("gap", 1),
                                REALS("normal_impulse", 1), REALS("impulse", 1), REALS("normal_force", 1),
-                               REALS("force", 1), REALS("force_vector", 3), REALS("slip_speed", 1)}};
+                               REALS("force", 1), REALS("force_vector", 3), REALS("slip_speed", 1),
+                               REALS("torque", 1), REALS("torque_vector", 3)}};
 }
 
 /* ---- bodies ---- */
@@ -282,6 +285,8 @@ static void put_contact(vtk_export *x, const dls_contact_row *row, double h) {
     vec_scale(force, per, row->world_impulse);
     for (int k = 0; k < 3; k++) put_real(&a[FORCE_VECTOR].values, force[k]);
     put_real(&a[SLIP].values, hypot(c->velocity[1], c->velocity[2]));
+    put_real(&a[TORQUE].values, per * vec_norm(row->world_torque));
+    for (int k = 0; k < 3; k++) put_real(&a[TORQUE_VECTOR].values, per * row->world_torque[k]);
 }
 
 static dls_status export_contacts(vtk_export *x, int frame, dls_error *error) {

@@ -108,15 +108,16 @@ static void put_frame(FILE *out, const char *file, const dls_results_writer *w, 
                                              {"velocity", DLS_TABLE_STATES + 4, "Vector"},
                                              {"angular_velocity", DLS_TABLE_STATES + 5, "Vector"}};
     static const xdmf_array contact_arrays[] = {{"impulse", DLS_TABLE_CONTACTS + 11, "Vector"},
-                                                {"gap", DLS_TABLE_CONTACTS + 6, "Scalar"}};
+                                                {"gap", DLS_TABLE_CONTACTS + 6, "Scalar"},
+                                                {"torque", DLS_TABLE_TURNING + 5, "Vector"}};
     fprintf(out,
             "<Grid Name=\"frame\" GridType=\"Collection\" CollectionType=\"Spatial\"><Time "
             "Value=\"%.17g\"/>\n",
             f->time);
     put_grid(out, file, w, "bodies", DLS_TABLE_STATES + 2, body_arrays, 4, f->state_start, f->state_count);
     if (w->def.contacts)
-        put_grid(out, file, w, "contacts", DLS_TABLE_CONTACTS + 4, contact_arrays, 2, f->contact_start,
-                 f->contact_count);
+        put_grid(out, file, w, "contacts", DLS_TABLE_CONTACTS + 4, contact_arrays, w->has_turning ? 3 : 2,
+                 f->contact_start, f->contact_count);
     fprintf(out, "</Grid>\n");
 }
 

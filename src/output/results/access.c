@@ -60,7 +60,8 @@ dls_status dls_results_material(const dls_results *results, dls_material_id id, 
                               .mu = row->mu,
                               .e_n = row->e_n,
                               .e_t = row->e_t,
-                              .cohesion = row->cohesion};
+                              .cohesion = row->cohesion,
+                              .turning = row->turning};
     return DLS_OK;
 }
 

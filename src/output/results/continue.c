@@ -25,6 +25,7 @@ static dls_status check_history(const dls_results *old, const dls_world *world, 
 static dls_status copy_rows(dls_results_writer *w, const dls_results *old, int table, int64_t count,
                             dls_error *error) {
     const dls_table *from = &old->tables[table];
+    if (count == 0) return DLS_OK; /* an older file may not have the table */
     size_t room = (1 << 20) / from->row_size;
     char *rows = dls_alloc(room, from->row_size);
     dls_status status = rows ? DLS_OK : dls_fail_memory(error);
@@ -51,6 +52,7 @@ static dls_status copy_all(dls_results_writer *w, const dls_results *old, int64_
     for (int table = DLS_TABLE_STATES; table < DLS_TABLE_SUMMARY && !status; table++) {
         int64_t count = table == DLS_TABLE_STEPS                              ? kept
                         : table == DLS_TABLE_FRAMES                           ? frames
+                        : table >= DLS_TABLE_TURNING && !old->has_turning     ? 0
                         : table >= DLS_TABLE_CONTACTS                         ? contacts
                         : table >= DLS_TABLE_STATES_POSES && !w->def.contacts ? 0
                                                                               : states;

@@ -50,12 +50,13 @@ static const dls_cell step_cells[] = {
     {"energy_out", DLS_CELL_DOUBLE, 1, offsetof(dls_step_report, traffic.energy_out), "J", DLS_RANGE_FINITE},
     {"backlog", DLS_CELL_INT64, 1, offsetof(dls_step_report, backlog), "1", DLS_RANGE_COUNT},
     {"backlog_mass", DLS_CELL_DOUBLE, 1, offsetof(dls_step_report, backlog_mass), "kg", DLS_RANGE_FINITE},
+    {"turning", DLS_CELL_DOUBLE, 1, offsetof(dls_step_report, energy.turning), "J", DLS_RANGE_FINITE},
 };
 
 static const dls_older older_steps[] = {
-    {1, "held", 0, NAN},       {2, "bodies_in", 0, 0},  {2, "bodies_out", 0, 0},
-    {2, "mass_in", 0, NAN},    {2, "mass_out", 0, NAN}, {2, "energy_in", 0, NAN},
-    {2, "energy_out", 0, NAN}, {2, "backlog", 0, 0},    {2, "backlog_mass", 0, NAN},
+    {1, "held", 0, NAN},         {2, "bodies_in", 0, 0},   {2, "bodies_out", 0, 0},   {2, "mass_in", 0, NAN},
+    {2, "mass_out", 0, NAN},     {2, "energy_in", 0, NAN}, {2, "energy_out", 0, NAN}, {2, "backlog", 0, 0},
+    {2, "backlog_mass", 0, NAN}, {3, "turning", 0, 0},
 };
 
 static const dls_cell summary_cells[] = {
@@ -115,6 +116,20 @@ static const dls_cell shape_cells[] = {
     {"triangle_count", DLS_CELL_INT32, 1, offsetof(dls_shape_row, triangle_count), "1", DLS_RANGE_COUNT},
 };
 
+/* The numbers of friction against turning. */
+#define TURNING(row, member)                                                                                 \
+    {"rolling", DLS_CELL_DOUBLE, 1, offsetof(row, member.rolling), "m", DLS_RANGE_SIZE},                     \
+        {"spinning", DLS_CELL_DOUBLE, 1, offsetof(row, member.spinning), "m", DLS_RANGE_SIZE},               \
+        {"rolling_ratio", DLS_CELL_DOUBLE, 1, offsetof(row, member.rolling_ratio), "1", DLS_RANGE_SIZE},     \
+        {"spinning_ratio", DLS_CELL_DOUBLE, 1, offsetof(row, member.spinning_ratio), "1", DLS_RANGE_SIZE}, { \
+        "drilling", DLS_CELL_DOUBLE, 1, offsetof(row, member.drilling), "m", DLS_RANGE_SIZE                  \
+    }
+
+static const dls_older without_turning[] = {
+    {3, "rolling", 0, 0},        {3, "spinning", 0, 0}, {3, "rolling_ratio", 0, 0},
+    {3, "spinning_ratio", 0, 0}, {3, "drilling", 0, 0},
+};
+
 static const dls_cell material_cells[] = {
     {"density", DLS_CELL_DOUBLE, 1, offsetof(dls_material_row, density), "kg/m3 (kg/m2 in the plane)",
      DLS_RANGE_SIZE},
@@ -122,6 +137,7 @@ static const dls_cell material_cells[] = {
     {"e_n", DLS_CELL_DOUBLE, 1, offsetof(dls_material_row, e_n), "1", DLS_RANGE_SHARE},
     {"e_t", DLS_CELL_DOUBLE, 1, offsetof(dls_material_row, e_t), "1", DLS_RANGE_SHARE},
     {"cohesion", DLS_CELL_DOUBLE, 1, offsetof(dls_material_row, cohesion), "N", DLS_RANGE_SIZE},
+    TURNING(dls_material_row, turning),
 };
 
 static const dls_cell pair_cells[] = {
@@ -132,6 +148,7 @@ static const dls_cell pair_cells[] = {
     {"e_t", DLS_CELL_DOUBLE, 1, offsetof(dls_pair_row, pair.e_t), "1", DLS_RANGE_SHARE},
     {"cohesion", DLS_CELL_DOUBLE, 1, offsetof(dls_pair_row, pair.cohesion), "N", DLS_RANGE_SIZE},
     {"stated", DLS_CELL_BOOL, 1, offsetof(dls_pair_row, stated), "1", DLS_RANGE_ANY},
+    TURNING(dls_pair_row, pair.turning),
 };
 
 /* Paths are given without the root. A plain column's row_size is that of its numbers. */
@@ -151,6 +168,11 @@ static const dls_cell pair_cells[] = {
     PLAIN("states/" name, type, ctype, width, dls_state_row, member, unit, range)
 #define CONTACT(name, type, ctype, width, member, unit, range)                                               \
     PLAIN("contacts/" name, type, ctype, width, dls_contact_row, member, unit, range)
+#define TURNS(name, type, ctype, width, member, unit, range)                                                 \
+    {                                                                                                        \
+        .path = "contacts/" name, .since = 4, .chunk = 256, .row_size = sizeof(ctype) * (width),             \
+        COLUMN(type, width, dls_contact_row, member, unit, range)                                            \
+    }
 
 typedef struct text_row {
     char text[1];
@@ -175,8 +197,9 @@ const dls_table_layout dls_table_layouts[DLS_TABLES] = {
         PLAIN("shapes/triangles", DLS_CELL_INT32, int32_t, 3, triangle_row, point, "1", DLS_RANGE_COUNT),
     [DLS_TABLE_MATERIAL_NAMES] =
         PLAIN("materials/name", DLS_CELL_TEXT, char, 1, text_row, text, "1", DLS_RANGE_ANY),
-    [DLS_TABLE_MATERIALS] = COMPOUND("materials/properties", false, 16, dls_material_row, material_cells),
-    [DLS_TABLE_PAIRS] = COMPOUND("materials/pairs", false, 16, dls_pair_row, pair_cells),
+    [DLS_TABLE_MATERIALS] =
+        GROWN("materials/properties", false, 16, dls_material_row, material_cells, without_turning),
+    [DLS_TABLE_PAIRS] = GROWN("materials/pairs", false, 16, dls_pair_row, pair_cells, without_turning),
 
     [DLS_TABLE_STATES + 0] = STATE("body", DLS_CELL_INT32, int32_t, 1, body, "1", DLS_RANGE_INDEX),
     [DLS_TABLE_STATES + 1] = STATE("radius", DLS_CELL_FLOAT, float, 1, radius, "m", DLS_RANGE_OPEN_SIZE),
@@ -211,15 +234,32 @@ const dls_table_layout dls_table_layouts[DLS_TABLES] = {
     [DLS_TABLE_CONTACTS + 11] =
         CONTACT("world_impulse", DLS_CELL_DOUBLE, double, 3, world_impulse, "N s", DLS_RANGE_NEAR),
 
+    [DLS_TABLE_TURNING + 0] = TURNS("parts", DLS_CELL_INT32, int32_t, 1, record.parts, "1", DLS_RANGE_COUNT),
+    [DLS_TABLE_TURNING + 1] =
+        TURNS("lengths", DLS_CELL_DOUBLE, double, 3, record.mu_rolling, "m", DLS_RANGE_SIZE),
+    [DLS_TABLE_TURNING + 2] =
+        TURNS("torque", DLS_CELL_DOUBLE, double, 3, record.torque, "N m s (N s of drilling)", DLS_RANGE_NEAR),
+    [DLS_TABLE_TURNING + 3] =
+        TURNS("spin", DLS_CELL_DOUBLE, double, 3, record.spin, "rad/s (m/s of drilling)", DLS_RANGE_NEAR),
+    [DLS_TABLE_TURNING + 4] =
+        TURNS("b_spin", DLS_CELL_DOUBLE, double, 3, record.b_spin, "rad/s (m/s of drilling)", DLS_RANGE_NEAR),
+    [DLS_TABLE_TURNING + 5] =
+        TURNS("world_torque", DLS_CELL_DOUBLE, double, 3, world_torque, "N m s", DLS_RANGE_NEAR),
+
     [DLS_TABLE_FRAMES] = COMPOUND("frames", true, 64, dls_frame_row, frame_cells),
     [DLS_TABLE_STEPS] = GROWN("steps", true, 256, dls_step_report, step_cells, older_steps),
     [DLS_TABLE_SUMMARY] = GROWN("summary", false, 1, dls_run_summary, summary_cells, older_summary),
     [DLS_TABLE_INDEX] = PLAIN("index", DLS_CELL_INT32, int32_t, 1, index_row, point, "1", DLS_RANGE_ANY),
 };
 
-/* Two columns read a pair of members as an array. */
+/* Three columns read members that follow each other as an array. */
 _Static_assert(offsetof(dls_contact_record, body_b) ==
                        offsetof(dls_contact_record, body_a) + sizeof(int32_t) &&
                    offsetof(dls_contact_record, shape_b) ==
                        offsetof(dls_contact_record, shape_a) + sizeof(int32_t),
                "bodies and shapes of a contact lie side by side");
+_Static_assert(offsetof(dls_contact_record, mu_spinning) ==
+                       offsetof(dls_contact_record, mu_rolling) + sizeof(double) &&
+                   offsetof(dls_contact_record, drilling) ==
+                       offsetof(dls_contact_record, mu_rolling) + 2 * sizeof(double),
+               "lengths of a contact lie side by side");

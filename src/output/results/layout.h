@@ -8,7 +8,7 @@
 #include <delassus/output.h>
 
 #define DLS_RESULTS_FORMAT "delassus results"
-enum { DLS_RESULTS_FORMAT_VERSION = 3, DLS_RESULTS_OLDEST_VERSION = 1 }; /* of those that are read */
+enum { DLS_RESULTS_FORMAT_VERSION = 4, DLS_RESULTS_OLDEST_VERSION = 1 }; /* of those that are read */
 
 typedef enum dls_table_name {
     /* what the world consists of, a row per thing */
@@ -27,8 +27,11 @@ typedef enum dls_table_name {
     /* columns of dls_contact_row, a row per contact and frame */
     DLS_TABLE_CONTACTS = DLS_TABLE_STATES_END,
     DLS_TABLE_CONTACTS_END = DLS_TABLE_CONTACTS + 12,
+    /* the same of contacts that resist turning: no rows where there are none, else one for every contact */
+    DLS_TABLE_TURNING = DLS_TABLE_CONTACTS_END,
+    DLS_TABLE_TURNING_END = DLS_TABLE_TURNING + 6,
     /* a row each: frame, step, finished run */
-    DLS_TABLE_FRAMES = DLS_TABLE_CONTACTS_END,
+    DLS_TABLE_FRAMES = DLS_TABLE_TURNING_END,
     DLS_TABLE_STEPS,
     DLS_TABLE_SUMMARY,
     /* 0, 1, 2, …: the numbers of a frame's points, for the XDMF alone; no reader of ours looks at it */
@@ -55,7 +58,7 @@ typedef struct dls_state_row {
 
 typedef struct dls_contact_row {
     dls_contact_record record;
-    double world_impulse[3];
+    double world_impulse[3], world_torque[3];
 } dls_contact_row;
 
 typedef struct dls_body_row {
@@ -79,6 +82,7 @@ typedef struct dls_shape_row {
 
 typedef struct dls_material_row {
     double density, mu, e_n, e_t, cohesion;
+    dls_turning_def turning;
 } dls_material_row;
 
 typedef struct dls_pair_row {

@@ -139,6 +139,7 @@ static bool is_possible(const dls_results *r, const dls_table *table) {
 static dls_status open_tables(dls_results *r, dls_error *error) {
     for (int k = DLS_TABLE_SUMMARY; k >= 0; k--) {
         const char *what = NULL, *where = dls_table_layouts[k].path;
+        if (dls_table_layouts[k].since > r->format) continue; /* as one without rows */
         if (!dls_table_open(&r->tables[k], &dls_table_layouts[k], r->format, r->file, &what))
             return fail_damaged(r, where, what, error);
         if (!is_possible(r, &r->tables[k])) return fail_damaged(r, where, "more rows than bytes", error);
@@ -265,7 +266,9 @@ static dls_status load_frames(dls_results *r, dls_error *error) {
     int64_t rows;
     r->state_rows =
         least_rows(r, DLS_TABLE_STATES, r->has_contacts ? DLS_TABLE_STATES_END : DLS_TABLE_STATES_POSES);
-    r->contact_rows = least_rows(r, DLS_TABLE_CONTACTS, DLS_TABLE_CONTACTS_END);
+    for (int k = DLS_TABLE_TURNING; k < DLS_TABLE_TURNING_END; k++)
+        r->has_turning = r->has_turning || r->tables[k].rows > 0;
+    r->contact_rows = least_rows(r, DLS_TABLE_CONTACTS, dls_results_contact_end(r));
     dls_status status = count_written(r, DLS_TABLE_FRAMES, &rows, error);
     if (!status) status = load(r, DLS_TABLE_FRAMES, rows, (void **)&r->frames, error);
     for (; !status && r->frame_count < rows; r->frame_count++) {

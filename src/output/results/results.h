@@ -31,7 +31,8 @@ struct dls_results_writer {
     dls_frame_row *frames; /* all of them, for the XDMF */
     int frame_count;
     int64_t frame_capacity;
-    int xdmf_frames; /* in the XDMF that is on the disk */
+    int xdmf_frames;  /* in the XDMF that is on the disk */
+    bool has_turning; /* contacts have the columns of turning */
     dls_error failure;
 };
 
@@ -78,7 +79,7 @@ struct dls_results {
     dls_file *files;
     char **file_names, *file_bytes;
     double tolerance;
-    bool has_contacts, is_finished;
+    bool has_contacts, has_turning, is_finished; /* has_turning: a contact of it may resist turning */
     dls_world_def world;
     dls_run_summary summary;
     int frame_count;
@@ -113,6 +114,11 @@ dls_status dls_results_check_shape(const dls_results *results, int index, bool *
 dls_status dls_results_check_body(const dls_results *results, int id, bool *is_whole, dls_error *error);
 dls_status dls_results_check_frame(const dls_results *results, int index, bool *is_whole, dls_error *error);
 dls_status dls_results_check_pairs(const dls_results *results, dls_error *error);
+
+/* Behind the last of the columns that contacts have in this file. */
+static inline int dls_results_contact_end(const dls_results *results) {
+    return results->has_turning ? DLS_TABLE_TURNING_END : DLS_TABLE_CONTACTS_END;
+}
 
 dls_shape_def dls_results_shape_def(const dls_results *results, int index);
 

@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/vector.h"
+#include "integrate/simulation.h"
 #include "output/results/results.h"
 #include "world/shape/shape.h"
 #include "world/world.h"
@@ -252,6 +253,11 @@ static dls_status check_contact(const dls_results *r, int64_t at, const dls_cont
             return dls_results_fail(r, DLS_TABLE_CONTACTS + 5, at, error,
                                     "a direction is (%g, %g, %g), expected one of length 1", c->frame[3 * k],
                                     c->frame[3 * k + 1], c->frame[3 * k + 2]);
+    if (!dls_contact_record_fits(c, r->world.dimension))
+        return dls_results_fail(
+            r, DLS_TABLE_TURNING, at, error,
+            "parts are %d with a drilling radius of %g, expected those of a contact in %s", c->parts,
+            c->drilling, r->world.dimension == 2 ? "the plane" : "space");
     return DLS_OK;
 }
 
@@ -259,7 +265,7 @@ dls_status dls_results_contact_rows(const dls_results *r, int frame, int first, 
                                     dls_contact_row *rows, dls_error *error) {
     int64_t start = r->frames[frame].contact_start + first;
     memset(rows, 0, sizeof *rows * (size_t)count);
-    dls_status status = read_columns(r, DLS_TABLE_CONTACTS, DLS_TABLE_CONTACTS_END, start, count,
+    dls_status status = read_columns(r, DLS_TABLE_CONTACTS, dls_results_contact_end(r), start, count,
                                      (char *)rows, sizeof *rows, error);
     for (int i = 0; i < count && !status; i++) status = check_contact(r, start + i, &rows[i].record, error);
     return status;

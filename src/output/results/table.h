@@ -58,6 +58,7 @@ typedef struct dls_table_layout {
     const char *path;
     bool is_compound;
     bool is_marked; /* rows begin with an int64 step, −1 in a row that was not written yet */
+    int since;      /* format version that brought it */
     int chunk;      /* rows of a chunk for few bodies; more where a file expects more */
     size_t row_size;
     int cell_count;

@@ -87,7 +87,7 @@ static bool add_pairs(dls_results_writer *w, int b) {
 static bool add_material(dls_results_writer *w, int id) {
     dls_material_def def = dls_default_material_def();
     dls_world_material(w->world, id, &def, NULL);
-    dls_material_row row = {def.density, def.mu, def.e_n, def.e_t, def.cohesion};
+    dls_material_row row = {def.density, def.mu, def.e_n, def.e_t, def.cohesion, def.turning};
     return add_name(w, DLS_TABLE_MATERIAL_NAMES, def.name ? def.name : "") && add_pairs(w, id) &&
            add_row(w, DLS_TABLE_MATERIALS, &row);
 }

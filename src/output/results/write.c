@@ -1,5 +1,6 @@
 /* Results out. A frame is written columns first and its row of the index last; then all goes to the system at
  * once, in an order in which no prefix of it is a broken file (HDF5's single writer, many readers). */
+#include "assemble/turning.h"
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/vector.h"
@@ -240,17 +241,33 @@ static bool append_states(dls_results_writer *w, const dls_simulation *simulatio
     return true;
 }
 
+/* From the first frame on in which something resists turning, contacts have these columns: zeros for those
+ * that came before. */
+static bool begin_turning(dls_results_writer *w) {
+    w->has_turning = w->tables[DLS_TABLE_TURNING].rows > 0 || dls_world_turns(w->world);
+    for (int k = DLS_TABLE_TURNING; w->has_turning && k < DLS_TABLE_TURNING_END; k++) {
+        int64_t missing = w->tables[DLS_TABLE_CONTACTS].rows - w->tables[k].rows;
+        if (missing > 0) memset(w->column, 0, DLS_BATCH * dls_table_layouts[k].row_size);
+        for (; missing > 0; missing -= DLS_BATCH)
+            if (!dls_table_append(&w->tables[k], missing < DLS_BATCH ? missing : DLS_BATCH, w->column))
+                return false;
+    }
+    return true;
+}
+
 static bool append_contacts(dls_results_writer *w, const dls_simulation *simulation, int *count) {
     dls_contact_row *rows = (dls_contact_row *)w->rows;
     *count = w->def.contacts ? dls_simulation_contact_count(simulation) : 0;
+    if (*count && !begin_turning(w)) return false;
+    int end = w->has_turning ? DLS_TABLE_TURNING_END : DLS_TABLE_CONTACTS_END;
     for (int first = 0; first < *count; first += DLS_BATCH) {
         int batch = *count - first < DLS_BATCH ? *count - first : DLS_BATCH;
         for (int k = 0; k < batch; k++) {
             dls_simulation_contact(simulation, first + k, &rows[k].record);
             mat_apply(rows[k].world_impulse, rows[k].record.frame, rows[k].record.impulse);
+            dls_contact_record_torque(&rows[k].record, rows[k].world_torque);
         }
-        if (!append_columns(w, DLS_TABLE_CONTACTS, DLS_TABLE_CONTACTS_END, batch, w->rows, sizeof *rows))
-            return false;
+        if (!append_columns(w, DLS_TABLE_CONTACTS, end, batch, w->rows, sizeof *rows)) return false;
     }
     return true;
 }
