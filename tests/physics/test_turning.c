@@ -200,8 +200,6 @@ static void test_all_at_once(void **state) {
     stage_close(&x.s);
 }
 
-/* ---- what must not change ---- */
-
 /* The pair of a stage's one material. */
 static void resist_turning(stage *s, dls_turning_def turning) {
     dls_pair_def pair;
@@ -210,6 +208,37 @@ static void resist_turning(stage *s, dls_turning_def turning) {
     pair.turning = turning;
     if (dls_world_set_pair(s->world, 0, 0, &pair, &error)) fail_msg("%s", error.message);
 }
+
+/* A turntable spins a ball up by (5/2) μ_s g/R² until both turn alike; what its drive puts in is booked. */
+static void test_a_turntable_spins_it_up(void **state) {
+    (void)state;
+    double length = 2e-4, slope = 2.5 * length * G / (R * R), h = 1e-3;
+    stage s = stage_open(3, G, 0.5, 0, 0);
+    resist_turning(&s, (dls_turning_def){.spinning = length});
+    dls_shape_def half = dls_default_shape_def(DLS_HALF_SPACE), ball = stage_ball(3, R);
+    dls_body_def table = dls_default_body_def();
+    dls_error error;
+    table.shapes = &half;
+    table.shape_count = 1;
+    table.motion = DLS_DRIVEN;
+    assert_int_equal(dls_function_constant(3, &table.drive[5].velocity, &error), DLS_OK);
+    stage_add(&s, &table);
+    dls_body_id id = stage_add_shape(&s, DLS_DYNAMIC, &ball, (double[3]){0, 0, R}, NULL, NULL);
+    dls_simulation_options o = dls_default_simulation_options();
+    o.step = h;
+    stage_start(&s, &o, 1e-13);
+    int steps = (int)(3 / slope / h / 2);
+    stage_run(&s, steps);
+    assert_near(stage_state(&s, id).w[2], slope * h * steps, 1e-8);
+    dls_body_mass mass = stage_mass(&s, id);
+    assert_near(s.last.energy.work, 0.4 * mass.mass * R * R * slope * h * steps * 3, 1e-9);
+    assert_near(s.last.energy.unaccounted, 0, 1e-12);
+    stage_run(&s, 2 * steps);
+    assert_near(stage_state(&s, id).w[2], 3, 1e-9);
+    stage_close(&s);
+}
+
+/* ---- what must not change ---- */
 
 static void add_totals(const stage *s, dls_body_id id, double *momentum, double *spin) {
     dls_body_state b = stage_state(s, id);
@@ -364,6 +393,7 @@ int main(void) {
         cmocka_unit_test(test_spin_dies),
         cmocka_unit_test(test_ratios_are_of_the_radius),
         cmocka_unit_test(test_all_at_once),
+        cmocka_unit_test(test_a_turntable_spins_it_up),
         cmocka_unit_test(test_momenta_stay),
         cmocka_unit_test(test_resume_gives_the_same_bits),
         cmocka_unit_test(test_records_make_the_same_problem),
