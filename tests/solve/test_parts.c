@@ -503,6 +503,30 @@ static void bounds_hold_what_they_can(void **state) {
     }
 }
 
+/* One block of rows with bounds is solved by its first visit: the second changes nothing. */
+static void one_visit_solves_an_interval(void **state) {
+    (void)state;
+    dls_random g = {10};
+    for (int round = 0; round < 200; round++) {
+        mixed *m = mixed_create(&g, 1, INTERVALS_ONLY);
+        m->size[0] = 1 + round % 6;
+        m->rows = m->size[0];
+        double W[36], *r = doubles(6), *u = doubles(6);
+        random_block(&g, m->rows, W);
+        for (int i = 0; i < m->rows; i++) {
+            m->low[i] = -dls_random_unit(&g), m->high[i] = i % 3 ? dls_random_unit(&g) : HUGE_VAL;
+            m->b[i] = 3 * dls_random_normal(&g);
+        }
+        dls_problem *p = dense_problem(&m->def, m->rows, W);
+        variant v = variant_from("nlgs+acceleration=plain+max_iterations=1");
+        v.options.stop.tolerance = 1e-12;
+        variant_solve(&v, p, r, u);
+        if (!(words_error(m, r, u) < 1e-10)) fail_msg("round %d: %g", round, words_error(m, r, u));
+        dls_problem_destroy(p);
+        free(r), free(u), free(m);
+    }
+}
+
 /* A limit pushed shut against one that is bounded on both sides: no contradiction, for that one gives way;
  * two limits that face each other are one. */
 static void contradictions_know_bounds(void **state) {
@@ -540,6 +564,7 @@ int main(void) {
         cmocka_unit_test(iterates_do_not_depend_on_units),
         cmocka_unit_test(users_see_their_own),
         cmocka_unit_test(bounds_hold_what_they_can),
+        cmocka_unit_test(one_visit_solves_an_interval),
         cmocka_unit_test(contradictions_know_bounds),
     };
     return cmocka_run_group_tests_name("parts", tests, NULL, NULL);

@@ -183,6 +183,54 @@ static void test_the_closed_form_is_the_law(void **state) {
     assert_true(sticks > 5 && slides > 5 && rolls > 5 && both > 5); /* all of them were met */
 }
 
+/* Contacts that share no body are solved in one sweep, four at a time or one by one. */
+static void check_one_sweep(uint8_t layout, bool one_by_one) {
+    enum { PAIRS = 67 };
+    dls_workspace *space = dls_workspace_create();
+    dls_random g = {layout};
+    dls_error error;
+    dls_problem *p;
+    uint8_t all[PAIRS], parts[PAIRS];
+    double r[6 * PAIRS], state[2 * PAIRS * 8];
+    for (int c = 0; c < PAIRS; c++) all[c] = 1, parts[c] = layout;
+    dls_contacts_def def = {PAIRS, 3, 2 * PAIRS, 0.1, all, parts};
+    assert_int_equal(dls_problem_begin_contacts(space, &def, &p, &error), DLS_OK);
+    for (int c = 0; c < PAIRS; c++) {
+        fill_ball(&g, p, c);
+        dls_round_row *row = &dls_rows_of(p)->round[c];
+        dls_roll_row *roll = &dls_rows_of(p)->roll[c];
+        int *body = dls_rows_of(p)->body + 2 * c;
+        body[0] = c % 3 ? 2 * c : -1, body[1] = 2 * c + 1;
+        if (body[0] < 0) row->a_a = row->beta_a = roll->gamma_a = 0;
+    }
+    assert_int_equal(dls_problem_end_contacts(p, 1, &error), DLS_OK);
+    for (int i = 0; i < p->row_count; i++) r[i] = dls_random_normal(&g);
+    for (int c = 0; c < PAIRS; c++) dls_block_project(p, c, r + p->row[c]);
+    p->op->start(p, r, state, 1);
+    dls_visits visits = {.problem = p, .law = dls_law_find("exact"), .relaxation = 1, .state = state};
+    visits.increments = one_by_one;
+    for (int k = 0; k < 60; k++) p->op->sweep(&visits, 0, PAIRS, r, k % 2); /* two that slip turn in turn */
+    for (int c = 0; c < PAIRS; c++) {
+        double u[6] = {0}, W[36], N[6];
+        int d = dls_size(p, c);
+        p->op->local(p, c, r, state, u);
+        dls_rolling_diagonal(p, c, W);
+        for (int i = 0; i < d; i++)
+            for (int j = 0; j < d; j++) u[i] += W[i + d * j] * r[p->row[c] + j];
+        dls_cone cone = dls_cone_of(p, c);
+        parts_natural_map(&cone, p->scale[c], r + p->row[c], u, N);
+        for (int i = 0; i < d; i++)
+            if (!(fabs(N[i]) < 1e-8)) fail_msg("layout %d, contact %d, row %d: %g", layout, c, i, N[i]);
+    }
+    dls_workspace_destroy(space);
+}
+
+static void test_one_sweep_solves_what_is_apart(void **state) {
+    (void)state;
+    for (int k = 0; k < 4; k++)
+        for (int one_by_one = 0; one_by_one < 2; one_by_one++) check_one_sweep(LAYOUTS[k], one_by_one);
+}
+
 /* b = W q: bodies that move as they like can always be stopped, so that there is a solution. */
 static void move_freely(dls_problem *p[3]) {
     dls_random g = {5};
@@ -218,6 +266,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_rows_are_the_same),
         cmocka_unit_test(test_the_closed_form_is_the_law),
+        cmocka_unit_test(test_one_sweep_solves_what_is_apart),
         cmocka_unit_test(test_sweeps_end_alike),
     };
     return cmocka_run_group_tests_name("rolling", tests, NULL, NULL);
