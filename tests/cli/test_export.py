@@ -260,7 +260,8 @@ def test_fclib():
             run("export", path, "--fclib", "step.hdf5", *which)
             info = run_json("info", "step.hdf5")
             assert info["has_solution"] and info["solution_residual"] <= 1e-6, info
-            assert info["blocks"] == [{"kind": "contact", "rows": contact, "count": info["contacts"]}], info
+            assert info["blocks"] == [
+            {"kind": "contact", "rows": contact, "rolling_rows": 0, "count": info["contacts"]}], info
             run("solve", "step.hdf5", "--tol", "1e-8")
     run("export", results("space", SPACE), "--matrix-market", "step", "--frame", 2)
     assert pathlib.Path("step_W.mtx").exists()
