@@ -500,7 +500,7 @@ dls_status dls_problem_generate(const dls_generate_def *def, dls_problem **probl
     const double mu[] = {def->mu, def->mu_rolling, def->mu_spinning};
     for (int k = 0; k < 3; k++)
         if (!(isfinite(mu[k]) && mu[k] >= 0))
-            return dls_fail(error, DLS_ERROR_ARGUMENT, "coefficient of %s friction is %g, expected 0 or more",
+            return dls_fail(error, DLS_ERROR_INPUT, "coefficient of %s friction is %g, expected 0 or more",
                             k == 0   ? "tangential"
                             : k == 1 ? "rolling"
                                      : "spinning",

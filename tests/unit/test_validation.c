@@ -405,7 +405,7 @@ static void generators(void **state) {
     def.kind = DLS_GENERATE_STACK;
     def.mu = -1;
     assert_int_equal(dls_problem_generate(&def, &p, &error), DLS_ERROR_INPUT);
-    assert_non_null(strstr(error.message, "friction coefficient"));
+    assert_non_null(strstr(error.message, "friction is -1, expected 0 or more"));
     assert_null(p);
     assert_int_equal(dls_problem_generate(NULL, &p, &error), DLS_ERROR_ARGUMENT);
     assert_int_equal(dls_problem_generate(&def, NULL, &error), DLS_ERROR_ARGUMENT);
