@@ -85,11 +85,11 @@ static void coefficients_are_checked(void **state) {
     dls_error error;
     def.kind = DLS_GENERATE_ROLLING;
     def.mu_spinning = (double)NAN;
-    assert_int_equal(dls_problem_generate(&def, &problem, &error), DLS_ERROR_ARGUMENT);
+    assert_int_equal(dls_problem_generate(&def, &problem, &error), DLS_ERROR_INPUT);
     assert_non_null(strstr(error.message, "coefficient of spinning friction is nan, expected 0 or more"));
     def.mu_spinning = 0;
     def.mu_rolling = -1;
-    assert_int_equal(dls_problem_generate(&def, &problem, &error), DLS_ERROR_ARGUMENT);
+    assert_int_equal(dls_problem_generate(&def, &problem, &error), DLS_ERROR_INPUT);
     assert_non_null(strstr(error.message, "coefficient of rolling friction is -1"));
 }
 
