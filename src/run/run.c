@@ -209,9 +209,32 @@ static dls_status begin_anew(runner *x, dls_error *error) {
     return dls_results_add_frame(x->writer, x->simulation, error);
 }
 
+/* Steps that cannot be written down are told before the run, not in the middle of it. */
+static dls_status check_dumps(const runner *x, dls_error *error) {
+    const dls_world *world = dls_scene_world(x->scene);
+    int count = x->def->dump_folder ? dls_world_material_count(world) : 0;
+    for (int a = 0; a < count; a++)
+        for (int b = a; b < count; b++) {
+            dls_pair_def pair;
+            dls_material_def of[2];
+            if (dls_world_pair(world, a, b, &pair, NULL, NULL)) continue;
+            const dls_turning_def *turning = &pair.turning;
+            if (!(turning->spinning > 0 || turning->spinning_ratio > 0 || turning->drilling > 0)) continue;
+            if (dls_world_material(world, a, &of[0], NULL) || dls_world_material(world, b, &of[1], NULL))
+                continue;
+            return dls_fail(
+                error, DLS_ERROR_INPUT,
+                "materials '%.60s' and '%.60s' resist spinning, which files of contact problems have no "
+                "word for; expected none, or no folder for steps that fail",
+                of[0].name, of[1].name);
+        }
+    return DLS_OK;
+}
+
 static dls_status begin(runner *x, dls_error *error) {
     bool resumed = false;
-    dls_status status = describe(x, error);
+    dls_status status = check_dumps(x, error);
+    if (!status) status = describe(x, error);
     if (!status) status = dls_scene_simulation_create(x->scene, &x->simulation, error);
     if (!status && x->def->results) {
         int length = snprintf(x->checkpoint, sizeof x->checkpoint, "%s.checkpoint", x->def->results);

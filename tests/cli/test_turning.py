@@ -165,4 +165,11 @@ def test_resumed_runs_have_the_same_rows():
     assert all(c in half for c in whole) and len(whole) == 12, (len(whole), len(half))
 
 
+def test_dumps_are_refused_before_the_run():
+    pathlib.Path("spins.yaml").write_text(SCENE)
+    refuses("run", "spins.yaml", "-o", "spins.h5", "--dump-failures", "dumps",
+            words=["materials 'default' and 'default' resist spinning", "have no word for"])
+    assert not pathlib.Path("spins.h5").exists()
+
+
 tap.main(globals())
