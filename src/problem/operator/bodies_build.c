@@ -335,9 +335,10 @@ static void end_rolling(dls_problem *p, int c, const double *W) {
     roll->gamma_a *= length;
     roll->gamma_b *= length;
     roll->w_t = W[4];
-    roll->w_r = roll->gamma_a * roll->gamma_a + roll->gamma_b * roll->gamma_b;
+    double w_r = roll->gamma_a * roll->gamma_a + roll->gamma_b * roll->gamma_b;
+    roll->inverse_r = 1 / w_r;
     roll->kappa = row->beta_a * roll->gamma_a + row->beta_b * roll->gamma_b;
-    roll->inverse = 1 / (roll->w_t * roll->w_r - roll->kappa * roll->kappa);
+    roll->inverse = 1 / (roll->w_t * w_r - roll->kappa * roll->kappa);
     roll->mu_rolling = rolling ? p->mu_rolling[c] : -1;
     roll->mu_spinning = spinning ? p->mu_spinning[c] : -1;
     for (int i = p->row[c]; i < p->row[c + 1]; i++) {
@@ -346,7 +347,7 @@ static void end_rolling(dls_problem *p, int c, const double *W) {
         p->b[i] *= p->unit[i];
     }
     if (p->diagonal) dls_rolling_diagonal(p, c, dls_diagonal_place(p, c));
-    p->scale[c] = (3 * mean + (dls_size(p, c) - 3) * roll->w_r) / dls_size(p, c);
+    p->scale[c] = (3 * mean + (dls_size(p, c) - 3) * w_r) / dls_size(p, c);
 }
 
 static double end_balls(dls_problem *p, int first, int end, double sum) {

@@ -14,8 +14,8 @@
 
 /* A cache line. */
 typedef struct dls_roll_row {
-    double gamma_a, gamma_b; /* 0 where a body cannot move */
-    double w_t, w_r, kappa;
+    double gamma_a, gamma_b;        /* 0 where a body cannot move */
+    double w_t, inverse_r, kappa;   /* 1/w_r */
     double inverse;                 /* 1/(w_t w_r − κ²) */
     double mu_rolling, mu_spinning; /* over ℓ; below 0 where the contact has no such part */
 } dls_roll_row;
@@ -79,7 +79,7 @@ enum { ROLL_TURNS = 2 };
  * slips, both slip, where their directions follow each other and are found in turn. */
 static inline void roll_solve_discs(const dls_roll_row *c, double X, double Y, const double *p,
                                     const double *q, double *x, double *y) {
-    const double w_t = c->w_t, w_r = c->w_r, kappa = c->kappa;
+    const double w_t = c->w_t, w_r = 1 / c->inverse_r, kappa = c->kappa;
     double stick_x[2], stick_y[2], last_y[2] = {y[0], y[1]};
     for (int i = 0; i < 2; i++) {
         stick_x[i] = (kappa * q[i] - w_r * p[i]) * c->inverse;
@@ -112,7 +112,7 @@ static inline void roll_solve(const dls_round_row *c, const dls_roll_row *roll, 
     int spin = rolling ? 5 : 3;
     x[0] = normal = normal > 0 ? normal : 0;
     if (roll_has_spinning(roll)) {
-        double limit = roll->mu_spinning * normal, s = x[spin] - u[spin] / roll->w_r;
+        double limit = roll->mu_spinning * normal, s = x[spin] - u[spin] * roll->inverse_r;
         x[spin] = s > limit ? limit : s < -limit ? -limit : s;
     }
     if (!rolling) {
@@ -124,7 +124,7 @@ static inline void roll_solve(const dls_round_row *c, const dls_roll_row *roll, 
     const double v[2] = {u[4], -u[3]};
     for (int i = 0; i < 2; i++) {
         p[i] = u[1 + i] - roll->w_t * x[1 + i] - roll->kappa * y[i];
-        q[i] = v[i] - roll->kappa * x[1 + i] - roll->w_r * y[i];
+        q[i] = v[i] - roll->kappa * x[1 + i] - y[i] / roll->inverse_r;
     }
     roll_solve_discs(roll, c->mu * normal, roll->mu_rolling * normal, p, q, x + 1, y);
     x[3] = -y[1], x[4] = y[0];

@@ -14,7 +14,7 @@ void dls_rolling_diagonal(const dls_problem *p, int c, double *W) {
     double plain[9];
     round_diagonal(row, plain);
     for (int k = 0; k < d * d; k++)
-        W[k] = k % (d + 1) == 0 ? (k / d < 3 ? plain[4 * (k / d)] : roll->w_r) : 0;
+        W[k] = k % (d + 1) == 0 ? (k / d < 3 ? plain[4 * (k / d)] : 1 / roll->inverse_r) : 0;
     if (!roll_has_rolling(roll)) return;
     W[1 + d * 4] = W[4 + d * 1] = roll->kappa;
     W[2 + d * 3] = W[3 + d * 2] = -roll->kappa;
@@ -87,9 +87,51 @@ static inline void find_four(const dls_visits *s, const int c[STREAMS], double *
     }
 }
 
-/* Number i of each of four contacts. */
-#define LANES(x, i)     ((dls_v4){(x)[0][i], (x)[1][i], (x)[2][i], (x)[3][i]})
-#define LAWS(x, member) ((dls_v4){(x)[0]->member, (x)[1]->member, (x)[2]->member, (x)[3]->member})
+/* Four numbers of each of four contacts to lanes: number i of all in x[i]. */
+static inline void transpose(const double *const from[STREAMS], int first, dls_v4 x[4]) {
+    dls_v4 a = DLS_V4_LOAD(from[0] + first), b = DLS_V4_LOAD(from[1] + first);
+    dls_v4 c = DLS_V4_LOAD(from[2] + first), d = DLS_V4_LOAD(from[3] + first);
+    dls_v4 even = SHUFFLE(a, b, 0, 4, 2, 6), odd = SHUFFLE(a, b, 1, 5, 3, 7);
+    dls_v4 later_even = SHUFFLE(c, d, 0, 4, 2, 6), later_odd = SHUFFLE(c, d, 1, 5, 3, 7);
+    x[0] = SHUFFLE(even, later_even, 0, 1, 4, 5);
+    x[1] = SHUFFLE(odd, later_odd, 0, 1, 4, 5);
+    x[2] = SHUFFLE(even, later_even, 2, 3, 6, 7);
+    x[3] = SHUFFLE(odd, later_odd, 2, 3, 6, 7);
+}
+
+/* The d numbers of each of four contacts to lanes. */
+static inline __attribute__((always_inline)) void lanes_of(const double *const from[STREAMS], int d,
+                                                           dls_v4 *x) {
+    if (d == 3) {
+        lanes3 three;
+        turn_to_lanes(from, &three);
+        x[0] = three.n, x[1] = three.t1, x[2] = three.t2;
+        return;
+    }
+    dls_v4 last[4];
+    transpose(from, 0, x);
+    if (d == 4) return;
+    transpose(from, d - 4, last);
+    for (int i = 4; i < d; i++) x[i] = last[i - d + 4];
+}
+
+/* What the law needs of four contacts. */
+typedef struct laws {
+    dls_v4 w_t, w_r, kappa, inverse, mu_rolling, mu_spinning;
+    dls_v4 inverse_n, inverse_t, inverse_r, mu;
+} laws;
+
+static inline __attribute__((always_inline)) void find_laws(const four *x, laws *law) {
+    const double *round[STREAMS], *roll[STREAMS];
+    dls_v4 y[4];
+    for (int k = 0; k < STREAMS; k++) round[k] = &x->row[k]->inverse_n, roll[k] = &x->roll[k]->gamma_a;
+    transpose(round, 0, y);
+    law->inverse_n = y[0], law->inverse_t = y[1], law->mu = y[2];
+    transpose(roll, 0, y);
+    law->w_r = y[0] * y[0] + y[1] * y[1], law->w_t = y[2], law->inverse_r = y[3];
+    transpose(roll, 4, y);
+    law->kappa = y[0], law->inverse = y[1], law->mu_rolling = y[2], law->mu_spinning = y[3];
+}
 
 /* u with all impulses: n, t₁, t₂, rolling about t₁ and t₂, spinning. */
 static inline __attribute__((always_inline)) void gather_four(const four *x, bool rolling, bool spinning,
@@ -104,10 +146,8 @@ static inline __attribute__((always_inline)) void gather_four(const four *x, boo
         if (rolling) along[3][k] = DLS_V4_LOAD(row->t1) * turn, along[4][k] = DLS_V4_LOAD(row->t2) * turn;
         if (spinning) along[spin][k] = DLS_V4_LOAD(row->n) * turn;
     }
-    for (int i = 0; i < d; i++) {
-        u[i] = LANES(x->free, i);
-        sum_each(along[i], &u[i]);
-    }
+    lanes_of(x->free, d, u);
+    for (int i = 0; i < d; i++) sum_each(along[i], &u[i]);
 }
 
 static inline dls_v4 root(dls_v4 x) { return (dls_v4){sqrt(x[0]), sqrt(x[1]), sqrt(x[2]), sqrt(x[3])}; }
@@ -129,11 +169,11 @@ static inline void slip_four(dls_v4 limit, dls_v4 kappa, const dls_v4 p[2], cons
 }
 
 /* In the letters and the order of roll_solve_discs. */
-static inline __attribute__((always_inline)) void solve_discs(const four *at, dls_v4 X, dls_v4 Y,
+static inline __attribute__((always_inline)) void solve_discs(const laws *law, dls_v4 X, dls_v4 Y,
                                                               const dls_v4 p[2], const dls_v4 q[2],
                                                               dls_v4 x[2], dls_v4 y[2]) {
-    const dls_v4 w_t = LAWS(at->roll, w_t), w_r = LAWS(at->roll, w_r), kappa = LAWS(at->roll, kappa);
-    const dls_v4 inverse = LAWS(at->roll, inverse), last[2] = {y[0], y[1]};
+    const dls_v4 w_t = law->w_t, w_r = law->w_r, kappa = law->kappa;
+    const dls_v4 inverse = law->inverse, last[2] = {y[0], y[1]};
     dls_v4 free_x[2], free_y[2], slid_x[2], slid_y[2], cut_x[2], cut_y[2];
     for (int i = 0; i < 2; i++) {
         free_x[i] = (kappa * q[i] - w_r * p[i]) * inverse;
@@ -146,8 +186,8 @@ static inline __attribute__((always_inline)) void solve_discs(const four *at, dl
     dls_v4 share_x = share_of(X, free_x), share_y = share_of(Y, free_y);
     for (int i = 0; i < 2; i++) {
         cut_x[i] = share_x * free_x[i], cut_y[i] = share_y * free_y[i];
-        slid_x[i] = -(p[i] + kappa * cut_y[i]) / w_t;
-        slid_y[i] = -(q[i] + kappa * cut_x[i]) / w_r;
+        slid_x[i] = -(p[i] + kappa * cut_y[i]) * law->inverse_t;
+        slid_y[i] = -(q[i] + kappa * cut_x[i]) * law->inverse_r;
     }
     longs4 rolls = ~y_sticks & (slid_x[0] * slid_x[0] + slid_x[1] * slid_x[1] <= X * X);
     longs4 slides = ~x_sticks & ~rolls & (slid_y[0] * slid_y[0] + slid_y[1] * slid_y[1] <= Y * Y);
@@ -166,21 +206,21 @@ static inline __attribute__((always_inline)) void solve_discs(const four *at, dl
 }
 
 /* x ← the next impulses; in the letters of roll_solve. */
-static inline __attribute__((always_inline)) void solve_four(const four *at, bool rolling, bool spinning,
+static inline __attribute__((always_inline)) void solve_four(const laws *law, bool rolling, bool spinning,
                                                              const dls_v4 u[6], dls_v4 x[6]) {
     const dls_v4 zero = {0, 0, 0, 0};
-    const dls_v4 w_t = LAWS(at->roll, w_t), w_r = LAWS(at->roll, w_r), kappa = LAWS(at->roll, kappa);
+    const dls_v4 w_t = law->w_t, w_r = law->w_r, kappa = law->kappa;
     int spin = rolling ? 5 : 3;
-    x[0] -= u[0] * LAWS(at->row, inverse_n);
+    x[0] -= u[0] * law->inverse_n;
     x[0] = LARGER(x[0], zero);
-    dls_v4 X = LAWS(at->row, mu) * x[0];
+    dls_v4 X = law->mu * x[0];
     if (spinning) {
-        dls_v4 limit = LAWS(at->roll, mu_spinning) * x[0], s = x[spin] - u[spin] / w_r;
+        dls_v4 limit = law->mu_spinning * x[0], s = x[spin] - u[spin] * law->inverse_r;
         s = LARGER(s, -limit);
         x[spin] = SELECT(s > limit, limit, s);
     }
     if (!rolling) {
-        for (int i = 1; i < 3; i++) x[i] -= u[i] / w_t;
+        for (int i = 1; i < 3; i++) x[i] -= u[i] * law->inverse_t;
         dls_v4 share = share_of(X, x + 1);
         for (int i = 1; i < 3; i++) x[i] *= share;
         return;
@@ -191,7 +231,7 @@ static inline __attribute__((always_inline)) void solve_four(const four *at, boo
         p[i] = u[1 + i] - w_t * x[1 + i] - kappa * y[i];
         q[i] = v[i] - kappa * x[1 + i] - w_r * y[i];
     }
-    solve_discs(at, X, LAWS(at->roll, mu_rolling) * x[0], p, q, x + 1, y);
+    solve_discs(law, X, law->mu_rolling * x[0], p, q, x + 1, y);
     x[3] = -y[1], x[4] = y[0];
 }
 
@@ -221,15 +261,18 @@ static inline __attribute__((always_inline)) double visit_four(dls_visits *s, bo
                                                                const int c[STREAMS], double *r) {
     still_state still = {{0}};
     int d = 3 + 2 * rolling + spinning;
-    dls_v4 u[6], x[6], step[6], square = {0, 0, 0, 0};
+    dls_v4 u[6], x[6], now[6], step[6], square = {0, 0, 0, 0};
     double sum = 0;
     four at;
+    laws law;
     find_four(s, c, r, &still, &at);
     gather_four(&at, rolling, spinning, u);
-    for (int i = 0; i < d; i++) x[i] = LANES(at.r, i);
-    solve_four(&at, rolling, spinning, u, x);
+    find_laws(&at, &law);
+    lanes_of((const double *const *)at.r, d, now);
+    for (int i = 0; i < d; i++) x[i] = now[i];
+    solve_four(&law, rolling, spinning, u, x);
     for (int i = 0; i < d; i++) {
-        step[i] = s->relaxation * (x[i] - LANES(at.r, i));
+        step[i] = s->relaxation * (x[i] - now[i]);
         square += step[i] * step[i];
     }
     scatter_four(&at, rolling, spinning, step);
