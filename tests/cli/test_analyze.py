@@ -171,7 +171,8 @@ def test_pressure_of_a_silo():
     rest = facts(run_json("analyze", path, "pressure", "--frames", "-5:"), "pressure")
     weight = rest["weight"]["value"]
     assert abs(rest["walls carry"]["value"] + rest["base carries"]["value"] - weight) < 1e-4 * weight, rest
-    assert rest["walls carry"]["value"] > 0.1 * weight and rest["force without area"]["value"] == 0
+    assert rest["force without area"]["value"] == 0  # which way walls pull at rest is a matter of rounding
+    assert found["walls carry"]["value"] > 0.1 * weight, found  # while the floor sinks they hold
     for figure in ("pressure", "pressure_total"):
         xml.etree.ElementTree.parse(f"janssen/{figure}.svg")
 
