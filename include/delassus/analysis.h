@@ -94,6 +94,10 @@ typedef struct dls_slope {
 DLS_API dls_status dls_slope_measure(int dimension, int count, const double *places, const double *radii,
                                      const double *up, const double *along, dls_slope *slope,
                                      dls_error *error);
+/* That of a heap in space about an upright axis, as the measure `cone` has it, positive where the heap falls
+ * outward. */
+DLS_API dls_status dls_cone_measure(int count, const double *places, const double *radii, const double *up,
+                                    dls_slope *slope, dls_error *error);
 
 #ifdef __cplusplus
 }

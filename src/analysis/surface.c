@@ -140,19 +140,12 @@ static bool make_axes(int dimension, const double *upward, const double *level, 
     return dimension == 3 || (axes[2][2] == 0 && axes[0][2] == 0);
 }
 
-dls_status dls_slope_measure(int dimension, int count, const double *places, const double *radii,
-                             const double *up, const double *along, dls_slope *slope, dls_error *error) {
+/* Balls and a line through what is seen of them, in these axes. */
+static dls_status measure_balls(int dimension, int count, const double *places, const double *radii,
+                                double axes[3][3], choose_function choose, dls_slope *slope,
+                                dls_error *error) {
     dls_bed bed = {.dimension = dimension};
     fitted_slope fit = {0};
-    double axes[3][3];
-    dls_error_clear(error);
-    if ((dimension != 2 && dimension != 3) || count < 0 || !places || !radii || !up || !along || !slope)
-        return dls_fail(error, DLS_ERROR_ARGUMENT,
-                        "a slope of bodies in the plane or in space, with places and radii, is measured");
-    if (!make_axes(dimension, up, along, axes))
-        return dls_fail(error, DLS_ERROR_ARGUMENT,
-                        "up (%g, %g, %g) and along (%g, %g, %g), expected two directions", up[0], up[1],
-                        up[2], along[0], along[1], along[2]);
     dls_status status = DLS_OK;
     for (int k = 0; k < count && !status; k++) {
         const double *x = places + 3 * (size_t)k;
@@ -165,10 +158,42 @@ dls_status dls_slope_measure(int dimension, int count, const double *places, con
         if (!status) status = dls_bed_add(&bed, &ball, error);
     }
     if (!status) status = dls_bed_settle(&bed, 0, error);
-    if (!status) status = fit_slope(&bed, choose_slope, &fit, error);
+    if (!status) status = fit_slope(&bed, choose, &fit, error);
     if (!status) *slope = slope_of(&fit);
     dls_free(fit.x);
     dls_bed_release(&bed);
+    return status;
+}
+
+dls_status dls_slope_measure(int dimension, int count, const double *places, const double *radii,
+                             const double *up, const double *along, dls_slope *slope, dls_error *error) {
+    double axes[3][3];
+    dls_error_clear(error);
+    if ((dimension != 2 && dimension != 3) || count < 0 || !places || !radii || !up || !along || !slope)
+        return dls_fail(error, DLS_ERROR_ARGUMENT,
+                        "a slope of bodies in the plane or in space, with places and radii, is measured");
+    if (!make_axes(dimension, up, along, axes))
+        return dls_fail(error, DLS_ERROR_ARGUMENT,
+                        "up (%g, %g, %g) and along (%g, %g, %g), expected two directions", up[0], up[1],
+                        up[2], along[0], along[1], along[2]);
+    return measure_balls(dimension, count, places, radii, axes, choose_slope, slope, error);
+}
+
+/* Any level direction serves: distances from the axis do not depend on it, and cells of the surface hardly.
+ */
+dls_status dls_cone_measure(int count, const double *places, const double *radii, const double *up,
+                            dls_slope *slope, dls_error *error) {
+    double axes[3][3];
+    dls_error_clear(error);
+    if (count < 0 || !places || !radii || !up || !slope)
+        return dls_fail(error, DLS_ERROR_ARGUMENT, "a cone of bodies, with places and radii, is measured");
+    bool upright = fabs(up[0]) > fabs(up[1]) && fabs(up[0]) > fabs(up[2]);
+    const double along[3] = {!upright, upright, 0};
+    if (!make_axes(3, up, along, axes))
+        return dls_fail(error, DLS_ERROR_ARGUMENT, "up (%g, %g, %g), expected a direction", up[0], up[1],
+                        up[2]);
+    dls_status status = measure_balls(3, count, places, radii, axes, choose_cone, slope, error);
+    if (!status) slope->angle = -slope->angle;
     return status;
 }
 

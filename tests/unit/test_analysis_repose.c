@@ -342,6 +342,9 @@ static void test_cone_bias(void **state) {
             double error, off = measured_fact(a, "angle", &error) - cones[c].angle;
             sum += off / trials, squares += off * off / trials, stated += error / trials;
             within += fabs(off) <= 2 * error;
+            dls_slope cone;
+            assert_int_equal(dls_cone_measure(bed.count, bed.x, bed.radius, upward(3), &cone, NULL), DLS_OK);
+            assert_near(cone.angle - cones[c].angle, off, 1e-9);
             dls_analysis_destroy(a);
             dls_results_destroy(results);
         }
@@ -365,6 +368,10 @@ static void test_bad_slopes(void **state) {
     assert_int_equal(dls_slope_measure(2, 6, x, r, upward(3), x_axis, &slope, &why), DLS_ERROR_ARGUMENT);
     assert_int_equal(dls_slope_measure(4, 6, x, r, upward(3), x_axis, &slope, &why), DLS_ERROR_ARGUMENT);
     assert_int_equal(dls_slope_measure(3, 0, x, r, upward(3), x_axis, &slope, &why), DLS_ERROR_INPUT);
+    assert_int_equal(dls_cone_measure(6, x, bad, upward(3), &slope, &why), DLS_ERROR_ARGUMENT);
+    assert_int_equal(dls_cone_measure(6, x, r, none, &slope, &why), DLS_ERROR_ARGUMENT);
+    assert_int_equal(dls_cone_measure(6, NULL, r, upward(3), &slope, &why), DLS_ERROR_ARGUMENT);
+    assert_int_equal(dls_cone_measure(0, x, r, upward(3), &slope, &why), DLS_ERROR_INPUT);
     const double far[18] = {1e60, 0, 0, -1e60};
     assert_int_equal(dls_slope_measure(3, 6, far, r, upward(3), x_axis, &slope, &why), DLS_ERROR_INPUT);
     assert_non_null(strstr(why.message, "from the origin"));
