@@ -22,7 +22,7 @@ UNTIL = {
     "papers/001-3.2": 1, "papers/001-3.3": 0.5, "papers/001-3.4": 2, "papers/002-6.1": 0.2, "papers/002-6.2": 0.5,
     "papers/002-6.3": 0.2, "papers/002-6.4": 0.1, "papers/003-4.2": 0.5, "papers/003-4.3": 0.03, "templates/drum": 0.3,
     "templates/filling": 1.1, "templates/newton-cradle": 0.3, "templates/shear": 0.4, "templates/silo": 0.35,
-    "templates/stack": 0.5, "templates/hopper": 0.7, "templates/inlet": 0.5,
+    "templates/stack": 0.5, "templates/hopper": 0.7, "templates/inlet": 0.5, "templates/heap": 0.4,
 }
 VARIANTS = {
     "templates/drum": ["integrator.scheme=theta", "integrator.scheme=dvi", "integrator.operator=stored",
