@@ -10,7 +10,7 @@ static const experiment *const experiments[] = {
     &experiment_compaction,        &experiment_scaling,         &experiment_conveyor,
     &experiment_fixed_drum,        &experiment_sedimentation,   &experiment_rotating_drum,
     &experiment_ball_on_table,     &experiment_four_balls,      &experiment_many_balls,
-    &experiment_descent_parameter, &experiment_behaviours,
+    &experiment_descent_parameter, &experiment_behaviours,      &experiment_heap,
 };
 
 enum { EXPERIMENT_COUNT = sizeof experiments / sizeof *experiments, NAMES_TOLD = 3 };
@@ -26,6 +26,7 @@ static const experiment_source papers[] = {
      "On enhanced descent algorithms for solving frictional multicontact problems: application to the "
      "discrete element method"},
     {"behaviours", "Delassus", "Five behaviours for which contact simulators are criticised"},
+    {"heap", "Delassus", "The angle of repose of a heap over rolling friction"},
 };
 
 int experiment_count(void) { return EXPERIMENT_COUNT; }

@@ -18,10 +18,11 @@ SIZES = {"000-4": ["full"], "000-6": ["full"], "000-8.1": ["reduced"], "000-A": 
          "002-6.1": ["reduced", "full"], "002-6.2": ["full"], "002-6.3": ["reduced", "full"],
          "002-6.4": ["reduced", "full"], "003-4.1": ["full"],
          "003-4.2": ["full"], "003-4.3": ["reduced", "full"], "003-4.4": ["full"],
-         "behaviours": ["reduced", "full"]}
-QUICK = ["000-4", "000-6", "000-8.1", "000-A", "001-3.1", "002-6.1", "002-6.2", "003-4.1", "003-4.2", "behaviours"]
+         "behaviours": ["reduced", "full"], "heap": ["reduced", "full"]}
+QUICK = ["000-4", "000-6", "000-8.1", "000-A", "001-3.1", "002-6.1", "002-6.2", "003-4.1", "003-4.2", "behaviours",
+         "heap"]
 if float(os.environ.get("DLS_TEST_SCALE", "1")) < 1:  # sanitizers: what takes minutes there is run without them
-    QUICK = [name for name in QUICK if name not in ("002-6.1", "002-6.2", "behaviours")]
+    QUICK = [name for name in QUICK if name not in ("002-6.1", "002-6.2", "behaviours", "heap")]
 # Claims that do not hold; docs/reproduce.md says why.
 FAILS = {name: claims for name, claims in {"002-6.2": ["Table 3: sweeps of a rolling step, mean, IBP"]}.items()
          if name in QUICK}
@@ -37,6 +38,7 @@ FIGURES = {
     "003-4.1": ["motion", "figure_05_sbp", "figure_06_sal", "figure_07_ebp"],
     "003-4.2": ["sweeps", "figure_09_sbp", "figure_10_sal", "figure_11_ebp", "figure_12_eal"],
     "behaviours": ["creep", "gap", "iterations"],
+    "heap": ["angles"],
 }
 TABLES = {"000-4": ["smoothing"], "000-6": ["derivatives"], "000-8.1": ["iterations"], "000-A": [],
           "001-3.1": ["history", "case-relaxed", "case-anti-relaxed", "case-default"],
@@ -49,7 +51,8 @@ TABLES = {"000-4": ["smoothing"], "000-6": ["derivatives"], "000-8.1": ["iterati
                       "figure_09_sbp", "figure_10_sal", "figure_11_ebp", "figure_12_eal"],
           "behaviours": ["bits", "case-cube", "case-rest-box", "case-rest-stack",
                          *(f"case-slide-{law}-{step}" for law in ("default", "relaxed") for step in ("1e-2", "1e-3", "1e-4")),
-                         *(f"case-size-{size}" for size in ("1.4", "0.14", "0.0014"))]}
+                         *(f"case-size-{size}" for size in ("1.4", "0.14", "0.0014"))],
+          "heap": ["angles", *(f"case-{ratio}-seed-{seed}-tol-1e-3" for ratio in ("0", "0.1", "0.2") for seed in (1, 2, 3))]}
 PROBLEMS = {"003-4.1": ["ball-default", *(f"disc-{name}" for name in ("default", "sbp", "sal", "ebp", "eal"))],
             "003-4.2": ["sbp", "sal", "ebp", "eal"]}
 
@@ -141,6 +144,21 @@ def test_the_sphere_s_numbers():
             "the same, 2 v₀/(7 μ g)": 4 / (1.4 * 9.81), "the same, 5 v₀/7": 10 / 7, "rolling ω": -10 / 7}.items():
         assert abs(ours[text] - expected) < 1e-13, (text, ours[text], expected)
     assert ours["first step that ends rolling"] == 30 and ours["relaxed: step of the largest gap"] == 4
+
+
+def test_the_angle_of_a_heap_is_that_of_analyze():
+    if "heap" not in QUICK:
+        raise tap.Skip("takes minutes under sanitizers")
+    all_results()
+    lines = (folder("heap") / "case-0.2-seed-2-tol-1e-3.csv").read_text().splitlines()
+    rows = list(csv.DictReader(line for line in lines if not line.startswith("#")))[-5:]
+    settings = [word for setting in ("variables.rolling=0.2", "variables.seed=2") for word in ("--set", setting)]
+    run("new", "heap")
+    done = run_json("run", "heap.yaml", "--tol", "1e-3", *settings, "--quiet")
+    facts = run_json("analyze", "heap.h5", "cone", "--frames", "-5:")["measures"][0]["facts"]
+    assert facts[0]["name"] == "angle", facts
+    assert abs(sum(float(row["angle"]) for row in rows) / 5 - facts[0]["value"]) < 1e-9, (rows, facts[0])
+    assert int(float(rows[-1]["grains"])) == done["bodies_in"] - done["bodies_out"], (rows[-1], done)
 
 
 def test_files():
