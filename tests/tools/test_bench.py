@@ -120,7 +120,9 @@ def test_simulations():
     assert result["packings"][-1]["same_bits"] and "the same bits" in printed, printed
     least, most = (row for row in result["packings"] if row["threads"] == 1 and row["mode"] == "sweeps")
     assert abs(result["judged"]["growth"] - most["step_ns"] / least["step_ns"]) < 1e-9, result["judged"]
-    assert printed.count("bar ≤") == 4, printed
+    rolling = result["judged"]["rolling"]
+    assert rolling["ratio"] == rolling["ns"] / rolling["ns_without"] > 0, rolling
+    assert printed.count("bar ≤") == 5, printed
 
 
 def test_products():
