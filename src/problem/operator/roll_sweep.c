@@ -36,7 +36,16 @@ void dls_rolling_side(const dls_problem *p, int c, int side, double *G) {
         }
 }
 
-static inline void visit(dls_visits *s, int run, int c, double *r, dls_sweep_change *change) {
+/* A run of balls that resist turning. */
+typedef struct rolling_run {
+    dls_visits *visits;
+    int run;
+    double *r;
+} rolling_run;
+
+static void visit_one(const void *self, int c, dls_sweep_change *change) {
+    const rolling_run *of = self;
+    dls_visits *s = of->visits;
     const dls_problem *p = s->problem;
     const dls_body_rows *B = p->data;
     const dls_round_row *row = &B->round[c];
@@ -44,8 +53,8 @@ static inline void visit(dls_visits *s, int run, int c, double *r, dls_sweep_cha
     const int *body = B->body + 2 * (int64_t)c;
     double still[ROUND_STATE] = {0}, u[DLS_MAX_BLOCK], x[DLS_MAX_BLOCK];
     double *a = body[0] >= 0 ? s->state + (int64_t)ROUND_STATE * body[0] : still;
-    double *b = body[1] >= 0 ? s->state + (int64_t)ROUND_STATE * body[1] : still, *rc = r + p->row[c];
-    int d = p->runs[run].size;
+    double *b = body[1] >= 0 ? s->state + (int64_t)ROUND_STATE * body[1] : still, *rc = of->r + p->row[c];
+    int d = p->runs[of->run].size;
     for (int k = 0; k < d; k++) u[k] = p->b[p->row[c] + k], x[k] = rc[k];
     round_gather(row, a, b, u);
     roll_gather(row, roll, a, b, u + 3);
@@ -257,15 +266,16 @@ static inline __attribute__((always_inline)) void scatter_four(const four *x, bo
 }
 
 /* As four visits, for contacts that share no body; returns Σ |Δr_c / ρ_c|². */
-static inline __attribute__((always_inline)) double visit_four(dls_visits *s, bool rolling, bool spinning,
-                                                               const int c[STREAMS], double *r) {
+static inline __attribute__((always_inline)) double visit_lanes(const rolling_run *of, bool rolling,
+                                                                bool spinning, const int c[STREAMS]) {
+    dls_visits *s = of->visits;
     still_state still = {{0}};
     int d = 3 + 2 * rolling + spinning;
     dls_v4 u[6], x[6], now[6], step[6], square = {0, 0, 0, 0};
     double sum = 0;
     four at;
     laws law;
-    find_four(s, c, r, &still, &at);
+    find_four(s, c, of->r, &still, &at);
     gather_four(&at, rolling, spinning, u);
     find_laws(&at, &law);
     lanes_of((const double *const *)at.r, d, now);
@@ -284,38 +294,24 @@ static inline __attribute__((always_inline)) double visit_four(dls_visits *s, bo
     return sum;
 }
 
-static inline __attribute__((always_inline)) dls_sweep_change visit_streams(dls_visits *s, int run,
-                                                                            bool rolling, bool spinning,
-                                                                            int first, int end, double *r,
-                                                                            bool backward) {
-    const dls_body_rows *B = s->problem->data;
-    dls_sweep_change change = {0, 0, 0, 0};
-    stream streams[STREAMS];
-    cut_streams(s, first, end, backward, streams);
-    for (bool more = true; more;) {
-        int c[STREAMS];
-        for (int i = 0; i < STREAMS; i++) {
-            c[i] = next_awake(s, &streams[i]);
-            more &= c[i] >= 0;
-        }
-        if (more && !s->increments && !share_a_body(B->body, c))
-            change.velocity2 += visit_four(s, rolling, spinning, c, r);
-        else
-            for (int i = 0; i < STREAMS; i++)
-                if (c[i] >= 0) visit(s, run, c[i], r, &change);
-    }
-    for (int i = 0; i < STREAMS; i++)
-        for (int c = next_awake(s, &streams[i]); c >= 0; c = next_awake(s, &streams[i]))
-            visit(s, run, c, r, &change);
-    return change;
-}
-
 /* Which parts there are is known to the compiler. */
+#define VISIT_FOUR(name, rolling, spinning)                                                                  \
+    static inline __attribute__((always_inline)) double name(const void *run, const int c[STREAMS]) {        \
+        return visit_lanes(run, rolling, spinning, c);                                                       \
+    }
+
+VISIT_FOUR(visit_rolling_and_spinning, true, true)
+VISIT_FOUR(visit_rolling, true, false)
+VISIT_FOUR(visit_spinning, false, true)
+VISIT_FOUR(visit_plain, false, false)
+
 dls_sweep_change dls_visit_rolling(dls_visits *s, int run, int first, int end, double *r, bool backward) {
     uint8_t parts = s->problem->runs[run].parts;
     bool rolling = parts & DLS_PARTS(0, 3, 0), spinning = parts & DLS_PARTS(0, 0, 3);
-    if (rolling && spinning) return visit_streams(s, run, true, true, first, end, r, backward);
-    if (rolling) return visit_streams(s, run, true, false, first, end, r, backward);
-    if (spinning) return visit_streams(s, run, false, true, first, end, r, backward);
-    return visit_streams(s, run, false, false, first, end, r, backward);
+    const rolling_run of = {s, run, r};
+    if (rolling && spinning)
+        return visit_streams(s, first, end, backward, &of, visit_rolling_and_spinning, visit_one);
+    if (rolling) return visit_streams(s, first, end, backward, &of, visit_rolling, visit_one);
+    if (spinning) return visit_streams(s, first, end, backward, &of, visit_spinning, visit_one);
+    return visit_streams(s, first, end, backward, &of, visit_plain, visit_one);
 }

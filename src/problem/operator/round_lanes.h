@@ -97,4 +97,35 @@ static inline void cut_streams(const dls_visits *s, int first, int end, bool bac
     }
 }
 
+/* How a run's contacts are visited: four that share no body, returning Σ |Δr_c / ρ_c|², or one. */
+typedef double (*visit_four_function)(const void *run, const int c[STREAMS]);
+typedef void (*visit_one_function)(const void *run, int c, dls_sweep_change *change);
+
+/* Four at a time while all streams have a contact, one by one where two share a body or steps are asked for.
+ * Inlined with the visits that it is called for. */
+static inline __attribute__((always_inline)) dls_sweep_change visit_streams(dls_visits *s, int first, int end,
+                                                                            bool backward, const void *run,
+                                                                            visit_four_function four,
+                                                                            visit_one_function one) {
+    const dls_body_rows *B = s->problem->data;
+    dls_sweep_change change = {0, 0, 0, 0};
+    stream streams[STREAMS];
+    cut_streams(s, first, end, backward, streams);
+    for (bool more = true; more;) {
+        int c[STREAMS];
+        for (int i = 0; i < STREAMS; i++) {
+            c[i] = next_awake(s, &streams[i]);
+            more &= c[i] >= 0;
+        }
+        if (more && !s->increments && !share_a_body(B->body, c))
+            change.velocity2 += four(run, c);
+        else
+            for (int i = 0; i < STREAMS; i++)
+                if (c[i] >= 0) one(run, c[i], &change);
+    }
+    for (int i = 0; i < STREAMS; i++)
+        for (int c = next_awake(s, &streams[i]); c >= 0; c = next_awake(s, &streams[i])) one(run, c, &change);
+    return change;
+}
+
 #endif

@@ -37,8 +37,9 @@ static inline bool enter_round(const dls_visits *s, double scale, double *x, dou
     return sum > 0;
 }
 
-static inline __attribute__((always_inline)) void visit_one(const balls *run, int c,
+static inline __attribute__((always_inline)) void visit_one(const void *self, int c,
                                                             dls_sweep_change *change) {
+    const balls *run = self;
     const dls_round_row *row = &run->row[c];
     const int *body = run->body + 2 * (int64_t)c;
     still_state still = {{0}};
@@ -117,7 +118,8 @@ static inline void scatter_four(const four *x, const dls_v4 step[STREAMS]) {
 }
 
 /* As four times visit_one, for contacts that share no body; returns Σ |Δr_c / ρ_c|². */
-static inline double visit_four(const balls *run, const int c[STREAMS]) {
+static inline __attribute__((always_inline)) double visit_four(const void *self, const int c[STREAMS]) {
+    const balls *run = self;
     still_state still = {{0}};
     four x;
     lanes3 u, lanes;
@@ -143,23 +145,5 @@ dls_sweep_change dls_visit_balls(dls_visits *s, int k, int first, int end, doubl
     (void)k;
     assert(p->runs[k].row == 3 * p->runs[k].first); /* balls come among contacts of three rows alone */
     const balls run = {s, B->round, B->body, p->scale, p->b, r, s->state, s->rest != NULL};
-    dls_sweep_change change = {0, 0, 0, 0};
-    stream streams[STREAMS];
-    cut_streams(s, first, end, backward, streams);
-    for (bool more = true; more;) {
-        int c[STREAMS];
-        for (int i = 0; i < STREAMS; i++) {
-            c[i] = next_awake(s, &streams[i]);
-            more &= c[i] >= 0;
-        }
-        if (more && !s->increments && !share_a_body(B->body, c))
-            change.velocity2 += visit_four(&run, c);
-        else
-            for (int i = 0; i < STREAMS; i++)
-                if (c[i] >= 0) visit_one(&run, c[i], &change);
-    }
-    for (int i = 0; i < STREAMS; i++)
-        for (int c = next_awake(s, &streams[i]); c >= 0; c = next_awake(s, &streams[i]))
-            visit_one(&run, c, &change);
-    return change;
+    return visit_streams(s, first, end, backward, &run, visit_four, visit_one);
 }
