@@ -7,6 +7,7 @@
 #include <delassus/collide.h>
 #include <delassus/fclib.h>
 #include <delassus/integrate.h>
+#include <delassus/joint.h>
 #include <delassus/law.h>
 #include <delassus/output.h>
 #include <delassus/problem.h>

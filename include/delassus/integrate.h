@@ -8,6 +8,7 @@
 #define DELASSUS_INTEGRATE_H
 
 #include <delassus/collide.h>
+#include <delassus/joint.h>
 #include <delassus/solve.h>
 
 #ifdef __cplusplus
@@ -35,6 +36,12 @@ typedef enum dls_restitution {
 
 typedef enum dls_operator_choice { DLS_OPERATOR_BODIES = 0, DLS_OPERATOR_STORED } dls_operator_choice;
 
+/* How a step solves for joints. */
+typedef enum dls_joints_choice {
+    DLS_JOINTS_ELIMINATED = 0, /* rows that are held are eliminated before contacts are solved */
+    DLS_JOINTS_BLOCKS          /* rows are blocks beside the contacts, which is to compare */
+} dls_joints_choice;
+
 typedef struct dls_simulation_options {
     char scheme[DLS_NAME_SIZE]; /* its name */
     double step;                /* h, s */
@@ -48,6 +55,7 @@ typedef struct dls_simulation_options {
     double rest_speed;         /* slower approaches do not bounce, m/s; 0: |g| h */
     double reference_velocity; /* v_ref of the judge, m/s; 0: |g| h, without gravity h · largest force / mean
                                   mass */
+    dls_joints_choice joints;  /* whether joint rows are eliminated or kept as blocks */
     dls_operator_choice op;    /* how W is kept: matrix-free, or by rows, which is to compare */
     bool warm_start;
     int threads;
@@ -60,9 +68,12 @@ typedef struct dls_energy {
     double kinetic, potential;
     double friction, impact; /* dissipated so far, by sliding and along normals */
     double turning;          /* the same by friction against turning: rolling, spinning and drilling */
-    double work;             /* of drives and applied forces so far */
-    /* kinetic + potential + friction + impact + turning − work − what it was at the start, and what bodies
-     * that came and went brought and took */
+    double joints;           /* the same in joints: dampers, friction, limits, and what holding them takes */
+    double spring;           /* stored in springs of joints */
+    double work;             /* of drives, belts and applied forces so far */
+    double motors;           /* of drives, motors and servos of joints so far */
+    /* kinetic + potential + spring + friction + impact + turning + joints − work − motors − what it was at
+     * the start, and what bodies that came and went brought and took */
     double unaccounted;
 } dls_energy;
 
@@ -84,6 +95,10 @@ typedef struct dls_step_report {
     double held; /* NaN without a reference velocity */
     int iterations;
     double penetration; /* largest −gap of the step's contacts, m */
+    int joints;         /* that acted */
+    int joint_rows, joint_rows_at_bound;
+    int joints_broken; /* at the end of this step */
+    double joint_gap;  /* largest violation of a held freedom at its end, m or rad */
     dls_energy energy;
     dls_traffic traffic; /* at the beginning of the step */
     int64_t backlog;     /* bodies of inlets that were due and found no room, and their mass in kg */
@@ -196,6 +211,29 @@ DLS_API dls_status dls_contact_records_problem(const dls_world *world, const dls
 DLS_API int dls_contact_record_impulses(const dls_contact_record *record, int dimension, double *r);
 /* What its rows against turning do to B, and with the opposite sign to A: a torque, N m s in world axes. */
 DLS_API void dls_contact_record_torque(const dls_contact_record *record, double *torque);
+
+/* ---- joints of the last step ----------------------------------------------------------------------------
+ */
+
+/* What a joint did in the last step and how it stands at its end. Impulses are those on B, in the axes of A's
+ * frame, torques about the origin of B's frame: motors, springs and friction are in them. */
+typedef struct dls_joint_record {
+    dls_joint_id joint;
+    dls_body_id body[2];           /* DLS_GROUND for the ground */
+    double point[3];               /* origin of B's frame, m */
+    double frame[9];               /* columns: axes of A's frame, world axes */
+    double impulse[DLS_FREEDOMS];  /* N s and N m s */
+    double actuator[DLS_FREEDOMS]; /* the part of it that drives, motors and servos gave, of free freedoms */
+    double coordinate[DLS_FREEDOMS], speed[DLS_FREEDOMS]; /* of free freedoms, at the end of the step */
+    double gap;  /* largest violation of what is held, at the end of the step, m or rad */
+    double work; /* of its actuators in the step, J */
+    double lost; /* in it in the step, J */
+} dls_joint_record;
+
+/* Joints that acted in the last step, by ascending id. Where capacity is too small nothing is written to
+ * records, and count says how many there are. */
+DLS_API dls_status dls_simulation_joints(const dls_simulation *simulation, int capacity,
+                                         dls_joint_record *records, int *count, dls_error *error);
 
 /* ---- state as bytes ---------------------------------------------------------------------------------------
  * All that later steps depend on: a simulation of the same world definition that reads it goes on with the
