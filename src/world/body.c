@@ -163,7 +163,7 @@ static dls_status add_entry(dls_world *w, const dls_body_def *def, dls_shape *sh
     dls_status status = dls_body_weigh(w, def, shapes, &mass, error);
     if (status) return status;
     bool named = def->name && def->name[0];
-    dls_body_entry entry = {.birth = def->birth, .death = def->death};
+    dls_body_entry entry = {.birth = def->birth, .death = def->death, .first_joint = -1};
     vec_copy(entry.centre, mass.centre);
     dls_body body;
     make_body(w, def, &mass, shapes, &body);

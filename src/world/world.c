@@ -2,6 +2,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/vector.h"
+#include "world/joint/joint.h"
 #include "world/parts.h"
 
 #include <assert.h>
@@ -74,8 +75,9 @@ void dls_world_destroy(dls_world *w) {
         release_kept(w->entries[id].kept);
     }
     for (int k = 0; k < w->material_count; k++) dls_free(w->materials[k].name);
-    void *blocks[] = {w->entries, w->bodies,      w->states,   w->shapes, w->materials,
-                      w->pairs,   w->pair_stated, w->told_ids, w->names,  w};
+    for (int id = 0; id < w->joint_count; id++) dls_joint_release(&w->joints[id]);
+    void *blocks[] = {w->entries,  w->bodies, w->states, w->shapes, w->materials, w->pairs, w->pair_stated,
+                      w->told_ids, w->names,  w->joints, w};
     for (size_t k = 0; k < sizeof blocks / sizeof *blocks; k++) dls_free(blocks[k]);
 }
 

@@ -59,9 +59,12 @@ typedef struct dls_body_entry {
     int row;  /* −1 unless present */
     int slot; /* in bodies and states: the row, or where it is staged; −1 when kept */
     bool leaving;
+    int first_joint;  /* of the list of those that the body has; −1: none */
     double centre[3]; /* of mass, in the body's frame */
     double birth, death;
 } dls_body_entry;
+
+typedef struct dls_joint dls_joint;
 
 typedef struct dls_material {
     char *name;
@@ -87,6 +90,10 @@ struct dls_world {
     dls_material *materials;
     dls_pair_def *pairs; /* material_count², symmetric, mixed where not stated */
     uint8_t *pair_stated;
+    int joint_count;
+    int64_t joint_capacity;
+    dls_joint *joints;     /* by id */
+    int64_t joint_changes; /* joints that came and went so far */
     int told_count;
     int64_t told_capacity;
     dls_body_id *told_ids; /* of entries that have forces or drives */

@@ -1,0 +1,94 @@
+/* Joints inside the world: where their frames stand, and the rows u = J v that they ask something of. */
+#ifndef WORLD_JOINT_JOINT_H
+#define WORLD_JOINT_JOINT_H
+
+#include "world/world.h"
+
+#include <delassus/joint.h>
+
+/* What a kind holds and leaves, bit k for freedom k, in space and in the plane. */
+typedef struct dls_joint_traits {
+    const char *name, *summary;
+    bool planar;              /* there is one in the plane */
+    uint8_t held[2], free[2]; /* in space, in the plane */
+    uint8_t slips;            /* held freedoms of the velocity level: their gap is the way that was slipped */
+    bool turns;               /* in the plane axis 1 is z */
+} dls_joint_traits;
+
+extern const dls_joint_traits dls_joint_table[DLS_JOINT_KINDS];
+
+/* What a row is for. */
+typedef enum dls_row_role {
+    DLS_ROW_HELD,
+    DLS_ROW_DRIVE,
+    DLS_ROW_SERVO,
+    DLS_ROW_MOTOR,
+    DLS_ROW_SPRING,
+    DLS_ROW_FRICTION,
+    DLS_ROW_LOW,  /* limits */
+    DLS_ROW_HIGH, /* of the coordinate, of a rope, of a cone */
+    DLS_ROW_ROLES
+} dls_row_role;
+
+struct dls_joint {
+    char *name;
+    dls_joint_def def; /* functions are the world's */
+    bool removed, broken;
+    int next[2];         /* joint of the same body A or B, −1: the last */
+    double offset[2][3]; /* origin of the frame from the mass centre, in the body's frame */
+    double axes[2][9];   /* columns: its axes there */
+    /* what later steps depend on */
+    double turned[DLS_FREEDOMS];                 /* coordinates of turns, counted on */
+    double integral[DLS_FREEDOMS];               /* of servos */
+    double slip[DLS_FREEDOMS];                   /* of the velocity level, m or rad */
+    double load;                                 /* |F| of the last step, N */
+    double impulse[DLS_FREEDOMS][DLS_ROW_ROLES]; /* of the last step */
+};
+
+/* Where a joint stands. */
+typedef struct dls_joint_pose {
+    int row[2];                 /* of its bodies, −1: the ground */
+    double x[2][3];             /* mass centres */
+    double p[2][3], axes[2][9]; /* frames */
+} dls_joint_pose;
+
+/* One row: u = Σ_side v·v_side + w·ω_side, and how far it is from what it asks: the gap of what is held, the
+ * coordinate of what is free. */
+typedef struct dls_joint_row {
+    double v[2][3], w[2][3];
+    double value;
+} dls_joint_row;
+
+/* Whether it acts: not removed or broken, and both bodies are there. */
+bool dls_joint_acts(const dls_world *world, const dls_joint *joint);
+/* By states of all rows, which need not be the world's own. */
+void dls_joint_stand(const dls_world *world, const dls_joint *joint, const dls_body_state *states,
+                     dls_joint_pose *pose);
+/* False where a world of this dimension has no such freedom. */
+bool dls_joint_held_row(const dls_joint *joint, const dls_joint_pose *pose, int dimension, int freedom,
+                        dls_joint_row *row);
+void dls_joint_free_row(const dls_joint *joint, const dls_joint_pose *pose, int dimension, int freedom,
+                        dls_joint_row *row);
+/* The angle between the axes 1 of A and B. */
+void dls_joint_cone_row(const dls_joint_pose *pose, dls_joint_row *row);
+/* u of a row, by velocities of its bodies: states of all rows. */
+double dls_joint_row_speed(const dls_joint_pose *pose, const dls_joint_row *row,
+                           const dls_body_state *states);
+
+/* Whether a freedom's coordinate is an angle whose turns are counted. */
+bool dls_joint_counts_turns(dls_joint_kind kind, int dimension, int freedom);
+/* Coordinates of turns follow the places of the bodies: less than half a turn since they were counted last.
+ */
+void dls_joints_count_turns(dls_world *world);
+/* Whether contacts of these two rows are left out because a joint joins their bodies. */
+bool dls_joints_part(const dls_world *world, int row_a, int row_b);
+const char *dls_joint_label(const dls_world *world, dls_joint_id id, char *text, size_t size);
+void dls_joint_release(dls_joint *joint); /* its name and functions */
+
+/* What later steps depend on, as bytes; reading checks first and changes all or nothing. */
+size_t dls_joints_memory_size(const dls_world *world);
+void dls_joints_memory_write(const dls_world *world, void *bytes);
+dls_status dls_joints_memory_check(const dls_world *world, const void *bytes, size_t size, dls_error *error);
+void dls_joints_memory_use(dls_world *world, const void *bytes);
+
+#endif
