@@ -445,8 +445,12 @@ dls_status dls_assemble_contacts(dls_assembly *a, const dls_world *world, const 
     if (!take_blocks(a, work.verdict, count) || !add_cohesion(&work) || !find_balls(&work) ||
         !find_parts(&work))
         return dls_fail_memory(error);
-    dls_contacts_def def = {a->block_count,        a->dimension, world->body_count,
-                            o->reference_velocity, work.ball,    work.parts};
+    dls_contacts_def def = {.count = a->block_count,
+                            .d = a->dimension,
+                            .body_count = world->body_count,
+                            .reference_velocity = o->reference_velocity,
+                            .ball = work.ball,
+                            .parts = work.parts};
     dls_status status = dls_problem_begin_contacts(a->space, &def, &a->rows, error);
     if (status) return status;
     if (!take_vectors(a)) return dls_fail_memory(error);
@@ -526,8 +530,11 @@ dls_status dls_assemble_given(const dls_assembly *a, const dls_world *world, int
         parts[c] = blocks[c].parts;
         turns = turns || parts[c] != DLS_PARTS(a->dimension - 1, 0, 0);
     }
-    dls_contacts_def def = {count, a->dimension,        world->body_count, reference_velocity,
-                            NULL,  turns ? parts : NULL};
+    dls_contacts_def def = {.count = count,
+                            .d = a->dimension,
+                            .body_count = world->body_count,
+                            .reference_velocity = reference_velocity,
+                            .parts = turns ? parts : NULL};
     dls_status status = dls_problem_begin_contacts(a->space, &def, &p, error);
     if (status) return status;
     for (int c = 0; c < count; c++) fill_given(a, world, &blocks[c], p, c);

@@ -147,6 +147,8 @@ dls_status dls_problem_finish(dls_problem *p, dls_error *error);
 dls_status dls_problem_take_units(dls_problem *p, dls_error *error);
 /* S of the angular rows of a contact by its W_cc, and μ of its parts in these units. */
 void dls_find_contact_units(dls_problem *p, int c, double *S);
+/* S of the rows of an interval block by its W_cc. */
+void dls_find_row_units(const dls_problem *p, int c, double *S);
 /* r of a user to that of the rows inside, and r, u of these back; either may be NULL. */
 void dls_enter_units(const dls_problem *p, double *r);
 void dls_leave_units(const dls_problem *p, double *r, double *u);

@@ -39,7 +39,7 @@ void dls_find_contact_units(dls_problem *p, int c, double *S) {
     }
 }
 
-static void find_row_units(const dls_problem *p, int c, double *S) {
+void dls_find_row_units(const dls_problem *p, int c, double *S) {
     const double *W = dls_diagonal(p, c);
     for (int i = 0, d = dls_size(p, c); i < d; i++) S[i] = sqrt(p->inverse_mass[c] / W[i + d * i]);
 }
@@ -77,7 +77,7 @@ dls_status dls_problem_take_units(dls_problem *p, dls_error *error) {
     if (!S) return dls_fail_memory(error);
     for (int i = 0; i < p->row_count; i++) S[i] = 1;
     for (int c = 0; c < p->block_count; c++)
-        if (p->kind[c] == DLS_INTERVAL) find_row_units(p, c, S + p->row[c]);
+        if (p->kind[c] == DLS_INTERVAL) dls_find_row_units(p, c, S + p->row[c]);
     for (int i = 0; i < p->row_count; i++) p->unit[i] *= S[i];
     status = check_units(p, error);
     if (!status) status = dls_problem_rescale(p, S, error);

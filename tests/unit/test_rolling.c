@@ -78,7 +78,12 @@ static twins make_twins(uint64_t seed) {
     dls_error error;
     uint8_t all[CONTACTS], most[CONTACTS], parts[CONTACTS];
     for (int c = 0; c < CONTACTS; c++) all[c] = 1, most[c] = c % 5 > 1, parts[c] = LAYOUTS[(c / 3) % 4];
-    dls_contacts_def def = {CONTACTS, 3, BODIES, 0.1, all, parts};
+    dls_contacts_def def = {.count = CONTACTS,
+                            .d = 3,
+                            .body_count = BODIES,
+                            .reference_velocity = 0.1,
+                            .ball = all,
+                            .parts = parts};
     assert_int_equal(dls_problem_begin_contacts(t.space, &def, &t.round, &error), DLS_OK);
     def.ball = NULL;
     assert_int_equal(dls_problem_begin_contacts(t.space, &def, &t.rows, &error), DLS_OK);
@@ -193,7 +198,12 @@ static void check_one_sweep(uint8_t layout, bool one_by_one) {
     uint8_t all[PAIRS], parts[PAIRS];
     double r[6 * PAIRS], state[2 * PAIRS * 8];
     for (int c = 0; c < PAIRS; c++) all[c] = 1, parts[c] = layout;
-    dls_contacts_def def = {PAIRS, 3, 2 * PAIRS, 0.1, all, parts};
+    dls_contacts_def def = {.count = PAIRS,
+                            .d = 3,
+                            .body_count = 2 * PAIRS,
+                            .reference_velocity = 0.1,
+                            .ball = all,
+                            .parts = parts};
     assert_int_equal(dls_problem_begin_contacts(space, &def, &p, &error), DLS_OK);
     for (int c = 0; c < PAIRS; c++) {
         fill_ball(&g, p, c);

@@ -58,7 +58,12 @@ static same_problems make_problems(uint64_t seed) {
     double mass[BODIES];
     uint8_t all[CONTACTS], most[CONTACTS];
     for (int c = 0; c < CONTACTS; c++) all[c] = 1, most[c] = c % 7 > 1;
-    dls_contacts_def def = {CONTACTS, 3, BODIES, 0.1, all, NULL};
+    dls_contacts_def def = {.count = CONTACTS,
+                            .d = 3,
+                            .body_count = BODIES,
+                            .reference_velocity = 0.1,
+                            .ball = all,
+                            .parts = NULL};
     for (int i = 0; i < BODIES; i++) mass[i] = dls_random_between(&random, 0.5, 2);
     assert_int_equal(dls_problem_begin_contacts(made.space, &def, &made.round, &error), DLS_OK);
     def.ball = NULL;

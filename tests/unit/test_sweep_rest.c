@@ -84,7 +84,12 @@ static heap make_heap(kind what, uint64_t seed) {
     uint8_t is_ball[CONTACTS];
     for (int c = 0; c < CONTACTS; c++) is_ball[c] = what != MIXED || c % 11 > 2;
     double root[BODIES], y[6 * BODIES];
-    dls_contacts_def def = {CONTACTS, h.d, BODIES, 0.1, NULL, NULL};
+    dls_contacts_def def = {.count = CONTACTS,
+                            .d = h.d,
+                            .body_count = BODIES,
+                            .reference_velocity = 0.1,
+                            .ball = NULL,
+                            .parts = NULL};
     assert_int_equal(dls_problem_begin_contacts(h.space, &def, &rows, &error), DLS_OK);
     def.ball = is_ball;
     if (what != PLANAR) assert_int_equal(dls_problem_begin_contacts(h.space, &def, &balls, &error), DLS_OK);
@@ -199,7 +204,12 @@ static void test_row_wakes_one_by_one(void **state) {
     (void)state;
     enum { CHAINS = 100, LINKS = 3, COUNT = CHAINS * LINKS };
     dls_workspace *space = dls_workspace_create();
-    dls_contacts_def def = {COUNT, 2, CHAINS * (LINKS + 1), 0.1, NULL, NULL};
+    dls_contacts_def def = {.count = COUNT,
+                            .d = 2,
+                            .body_count = CHAINS * (LINKS + 1),
+                            .reference_velocity = 0.1,
+                            .ball = NULL,
+                            .parts = NULL};
     dls_problem *p;
     dls_error error;
     dls_sweep s;

@@ -64,6 +64,13 @@ static inline void row_sum(const dls_problem *p, int c, const double *state, dou
             gather_any(d, B->dof, dls_side_of(p, c, side), state + (int64_t)body[side] * B->stride, v);
 }
 
+/* v += ε r_c */
+static inline void add_compliance(const dls_problem *p, int c, const double *r, double *v) {
+    const double *compliance = dls_rows_of(p)->compliance;
+    for (int i = 0, row = p->row[c], d = dls_size(p, c); compliance && i < d; i++)
+        v[i] += compliance[row + i] * r[row + i];
+}
+
 /* w += one side of G_cᵀ x */
 static inline void scatter_side(const dls_problem *p, int c, int side, const double *x, double *w) {
     const dls_body_rows *B = p->data;
@@ -138,6 +145,7 @@ static void product_range(void *self, int first, int end) {
     for (int c = first; c < end; c++) {
         double v[DLS_MAX_BLOCK] = {0};
         row_sum(p, c, work->state, v);
+        add_compliance(p, c, work->r, v);
         for (int i = 0, d = dls_size(p, c); i < d; i++) work->u[p->row[c] + i] = v[i];
     }
 }
@@ -163,6 +171,7 @@ static void local(const dls_problem *p, int c, const double *r, const double *st
     for (int i = 0; i < d; i++) v[i] = p->b[p->row[c] + i];
     if (p->diagonal || dls_rows_of(p)->roll) {
         row_sum(p, c, state, v);
+        add_compliance(p, c, r, v);
         small_multiply_subtract(d, dls_diagonal_in(p, c, room), r + p->row[c], v);
         return;
     }
@@ -348,9 +357,11 @@ static void block(const dls_problem *p, int c, int64_t k, int j, double *W) {
                 body_outer(d, e, B->dof, rows_in(p, c, s, room[0]), rows_in(p, j, t, room[1]), W);
 }
 
-/* G_c ← S G_c */
+/* G_c ← S G_c, ε ← S² ε */
 static void rescale_block(dls_problem *p, int c, const double *S) {
     int dof = dls_rows_of(p)->dof, d = dls_size(p, c);
+    double *compliance = dls_rows_of(p)->compliance;
+    for (int i = 0; i < d && compliance; i++) compliance[p->row[c] + i] *= S[i] * S[i];
     double *W = dls_diagonal_place(p, c), *G = dls_side_of(p, c, 0);
     for (int k = 0; k < 2 * d * dof; k++) G[k] *= S[k / dof % d];
     for (int k = 0; k < d * d; k++) W[k] *= S[k % d] * S[k / d];
@@ -365,11 +376,17 @@ static void rescale(dls_problem *p, const double *S) {
 void dls_bodies_take_units(dls_problem *p, int c) {
     double *S = p->unit + p->row[c];
     for (int i = 0; i < dls_size(p, c); i++) S[i] = 1;
-    dls_find_contact_units(p, c, S);
+    if (p->kind[c] == DLS_CONTACT)
+        dls_find_contact_units(p, c, S);
+    else
+        dls_find_row_units(p, c, S);
     rescale_block(p, c, S);
     for (int i = p->row[c]; i < p->row[c + 1]; i++) {
         p->given_b[i] = p->b[i];
         p->b[i] *= p->unit[i];
+        if (p->kind[c] == DLS_CONTACT) continue;
+        p->low[i] /= p->unit[i];
+        p->high[i] /= p->unit[i];
     }
 }
 
@@ -409,9 +426,11 @@ static size_t memory(const dls_problem *p) {
     size_t n = (size_t)p->block_count, entries = (size_t)B->start[p->body_count], rows = 0;
     for (int c = 0; c < p->block_count && B->G; c++)
         if (!dls_is_ball(B, c)) rows += (size_t)dls_size(p, c);
-    return sizeof *B + (2 * n + entries) * sizeof(int) + ((size_t)p->body_count + 1) * sizeof(int64_t) +
-           (B->row_start ? n * sizeof(int64_t) : 0) + 2 * rows * (size_t)B->dof * sizeof(double) +
-           (B->round ? n * sizeof(dls_round_row) : 0) + (B->roll ? n * sizeof(dls_roll_row) : 0);
+    return sizeof *B + (2 * n + entries) * sizeof(int) +
+           (B->compliance ? (size_t)p->row_count * sizeof(double) : 0) +
+           ((size_t)p->body_count + 1) * sizeof(int64_t) + (B->row_start ? n * sizeof(int64_t) : 0) +
+           2 * rows * (size_t)B->dof * sizeof(double) + (B->round ? n * sizeof(dls_round_row) : 0) +
+           (B->roll ? n * sizeof(dls_roll_row) : 0);
 }
 
 const dls_operator dls_operator_bodies = {.name = "matrix-free",

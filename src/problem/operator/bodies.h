@@ -20,6 +20,7 @@ typedef struct dls_body_rows {
     int64_t *row_start; /* of each block in G, −1 for balls; NULL where all blocks are rows of one size, or
                            balls */
     double *G;          /* per block: rows × dof of its first body, row after row, then of its second */
+    double *compliance; /* ε of each row, W = G Gᵀ + diag(ε); NULL where none has any */
     int64_t *start;     /* body_count + 1 into entry */
     int *entry;         /* 2 · block + side of each block that touches the body, ascending */
     dls_round_row *round; /* by block, where there are balls */
@@ -40,15 +41,18 @@ static inline double *dls_side_of(const dls_problem *p, int c, int side) {
     return B->G + at + side * d * B->dof;
 }
 
-/* A matrix-free problem of contacts in a workspace. Whoever begins it fills mu, b, speed, body and, already
- * as H L, the rows of G, or of balls the frames, a and β, before ending it; all in SI, units are taken at the
- * end.
- */
+/* A matrix-free problem of contacts in a workspace, and of interval blocks behind them. Whoever begins it
+ * fills mu, b, speed, body and, already as H L, the rows of G, or of balls the frames, a and β, before ending
+ * it; of intervals also inverse_mass, and low, high and compliance where these are not −∞, ∞ and 0. A block
+ * between a body and itself has the sum of both sides in its first, and no second. All in SI, units are taken
+ * at the end. */
 typedef struct dls_contacts_def {
     int count, d, body_count;
     double reference_velocity;
     const uint8_t *ball;  /* which contacts in space may be kept as balls; NULL: none */
     const uint8_t *parts; /* of each contact; NULL: d − 1 tangential rows, nothing else */
+    int interval_count;
+    const uint8_t *interval_size; /* rows of each, 1 to DLS_MAX_BLOCK */
 } dls_contacts_def;
 
 dls_status dls_problem_begin_contacts(dls_workspace *workspace, const dls_contacts_def *def,
@@ -64,8 +68,7 @@ typedef struct dls_product_work {
     double *u, *state;
 } dls_product_work;
 
-dls_status dls_bodies_list_entries(dls_problem *p, dls_error *error);
-/* Multiplies the rows, b and μ of a contact by their units. */
+/* Multiplies the rows of a block, b, and μ or bounds by their units. */
 void dls_bodies_take_units(dls_problem *p, int c);
 
 /* The same of balls alone. */

@@ -159,7 +159,7 @@ dls_status dls_problem_create_bodies(const dls_problem_def *def, const dls_bodie
     return status;
 }
 
-/* ---- contacts of one size in a workspace ---- */
+/* ---- contacts and intervals in a workspace ---- */
 
 /* Contensou's third tangential row is one of rows alone. */
 static bool may_be_ball(const dls_contacts_def *def, int c) {
@@ -173,51 +173,53 @@ static int ball_count(const dls_contacts_def *def) {
     return def->d == 3 && 2 * (int64_t)balls >= def->count ? balls : 0;
 }
 
-/* Runs of balls and of rows; where there are both, row_start tells them apart. */
-static bool cut_like_runs(dls_problem *p, const dls_contacts_def *def, int balls) {
-    dls_body_rows *B = p->data;
-    int n = def->count;
-    bool both = balls > 0 && balls < n;
-    int64_t at = 0, most = 1;
-    for (int c = 1; c < n && both; c++) most += def->ball[c] != def->ball[c - 1];
-    p->runs = DLS_TAKE(p->workspace, dls_run, most);
-    if (both) B->row_start = DLS_TAKE(p->workspace, int64_t, n);
-    if (!p->runs || (both && !B->row_start)) return false;
-    if (n)
-        p->runs[p->run_count++] = (dls_run){
-            0, n, 0, (uint8_t)def->d, DLS_CONTACT, balls ? DLS_BALLS : DLS_ROWS, DLS_PARTS(def->d - 1, 0, 0)};
-    if (both) p->runs[0].storage = def->ball[0] ? DLS_BALLS : DLS_ROWS;
-    for (int c = 0; c < n && both; c++) {
-        dls_run *run = &p->runs[p->run_count - 1];
-        uint8_t storage = def->ball[c] ? DLS_BALLS : DLS_ROWS;
-        if (storage != run->storage) {
-            p->runs[p->run_count++] = (dls_run){c, n, c * def->d, run->size, run->kind, storage, run->parts};
-            run->end = c;
-        }
-        B->row_start[c] = storage == DLS_BALLS ? -1 : at;
-        at += storage == DLS_BALLS ? 0 : 2 * (int64_t)def->d * B->dof;
-    }
-    return true;
+static int block_size(const dls_contacts_def *def, int c) {
+    if (c >= def->count) return def->interval_size[c - def->count];
+    return def->parts ? 1 + dls_parts_rows(def->parts[c]) : def->d;
 }
 
-/* Where contacts differ in their parts: runs of those that are alike, and where the rows of each begin. */
+/* A run of block c alone. */
+static dls_run run_of(const dls_problem *p, const dls_contacts_def *def, int balls, int c) {
+    bool contact = c < def->count, ball = contact && balls && may_be_ball(def, c);
+    uint8_t parts = !contact ? 0 : def->parts ? def->parts[c] : DLS_PARTS(def->d - 1, 0, 0);
+    return (dls_run){
+        c, c + 1, p->row[c], (uint8_t)block_size(def, c), p->kind[c], ball ? DLS_BALLS : DLS_ROWS, parts};
+}
+
+static bool are_alike(const dls_run *a, const dls_run *b) {
+    return a->size == b->size && a->kind == b->kind && a->storage == b->storage && a->parts == b->parts;
+}
+
+/* Contacts of one size that are all balls or all rows. */
+static bool is_single_run(const dls_problem *p, const dls_contacts_def *def, int balls) {
+    return !def->parts && !def->interval_count && (balls == 0 || balls == p->block_count);
+}
+
+/* Runs of blocks that are alike; where they are not all, row_start tells balls from rows and where rows
+ * begin. */
 static bool cut_runs(dls_problem *p, const dls_contacts_def *def, int balls) {
     dls_body_rows *B = p->data;
-    int64_t at = 0;
-    if (!def->parts) return cut_like_runs(p, def, balls);
-    p->runs = DLS_TAKE(p->workspace, dls_run, def->count); /* at most */
-    B->row_start = DLS_TAKE(p->workspace, int64_t, def->count);
-    if (!p->runs || !B->row_start) return false;
-    for (int c = 0; c < def->count; c++) {
-        int size = p->row[c + 1] - p->row[c];
-        uint8_t storage = balls && may_be_ball(def, c) ? DLS_BALLS : DLS_ROWS;
-        const dls_run *last = p->run_count ? &p->runs[p->run_count - 1] : NULL;
-        if (!last || def->parts[c] != last->parts || storage != last->storage)
-            p->runs[p->run_count++] =
-                (dls_run){c, c, p->row[c], (uint8_t)size, DLS_CONTACT, storage, def->parts[c]};
+    int n = p->block_count;
+    int64_t at = 0, most = 1;
+    for (int c = 1; c < n && !is_single_run(p, def, balls); c++) {
+        dls_run last = run_of(p, def, balls, c - 1), run = run_of(p, def, balls, c);
+        most += !are_alike(&last, &run);
+    }
+    p->runs = DLS_TAKE(p->workspace, dls_run, most);
+    if (!p->runs) return false;
+    if (is_single_run(p, def, balls)) {
+        if (n) p->runs[p->run_count++] = run_of(p, def, balls, 0);
+        if (n) p->runs[0].end = n;
+        return true;
+    }
+    B->row_start = DLS_TAKE(p->workspace, int64_t, n);
+    if (!B->row_start) return false;
+    for (int c = 0; c < n; c++) {
+        dls_run run = run_of(p, def, balls, c);
+        if (!p->run_count || !are_alike(&run, &p->runs[p->run_count - 1])) p->runs[p->run_count++] = run;
         p->runs[p->run_count - 1].end = c + 1;
-        B->row_start[c] = storage == DLS_BALLS ? -1 : at;
-        at += storage == DLS_BALLS ? 0 : 2 * (int64_t)size * B->dof;
+        B->row_start[c] = run.storage == DLS_BALLS ? -1 : at;
+        at += run.storage == DLS_BALLS ? 0 : 2 * (int64_t)run.size * B->dof;
     }
     return true;
 }
@@ -225,51 +227,64 @@ static bool cut_runs(dls_problem *p, const dls_contacts_def *def, int balls) {
 /* What contacts with other parts than one have besides. */
 static bool take_parts(dls_problem *p, const dls_contacts_def *def) {
     dls_workspace *w = p->workspace;
-    int64_t n = def->count, rows = p->row_count;
-    p->parts = DLS_TAKE(w, uint8_t, n);
+    int64_t n = p->block_count;
+    p->parts = DLS_TAKE_ZERO(w, uint8_t, n);
     p->mu_rolling = DLS_TAKE_ZERO(w, double, n);
     p->mu_spinning = DLS_TAKE_ZERO(w, double, n);
-    p->unit = DLS_TAKE(w, double, rows);
-    p->given_b = DLS_TAKE(w, double, rows);
-    p->diagonal_start = DLS_TAKE(w, int64_t, n + 1);
-    if (!p->parts || !p->mu_rolling || !p->mu_spinning || !p->unit || !p->given_b || !p->diagonal_start)
-        return false;
-    p->row[0] = 0;
-    p->diagonal_start[0] = 0;
-    for (int c = 0; c < def->count; c++) {
-        int size = 1 + dls_parts_rows(def->parts[c]);
-        p->parts[c] = def->parts[c];
-        p->row[c + 1] = p->row[c] + size;
-        p->diagonal_start[c + 1] = p->diagonal_start[c] + size * size;
-    }
+    if (!p->parts || !p->mu_rolling || !p->mu_spinning) return false;
+    for (int c = 0; c < def->count; c++) p->parts[c] = def->parts[c];
+    return true;
+}
+
+/* What intervals have besides. */
+static bool take_intervals(dls_problem *p, const dls_contacts_def *def) {
+    dls_workspace *w = p->workspace;
+    dls_body_rows *B = p->data;
+    p->low = DLS_TAKE(w, double, p->row_count);
+    p->high = DLS_TAKE(w, double, p->row_count);
+    p->inverse_mass = DLS_TAKE_ZERO(w, double, p->block_count);
+    p->masses_told = true;
+    B->compliance = DLS_TAKE_ZERO(w, double, p->row_count);
+    if (!p->low || !p->high || !p->inverse_mass || !B->compliance) return false;
+    for (int i = 0; i < p->row_count; i++) p->low[i] = -HUGE_VAL, p->high[i] = HUGE_VAL;
+    for (int c = def->count; c < p->block_count; c++) p->kind[c] = DLS_INTERVAL, p->mu[c] = 0;
     return true;
 }
 
 static bool take_layout(dls_problem *p, const dls_contacts_def *def) {
     dls_workspace *w = p->workspace;
-    int64_t n = def->count, rows = p->row_count;
+    int64_t n = p->block_count, rows = p->row_count;
+    bool units = def->parts || def->interval_count;
     p->row = DLS_TAKE(w, int, n + 1);
     p->kind = DLS_TAKE_ZERO(w, uint8_t, n);
     p->mu = DLS_TAKE(w, double, n);
     p->scale = DLS_TAKE(w, double, n);
     p->speed = DLS_TAKE_ZERO(w, double, n);
     p->b = DLS_TAKE(w, double, rows);
-    if (!p->row || !p->kind || !p->mu || !p->scale || !p->speed || !p->b) return false;
-    if (def->parts) return take_parts(p, def);
-    for (int c = 0; c <= def->count; c++) p->row[c] = c * def->d;
-    if (n) return true;
-    p->diagonal_start = DLS_TAKE_ZERO(w, int64_t, 1); /* what is not uniform has these */
-    return p->diagonal_start;
+    if (!p->uniform) p->diagonal_start = DLS_TAKE(w, int64_t, n + 1);
+    if (units) p->unit = DLS_TAKE(w, double, rows);
+    if (units) p->given_b = DLS_TAKE(w, double, rows);
+    if (!p->row || !p->kind || !p->mu || !p->scale || !p->speed || !p->b ||
+        (!p->uniform && !p->diagonal_start) || (units && (!p->unit || !p->given_b)))
+        return false;
+    p->row[0] = 0;
+    if (!p->uniform) p->diagonal_start[0] = 0;
+    for (int c = 0; c < p->block_count; c++) {
+        int size = block_size(def, c);
+        p->row[c + 1] = p->row[c] + size;
+        if (!p->uniform) p->diagonal_start[c + 1] = p->diagonal_start[c] + size * size;
+    }
+    return (!def->parts || take_parts(p, def)) && (!def->interval_count || take_intervals(p, def));
 }
 
 static bool take_rows(dls_problem *p, const dls_contacts_def *def, int balls) {
     dls_workspace *w = p->workspace;
     dls_body_rows *B = p->data;
-    int64_t n = def->count, d = def->d, rows = p->row_count - balls * d;
-    int64_t entries = def->parts ? p->diagonal_start[n] : n * d * d;
+    int64_t n = p->block_count, d = p->uniform, rows = p->row_count;
+    int64_t entries = d ? n * d * d : p->diagonal_start[n];
     bool only_balls = n && balls == n;
-    for (int c = 0; c < n && def->parts && balls; c++) /* what balls have behind their first rows */
-        if (may_be_ball(def, c)) rows -= p->row[c + 1] - p->row[c] - d;
+    for (int c = 0; c < def->count && balls; c++)
+        if (may_be_ball(def, c)) rows -= block_size(def, c);
     if (balls && def->parts) B->roll = DLS_TAKE(w, dls_roll_row, n);
     B->body = DLS_TAKE(w, int, 2 * n);
     if (balls) B->round = DLS_TAKE(w, dls_round_row, n);
@@ -284,18 +299,17 @@ dls_status dls_problem_begin_contacts(dls_workspace *workspace, const dls_contac
     dls_problem *p = *problem = DLS_TAKE_ZERO(workspace, dls_problem, 1);
     dls_body_rows *B = DLS_TAKE_ZERO(workspace, dls_body_rows, 1);
     if (!p || !B) return dls_fail_memory(error);
-    int balls = ball_count(def), rows = def->count * def->d;
-    if (def->parts) rows = def->count;
-    for (int c = 0; c < def->count && def->parts; c++) rows += dls_parts_rows(def->parts[c]);
+    int balls = ball_count(def);
     p->workspace = workspace;
     p->op = &dls_operator_bodies;
     p->data = B;
-    p->block_count = p->contact_count = def->count;
-    p->row_count = rows;
+    p->contact_count = def->count;
+    p->block_count = def->count + def->interval_count;
+    for (int c = 0; c < p->block_count; c++) p->row_count += block_size(def, c);
     p->body_count = def->body_count;
-    p->uniform = def->count && !def->parts ? def->d : 0;
+    p->uniform = def->count && !def->parts && !def->interval_count ? def->d : 0;
     p->reference_velocity = def->reference_velocity;
-    B->dof = def->d == 2 ? 3 : balls && balls < def->count ? ROUND_STATE : 6;
+    B->dof = def->d == 2 ? 3 : balls && balls < p->block_count ? ROUND_STATE : 6;
     B->stride = balls ? ROUND_STATE : B->dof;
     bool taken = take_layout(p, def) && take_rows(p, def, balls) && cut_runs(p, def, balls);
     return taken ? DLS_OK : dls_fail_memory(error);
@@ -315,7 +329,7 @@ static double end_rows(dls_problem *p, int first, int end, double sum) {
             else
                 body_outer(d, d, B->dof, G, G, W);
         }
-        if (p->parts) dls_bodies_take_units(p, c);
+        if (p->parts || p->kind[c] == DLS_INTERVAL) dls_bodies_take_units(p, c);
         p->scale[c] = small_trace(d, W) / d;
         sum += p->scale[c];
     }
@@ -377,16 +391,58 @@ static double end_range(void *self, int first, int end) {
         stop = B->row_start ? c + 1 : end; /* without starts all are of one storage */
         sum = dls_is_ball(B, c) ? end_balls(p, c, stop, sum) : end_rows(p, c, stop, sum);
     }
+    for (int i = p->row[first]; i < p->row[end] && p->unit && !p->parts; i++) /* beside intervals */
+        p->unit[i] = 1, p->given_b[i] = p->b[i];
     return sum;
 }
 
+/* Whether a row of an interval block has ε > 0; rows without any pay nothing. */
+static bool is_compliant(const dls_problem *p) {
+    const dls_body_rows *B = p->data;
+    for (int i = p->row[p->contact_count]; i < p->row_count; i++)
+        if (B->compliance[i] != 0) return true;
+    return false;
+}
+
+/* W_cc = G_c G_cᵀ + diag(ε) of intervals; gives the sum of their scales. */
+static double end_intervals(dls_problem *p) {
+    dls_body_rows *B = p->data;
+    double sum = 0;
+    if (p->contact_count == p->block_count) return 0;
+    if (!is_compliant(p)) B->compliance = NULL;
+    for (int c = p->contact_count; c < p->block_count; c++) {
+        double *W = dls_diagonal_place(p, c);
+        int d = dls_size(p, c);
+        for (int i = 0; i < d && B->compliance; i++) W[i + d * i] = B->compliance[p->row[c] + i];
+        sum = end_rows(p, c, c + 1, sum);
+    }
+    return sum;
+}
+
+static dls_status check_intervals(const dls_problem *p, dls_error *error) {
+    for (int c = p->contact_count; c < p->block_count; c++)
+        for (int i = p->row[c]; i < p->row[c + 1]; i++) {
+            if (!(p->unit[i] > 0) || isinf(p->unit[i]))
+                return dls_fail(error, DLS_ERROR_INPUT,
+                                "row %d of interval block %d: nothing that it holds can move, or w̄ is %g",
+                                i - p->row[c], c, p->inverse_mass[c]);
+            if (!(p->low[i] <= p->high[i]))
+                return dls_fail(error, DLS_ERROR_INPUT,
+                                "row %d of interval block %d has bounds %g and %g, expected low ≤ high",
+                                i - p->row[c], c, p->low[i], p->high[i]);
+        }
+    return DLS_OK;
+}
+
 dls_status dls_problem_end_contacts(dls_problem *p, int threads, dls_error *error) {
-    double sum = dls_parallel_sum(p->block_count, threads, end_range, p);
-    p->mean_scale = p->block_count ? sum / p->block_count : 1;
-    for (int c = 0; c < p->block_count; c++)
+    int contacts = p->contact_count, intervals = p->block_count - contacts;
+    double sum = dls_parallel_sum(contacts, threads, end_range, p), others = end_intervals(p);
+    p->mean_scale = contacts ? sum / contacts : intervals ? others / intervals : 1;
+    for (int c = 0; c < contacts; c++)
         if (!(p->scale[c] > 0) || isinf(p->scale[c]))
             return dls_fail(error, DLS_ERROR_INPUT,
                             "contact %d: nothing that it touches can move (trace of its block %g)", c,
                             p->scale[c]);
-    return list_entries(p, error);
+    dls_status status = check_intervals(p, error);
+    return status ? status : list_entries(p, error);
 }
