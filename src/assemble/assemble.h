@@ -26,7 +26,10 @@ typedef struct dls_assemble_options {
     bool formal;       /* closed contacts bounce whatever their speed */
     double rest_speed; /* slower approaches do not bounce */
     double reference_velocity;
-    bool stored; /* W by rows instead of matrix-free */
+    double joints_at;                   /* rows of joints stand at q + joints_at · h v, */
+    const dls_body_state *joint_states; /* where bodies are so */
+    double damping, stiffness;          /* c_D, c_K of springs and servos */
+    bool stored;                        /* W by rows instead of matrix-free */
     bool warm_start;
     int threads;
 } dls_assemble_options;
@@ -53,25 +56,26 @@ typedef struct dls_twist {
 typedef struct dls_assembly {
     dls_workspace *space;
     int dimension, row_count;
-    dls_row_mass *mass; /* per row */
-    dls_twist *before;  /* without forces and impulses */
-    dls_twist *free;    /* with forces, without impulses */
-    int block_count;
+    dls_row_mass *mass;   /* per row */
+    dls_twist *before;    /* without forces and impulses */
+    dls_twist *free;      /* with forces, without impulses */
+    int block_count;      /* of contacts; blocks of joints stand behind them */
     int *contact_of;      /* the contact that each block is */
     dls_problem *rows;    /* matrix-free */
     dls_problem *problem; /* the same, or the same with W stored */
     double *r;            /* in: warm start; out: solution */
     double *u;            /* W r + b */
     double *to_mean; /* u⁻ + u⁺ − u: velocity before the step, less what b has beside the free velocity */
-    double *cohesion; /* impulse of attraction per block, N s; NULL where no pair has any */
-    double *drilling; /* radius per block; NULL where nothing resists turning */
-    int inert;        /* contacts left out because nothing that they touch can move */
+    double *cohesion;              /* impulse of attraction per block, N s; NULL where no pair has any */
+    double *drilling;              /* radius per block; NULL where nothing resists turning */
+    int inert;                     /* contacts left out because nothing that they touch can move */
+    struct dls_joint_asks *joints; /* rows behind those of contacts; NULL where the world has none */
 } dls_assembly;
 
 /* Begins a step: masses and velocities of all rows as the world stands. */
 dls_status dls_assemble_bodies(dls_assembly *a, const dls_world *world, const dls_assemble_options *options,
                                dls_error *error);
-/* The contact problem of these contacts. */
+/* The problem of these contacts, and of joints. */
 dls_status dls_assemble_contacts(dls_assembly *a, const dls_world *world, const dls_contact *contacts,
                                  int count, const dls_assemble_options *options, dls_error *error);
 /* Where a block acts. */

@@ -3,6 +3,7 @@
  *     row k of contact c:  u_k = d_k · (v_B + ω_B × r_B − v_A − ω_A × r_A),   d = n, t₁, t₂
  *     b = u_free + (e_n u_n⁻, e_t u_t⁻) where it bounces, b_n += gap/h where it is open */
 #include "assemble/assemble.h"
+#include "assemble/joints.h"
 #include "assemble/turning.h"
 #include "assemble/walls.h"
 #include "base/error.h"
@@ -450,17 +451,20 @@ dls_status dls_assemble_contacts(dls_assembly *a, const dls_world *world, const 
                             .body_count = world->body_count,
                             .reference_velocity = o->reference_velocity,
                             .ball = work.ball,
-                            .parts = work.parts};
+                            .parts = work.parts,
+                            .interval_count = a->joints ? a->joints->block_count : 0,
+                            .interval_size = a->joints ? a->joints->block_size : NULL};
     dls_status status = dls_problem_begin_contacts(a->space, &def, &a->rows, error);
     if (status) return status;
     if (!take_vectors(a)) return dls_fail_memory(error);
     double sum = dls_parallel_sum(a->block_count, o->threads, fill_range, &work);
+    sum += dls_fill_joints(a, world, o);
     if (!isfinite(sum))
-        return dls_fail(error, DLS_ERROR_NUMERIC, "velocities at the contacts are not finite at t = %g",
+        return dls_fail(error, DLS_ERROR_NUMERIC, "velocities at contacts or joints are not finite at t = %g",
                         o->t);
     status = dls_problem_end_contacts(a->rows, o->threads, error);
     a->problem = a->rows;
-    if (!status && o->stored && a->block_count)
+    if (!status && o->stored && a->rows->block_count)
         status = dls_problem_assemble_in(a->rows, a->space, &a->problem, error);
     return status;
 }

@@ -6,6 +6,7 @@
 #include "base/memory.h"
 #include "base/parallel.h"
 #include "base/vector.h"
+#include "world/joint/joint.h"
 
 #include <assert.h>
 #include <math.h>
@@ -417,6 +418,8 @@ static void collide_pair(const update *u, slot *s, const dls_shape_pair *pair, c
     const dls_collider *c = u->collider;
     const dls_placed *a = &c->placed[pair->a], *b = &c->placed[pair->b];
     assert(pair->a <= pair->b && c->movers[pair->a].body <= c->movers[pair->b].body);
+    if (u->world->joint_count && dls_joints_part(u->world, c->movers[pair->a].body, c->movers[pair->b].body))
+        return;
     int kind_a = c->movers[pair->a].kind, kind_b = c->movers[pair->b].kind;
     const dls_pair_kind *row = c->rows[kind_a][kind_b].row;
     bool swapped = c->rows[kind_a][kind_b].swapped;

@@ -133,6 +133,17 @@ static double applied_work(const dls_simulation *s) {
     return sum;
 }
 
+/* Actuators put in, the rest of a joint takes; driven bodies put in what they do through joints. */
+static void joint_work(dls_simulation *s) {
+    dls_energy *e = &s->energy;
+    for (int k = 0; k < s->joint_record_count; k++) {
+        e->motors += s->joint_records[k].work;
+        e->joints += s->joint_records[k].lost;
+    }
+    e->work += s->joint_work;
+    e->spring = dls_joints_energy(s->world);
+}
+
 void dls_energy_step(dls_simulation *s) {
     energy_work work = {s->world, s};
     dls_energy *e = &s->energy;
@@ -142,6 +153,7 @@ void dls_energy_step(dls_simulation *s) {
     if (s->assembly.drilling) e->turning += dls_parallel_sum(blocks, threads, turning_range, &work);
     e->work += dls_parallel_sum(blocks, threads, drive_range, &work) + applied_work(s);
     dls_energy_now(s->world, threads, &e->kinetic, &e->potential);
-    e->unaccounted =
-        e->kinetic + e->potential + e->friction + e->impact + e->turning - e->work - s->base_energy;
+    joint_work(s);
+    e->unaccounted = e->kinetic + e->potential + e->spring + e->friction + e->impact + e->turning +
+                     e->joints - e->work - e->motors - s->base_energy;
 }

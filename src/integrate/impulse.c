@@ -13,6 +13,7 @@
 #include <string.h>
 
 enum { THREADED_BLOCKS = 4096 }; /* contacts from which the solver has all threads */
+enum { FRICTION_ROUNDS = 20 };   /* solves of a step while friction of joints follows their loads */
 
 /* ---- u = W r + b ---- */
 
@@ -31,6 +32,9 @@ static dls_assemble_options assemble_options(const dls_simulation *s, const dls_
                                   .formal = o->restitution == DLS_RESTITUTION_FORMAL,
                                   .rest_speed = o->rest_speed > 0 ? o->rest_speed : fall,
                                   .reference_velocity = dls_reference_velocity(s->world, o, s->t),
+                                  .joints_at = plan->joints_at,
+                                  .damping = plan->damping,
+                                  .stiffness = plan->stiffness,
                                   .stored = o->op == DLS_OPERATOR_STORED,
                                   .warm_start = o->warm_start,
                                   .threads = o->threads};
@@ -39,6 +43,10 @@ static dls_assemble_options assemble_options(const dls_simulation *s, const dls_
 static dls_status assemble(dls_simulation *s, const dls_step_plan *plan, dls_error *error) {
     dls_assemble_options options = assemble_options(s, plan);
     dls_status status = dls_assemble_bodies(&s->assembly, s->world, &options, error);
+    options.joint_states = s->world->states;
+    if (!status && s->world->joint_count && plan->joints_at != plan->contacts_at)
+        status = dls_joints_place(s, plan->joints_at, &options.joint_states, error);
+    if (!status) status = dls_find_joint_asks(&s->assembly, s->world, &options, error);
     if (status) return status;
     return dls_assemble_contacts(&s->assembly, s->world, dls_collider_contacts(s->collider),
                                  dls_collider_count(s->collider), &options, error);
@@ -49,6 +57,22 @@ static int solver_threads(const dls_simulation *s) {
     return s->assembly.block_count < THREADED_BLOCKS ? 1 : s->options.threads;
 }
 
+/* Friction of a joint that follows from its load: bounds are renewed by the impulses until they stay. */
+static dls_status solve_with_friction(dls_simulation *s, dls_solve_info *info, dls_error *error) {
+    dls_assembly *a = &s->assembly;
+    double tolerance = ((const dls_stop_options *)s->solver_options)->tolerance;
+    int iterations = 0;
+    for (int round = 0; round < FRICTION_ROUNDS; round++) {
+        dls_status status =
+            dls_solve_step(a->problem, s->solver, s->solver_options, a->r, a->u, a->space, info, error);
+        if (status) return status;
+        iterations += info->iterations;
+        if (!(dls_renew_friction(a, s->world, s->options.step) > tolerance)) break;
+    }
+    info->iterations = iterations;
+    return DLS_OK;
+}
+
 static dls_status solve(dls_simulation *s, dls_step_report *report, dls_error *error) {
     dls_assembly *a = &s->assembly;
     dls_stop_options *stop = (dls_stop_options *)s->solver_options;
@@ -56,10 +80,9 @@ static dls_status solve(dls_simulation *s, dls_step_report *report, dls_error *e
     report->outcome = DLS_CONVERGED;
     report->certified = true;
     report->held = dls_problem_reference_velocity(a->problem) > 0 ? 0 : (double)NAN;
-    if (a->block_count == 0) return DLS_OK;
+    if (a->rows->block_count == 0) return DLS_OK;
     dls_solve_info info;
-    dls_status status =
-        dls_solve_step(a->problem, s->solver, s->solver_options, a->r, a->u, a->space, &info, error);
+    dls_status status = solve_with_friction(s, &info, error);
     if (status) return status;
     report->outcome = info.outcome;
     report->residual = info.measures.residual;
@@ -157,6 +180,7 @@ dls_status dls_impulse_advance(dls_simulation *s, const dls_step_plan *plan, dls
     if (!status) status = solve(s, report, error);
     double solved = dls_clock_wall();
     if (!status) status = dls_assemble_apply(&s->assembly, s->world, o->threads, error);
+    if (!status) status = dls_joints_apply(s, error);
     if (status) return status;
     s->jump = largest_jump(s);
     remember(s, report);

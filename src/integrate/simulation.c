@@ -46,6 +46,8 @@ static const dls_field fields[] = {
          "v_ref of the judge; 0: |g| h, without gravity h · largest force / mean mass"),
     {"operator", DLS_FIELD_CHOICE, offsetof(dls_simulation_options, op), 0, 1, "matrix-free|stored", "1",
      "whether W is stored", NULL},
+    DLS_CHOICE(dls_simulation_options, , joints, 2, "eliminated|blocks",
+               "rows of joints are eliminated before contacts are solved, or stand beside them"),
     DLS_BOOL(dls_simulation_options, , warm_start, "start from the impulses of the step before"),
     DLS_INT(dls_simulation_options, , threads, 1, 1024, "results have the same bits for any number"),
 };
@@ -134,6 +136,8 @@ void dls_simulation_destroy(dls_simulation *s) {
     dls_workspace_destroy(s->assembly.space);
     dls_free(s->kept);
     dls_free(s->kept_memory);
+    dls_free(s->kept_joints);
+    dls_free(s->joint_records);
     dls_free(s->found);
     dls_free(s);
 }
@@ -173,6 +177,19 @@ int dls_simulation_gate_count(const dls_simulation *s) { return s ? dls_gates_co
 dls_gate dls_simulation_gate(const dls_simulation *s, int index) {
     return dls_gates_at(s ? s->gates : NULL, index);
 }
+dls_status dls_simulation_joints(const dls_simulation *s, int capacity, dls_joint_record *records, int *count,
+                                 dls_error *error) {
+    dls_error_clear(error);
+    if (!s || !count || capacity < 0 || (capacity > 0 && !records))
+        return dls_fail(error, DLS_ERROR_ARGUMENT,
+                        "a simulation, room for joints and a place for their count are needed");
+    *count = s->joint_record_count;
+    if (*count > capacity)
+        return dls_fail(error, DLS_ERROR_ARGUMENT, "room for %d joints, expected %d", capacity, *count);
+    if (*count) memcpy(records, s->joint_records, sizeof *records * (size_t)*count);
+    return DLS_OK;
+}
+
 const dls_problem *dls_simulation_problem(const dls_simulation *s) { return s->assembly.problem; }
 const double *dls_simulation_impulses(const dls_simulation *s) { return s->assembly.r; }
 

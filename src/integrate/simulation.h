@@ -2,7 +2,7 @@
 #ifndef INTEGRATE_SIMULATION_H
 #define INTEGRATE_SIMULATION_H
 
-#include "assemble/assemble.h"
+#include "assemble/joints.h"
 #include "integrate/gates.h"
 
 #include <delassus/integrate.h>
@@ -22,6 +22,8 @@ struct dls_simulation {
     dls_assembly assembly; /* of the last step; collisions and the solver have the rest of its space */
     dls_body_state *kept;  /* states at the beginning of the step */
     double kept_jump;
+    char *kept_joints; /* of joints then, as bytes */
+    int64_t kept_joints_capacity;
     char *kept_memory; /* what the scheme kept then, as bytes */
     size_t kept_size;
     int64_t kept_capacity;
@@ -38,6 +40,10 @@ struct dls_simulation {
     double base_energy; /* kinetic and potential energy at the start, and of bodies that came and went */
     dls_energy energy;
     dls_run_summary summary;
+    int joint_record_count; /* of the last step */
+    int64_t joint_record_capacity;
+    dls_joint_record *joint_records;
+    double joint_work;   /* of driven bodies through joints in the last step */
     dls_gates *gates;    /* NULL for none */
     dls_traffic pending; /* since the last step that ended */
 };
@@ -66,6 +72,18 @@ void dls_fly(dls_world *world, double dt, int threads);
 /* From the states kept at the beginning of the step: x = x₀ + h(θ v + (1 − θ) v₀), and the rotation likewise.
  */
 void dls_fly_theta(dls_world *world, const dls_body_state *kept, double h, double theta, int threads);
+
+/* ---- joints ---- */
+
+/* States of all rows where rows of joints stand, at q + at · h v from the beginning of the step. */
+dls_status dls_joints_place(dls_simulation *simulation, double at, const dls_body_state **states,
+                            dls_error *error);
+/* What their impulses did, while bodies have v⁺ and stand where the impulses acted. */
+dls_status dls_joints_apply(dls_simulation *simulation, dls_error *error);
+/* At the end of the step: coordinates, records, and what breaks. */
+void dls_joints_end(dls_simulation *simulation, dls_step_report *report);
+/* Stored in springs. */
+double dls_joints_energy(const dls_world *world);
 
 /* ---- energy ---- */
 

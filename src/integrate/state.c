@@ -110,7 +110,22 @@ static void turning_write(const dls_simulation *s, void *bytes) {
     memcpy(bytes, &s->energy.turning, sizeof(double));
 }
 
-enum { GATES, TURNING, SIMULATION, WORLD, COLLIDER, SCHEME, PARTS };
+/* Energies of joints so far, and what they keep. */
+typedef struct state_joints {
+    double joints, spring, motors;
+} state_joints;
+
+static size_t joints_size(const dls_simulation *s) {
+    return sizeof(state_joints) + dls_joints_memory_size(s->world);
+}
+
+static void joints_write(const dls_simulation *s, void *bytes) {
+    state_joints sums = {s->energy.joints, s->energy.spring, s->energy.motors};
+    memcpy(bytes, &sums, sizeof sums);
+    dls_joints_memory_write(s->world, (char *)bytes + sizeof sums);
+}
+
+enum { GATES, TURNING, JOINTS, SIMULATION, WORLD, COLLIDER, SCHEME, PARTS };
 
 static const struct {
     const char *tag;
@@ -120,6 +135,7 @@ static const struct {
     bool may_lack; /* older states have none */
 } parts[PARTS] = {[GATES] = {"gates", 1, gates_size, gates_write, true},
                   [TURNING] = {"turning", 1, turning_size, turning_write, true},
+                  [JOINTS] = {"joints", 1, joints_size, joints_write, true},
                   [SIMULATION] = {"simulation", 1, sums_size, sums_write, false},
                   [WORLD] = {"world", 1, world_size, world_write, false},
                   [COLLIDER] = {"collider", 1, collider_size, collider_write, false},
@@ -286,6 +302,21 @@ static dls_status read_turning(const section *from, double *turning, dls_error *
                     *turning);
 }
 
+static dls_status read_joints(const dls_simulation *s, const section *from, state_joints *sums,
+                              dls_error *error) {
+    *sums = (state_joints){0, 0, 0};
+    if (!from->bytes && s->world->joint_count == 0) return DLS_OK;
+    if (from->size < sizeof *sums)
+        return dls_fail(error, DLS_ERROR_INPUT,
+                        "section 'joints' of a state has %zu bytes, expected %zu or more", from->size,
+                        sizeof *sums);
+    memcpy(sums, from->bytes, sizeof *sums);
+    if (!isfinite(sums->joints) || !isfinite(sums->spring) || !isfinite(sums->motors))
+        return dls_fail(error, DLS_ERROR_INPUT,
+                        "section 'joints' of a state has energies that are not finite");
+    return dls_joints_memory_check(s->world, from->bytes + sizeof *sums, from->size - sizeof *sums, error);
+}
+
 static dls_status open_state(const void *bytes, size_t size, section *found, state_sums *sums,
                              dls_error *error) {
     bool tagged = size >= sizeof magic && !memcmp(bytes, magic, sizeof magic);
@@ -403,14 +434,20 @@ dls_status dls_simulation_state_read(dls_simulation *s, const void *bytes, size_
     section found[PARTS] = {{NULL, 0}};
     state_sums sums;
     double turning = 0;
+    state_joints joints;
     dls_error_clear(error);
     if (!s || !bytes)
         return dls_fail(error, DLS_ERROR_ARGUMENT, "a simulation and bytes are needed, got NULL");
     dls_status status = open_state(bytes, size, found, &sums, error);
     if (!status) status = read_turning(&found[TURNING], &turning, error);
+    if (!status) status = read_joints(s, &found[JOINTS], &joints, error);
     if (!status) status = read_parts(s, found, error);
     if (status) return status;
+    if (found[JOINTS].bytes) dls_joints_memory_use(s->world, found[JOINTS].bytes + sizeof joints);
     take_sums(s, &sums, turning);
+    s->energy.joints = joints.joints;
+    s->energy.spring = joints.spring;
+    s->energy.motors = joints.motors;
     dls_simulation_forget(s);
     return dls_simulation_ready(s, sums.started != 0, error);
 }

@@ -14,7 +14,8 @@
 static double smallest_radius(const dls_world *world) {
     double least = INFINITY;
     for (int row = 0; row < world->body_count; row++)
-        if (world->bodies[row].motion == DLS_DYNAMIC) least = fmin(least, world->bodies[row].radius);
+        if (world->bodies[row].motion == DLS_DYNAMIC && world->bodies[row].shape_count)
+            least = fmin(least, world->bodies[row].radius);
     return least;
 }
 
@@ -47,6 +48,7 @@ dls_status dls_simulation_ready(dls_simulation *s, bool started, dls_error *erro
 void dls_simulation_forget(dls_simulation *s) {
     s->assembly = (dls_assembly){.space = s->assembly.space};
     s->found_count = 0;
+    s->joint_record_count = 0;
 }
 
 static void count_row(const dls_world *world, int row, int64_t *bodies, double *mass, double *energy) {
@@ -86,7 +88,10 @@ dls_status dls_simulation_settle(dls_simulation *s, dls_error *error) {
     status = dls_simulation_ready(s, true, error);
     if (status) return status;
     dls_energy_now(s->world, s->options.threads, &kinetic, &potential);
-    s->base_energy += kinetic + potential - s->energy.kinetic - s->energy.potential;
+    double spring = dls_joints_energy(s->world);
+    s->base_energy +=
+        kinetic + potential + spring - s->energy.kinetic - s->energy.potential - s->energy.spring;
+    s->energy.spring = spring;
     s->energy.kinetic = kinetic;
     s->energy.potential = potential;
     return DLS_OK;
@@ -98,6 +103,9 @@ static dls_status keep(dls_simulation *s, dls_error *error) {
     size_t bytes = sizeof *s->kept * (size_t)s->world->body_count;
     if (bytes) memcpy(s->kept, s->world->states, bytes);
     s->kept_jump = s->jump;
+    int64_t joints = (int64_t)dls_joints_memory_size(s->world);
+    if (!DLS_RESERVE(s->kept_joints, 0, s->kept_joints_capacity, joints)) return dls_fail_memory(error);
+    dls_joints_memory_write(s->world, s->kept_joints);
     if (!s->scheme->state_size) return DLS_OK;
     s->kept_size = s->scheme->state_size(s);
     if (!DLS_RESERVE(s->kept_memory, 0, s->kept_capacity, (int64_t)s->kept_size))
@@ -111,6 +119,7 @@ static void put_back(dls_simulation *s) {
     size_t bytes = sizeof *s->kept * (size_t)s->world->body_count;
     if (bytes) memcpy(s->world->states, s->kept, bytes);
     s->jump = s->kept_jump;
+    dls_joints_memory_use(s->world, s->kept_joints);
     dls_simulation_forget(s);
     if (s->scheme->state_read) s->scheme->state_read(s, s->world, s->kept_memory, s->kept_size, NULL);
 }
@@ -211,6 +220,7 @@ dls_status dls_simulation_step(dls_simulation *s, dls_step_report *report, dls_e
     assert(end_of_step(s) > s->t);
     s->t = end_of_step(s);
     s->step++;
+    dls_joints_end(s, report);
     dls_energy_step(s);
     report->step = s->step;
     report->t = s->t;

@@ -1,0 +1,43 @@
+/* Rows of joints in the problem of a step: interval blocks behind the contacts. */
+#ifndef ASSEMBLE_JOINTS_H
+#define ASSEMBLE_JOINTS_H
+
+#include "assemble/assemble.h"
+#include "world/joint/joint.h"
+
+/* A row of the problem and what is asked of it:  low ≤ r ≤ high,  u = J v⁺ + ε r + added. */
+typedef struct dls_joint_ask {
+    int joint, at; /* id; which of the step's joints */
+    uint8_t freedom, role;
+    dls_joint_row row;
+    double before;     /* J v at the beginning of the step */
+    double coordinate; /* or gap, where the row stands */
+    double added, compliance, low, high;
+} dls_joint_ask;
+
+typedef struct dls_joint_asks {
+    int joint_count; /* that act */
+    int *joint;      /* their ids */
+    int *first;      /* the first ask of each, and behind the last */
+    dls_joint_pose *pose;
+    int count;
+    dls_joint_ask *ask; /* those of one joint together, held ones first */
+    int block_count;
+    uint8_t *block_size;
+    int first_row; /* of the problem */
+} dls_joint_asks;
+
+/* Rows of all joints that act, by states where they stand; none of a joint that nothing can move. Behind
+ * dls_assemble_bodies. */
+dls_status dls_find_joint_asks(dls_assembly *a, const dls_world *world, const dls_assemble_options *options,
+                               dls_error *error);
+/* Their blocks in the problem that was begun with them; returns the sum of their b. */
+double dls_fill_joints(dls_assembly *a, const dls_world *world, const dls_assemble_options *options);
+
+/* |F| of a joint by the impulses r of a step of length h: of its held translations. */
+double dls_joint_load(const dls_assembly *a, int at, double h);
+/* Bounds of friction that follows from the load of its own joint, by the impulses found; returns the largest
+ * change of one in units of the larger, 0 where there is no such friction. */
+double dls_renew_friction(dls_assembly *a, const dls_world *world, double h);
+
+#endif
