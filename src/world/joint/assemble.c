@@ -259,13 +259,13 @@ dls_status dls_world_assemble_joints(dls_world *world, dls_assembled *report, dl
     assembling a = {.world = world, .x = DLS_NEW_ZERO(double, 6 * (int64_t)world->entry_count)};
     dls_body_state *kept = DLS_NEW(dls_body_state, world->entry_count);
     dls_status status = a.x && kept ? DLS_OK : dls_fail_memory(error);
-    for (int id = 0; !status && id < world->entry_count; id++) kept[id] = *dls_world_state(world, id);
+    bool copied = !status;
+    for (int id = 0; copied && id < world->entry_count; id++) kept[id] = *dls_world_state(world, id);
     if (!status) status = close_gaps(&a, report, error);
     if (!status && a.count) status = match_speeds(&a, report, error);
-    if (status)
-        for (int id = 0; kept && id < world->entry_count; id++) *dls_world_state(world, id) = kept[id];
-    else
-        compare(world, kept, report);
+    for (int id = 0; status && copied && id < world->entry_count; id++)
+        *dls_world_state(world, id) = kept[id];
+    if (!status) compare(world, kept, report);
     dls_free(a.rows);
     dls_free(a.x);
     dls_free(a.vector);
