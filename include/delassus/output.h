@@ -43,8 +43,8 @@ DLS_API dls_status dls_results_continue_frames(const char *path, const dls_world
 /* One line of history per step. It reaches the file with the next frame or flush. */
 DLS_API dls_status dls_results_add_step(dls_results_writer *writer, const dls_step_report *report,
                                         dls_error *error);
-/* States, and contacts where asked for, as they are now. In the file, whatever happens, once it returns. The
- * frame of a step that has one already is not written again. */
+/* States, joints that acted, and contacts where asked for, as they are now. In the file, whatever happens,
+ * once it returns. The frame of a step that has one already is not written again. */
 DLS_API dls_status dls_results_add_frame(dls_results_writer *writer, const dls_simulation *simulation,
                                          dls_error *error);
 /* All that was added is on the disk, also through a power cut: to be called before a checkpoint is written,
@@ -86,7 +86,7 @@ DLS_API dls_status dls_results_material(const dls_results *results, dls_material
 DLS_API int dls_results_body_count(const dls_results *results);
 DLS_API const char *dls_results_body_name(const dls_results *results, dls_body_id id); /* "" for none */
 /* A body that there is not is static, and has no shapes; a frame that there is not is of time 0 and step −1,
- * and has no contacts. */
+ * and has no contacts and no joints. */
 DLS_API dls_motion dls_results_body_motion(const dls_results *results, dls_body_id id);
 DLS_API dls_status dls_results_body_mass(const dls_results *results, dls_body_id id, dls_body_mass *mass,
                                          dls_error *error);
@@ -94,6 +94,11 @@ DLS_API int dls_results_body_shape_count(const dls_results *results, dls_body_id
 /* As dls_body_shape gives it, and polyhedra have the triangles of their faces too. */
 DLS_API dls_status dls_results_body_shape(const dls_results *results, dls_body_id id, int index,
                                           dls_shape_def *def, dls_error *error);
+DLS_API int dls_results_joint_count(const dls_results *results);
+DLS_API const char *dls_results_joint_name(const dls_results *results, dls_joint_id id); /* "" for none */
+/* As dls_joint_get gives it. */
+DLS_API dls_status dls_results_joint(const dls_results *results, dls_joint_id id, dls_joint_def *def,
+                                     dls_error *error);
 DLS_API int dls_results_frame_count(const dls_results *results);
 DLS_API double dls_results_frame_time(const dls_results *results, int frame);
 DLS_API int64_t dls_results_frame_step(const dls_results *results, int frame);
@@ -107,6 +112,10 @@ DLS_API dls_status dls_results_frame_poses(dls_results *results, int frame, dls_
 DLS_API int dls_results_frame_contact_count(const dls_results *results, int frame);
 DLS_API dls_status dls_results_frame_contacts(dls_results *results, int frame, dls_contact_record *contacts,
                                               dls_error *error);
+/* Joints that acted in the step that ended at the frame, by ascending id: as dls_simulation_joints. */
+DLS_API int dls_results_frame_joint_count(const dls_results *results, int frame);
+DLS_API dls_status dls_results_frame_joints(dls_results *results, int frame, dls_joint_record *joints,
+                                            dls_error *error);
 DLS_API int64_t dls_results_step_count(const dls_results *results);
 DLS_API dls_status dls_results_steps(dls_results *results, int64_t first, int64_t count,
                                      dls_step_report *reports, dls_error *error);
@@ -141,11 +150,12 @@ DLS_API dls_status dls_checkpoint_restore(const dls_checkpoint *checkpoint, dls_
 /* ---- exports ----------------------------------------------------------------------------------------------
  */
 
-/* FOLDER/bodies.csv, contacts.csv, steps.csv: a row per body, contact and frame, or step, under a line that
- * names columns and units. The folder is made where it is missing. */
+/* FOLDER/bodies.csv, contacts.csv, joints.csv, steps.csv: a row per body, contact or joint and frame, or
+ * step, under a line that names columns and units. The folder is made where it is missing. */
 DLS_API dls_status dls_results_export_csv(dls_results *results, const char *folder, dls_error *error);
 /* FOLDER/run.pvd with bodies_00000.vtp …, the surfaces of all shapes, and contacts_00000.vtp …, the force
- * chains, a file of each per frame. */
+ * chains, and where there are joints joints_00000.vtp …, points and lines with their forces; a file of each
+ * per frame. */
 DLS_API dls_status dls_results_export_vtk(dls_results *results, const char *folder, dls_error *error);
 
 #ifdef __cplusplus

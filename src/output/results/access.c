@@ -16,6 +16,7 @@ dls_world_def dls_results_world(const dls_results *results) { return results->wo
 int dls_results_dimension(const dls_results *results) { return results->world.dimension; }
 int dls_results_material_count(const dls_results *results) { return results->material_count; }
 int dls_results_body_count(const dls_results *results) { return results->body_count; }
+int dls_results_joint_count(const dls_results *results) { return results->joint_count; }
 int dls_results_frame_count(const dls_results *results) { return results->frame_count; }
 int64_t dls_results_step_count(const dls_results *results) { return results->step_count; }
 
@@ -28,7 +29,7 @@ bool dls_results_finished(const dls_results *results, dls_run_summary *summary) 
     return results->is_finished;
 }
 
-/* ---- frames: what is no frame has no time and no contacts ---- */
+/* ---- frames: what is no frame has no time, no contacts and no joints ---- */
 
 static const dls_frame_row *frame_at(const dls_results *results, int frame) {
     static const dls_frame_row none = {.step = -1};
@@ -45,7 +46,11 @@ int dls_results_frame_contact_count(const dls_results *results, int frame) {
     return frame_at(results, frame)->contact_count;
 }
 
-/* ---- materials and bodies ---- */
+int dls_results_frame_joint_count(const dls_results *results, int frame) {
+    return frame_at(results, frame)->reaction_count;
+}
+
+/* ---- materials, bodies and joints ---- */
 
 dls_status dls_results_material(const dls_results *results, dls_material_id id, dls_material_def *def,
                                 dls_error *error) {
@@ -122,5 +127,22 @@ dls_status dls_results_body_shape(const dls_results *results, dls_body_id id, in
         return dls_fail(error, DLS_ERROR_ARGUMENT, "body %d has no shape %d, expected 0 … %d", id, index,
                         results->bodies[id].shape_count - 1);
     *def = dls_results_shape_def(results, results->bodies[id].shape_start + index);
+    return DLS_OK;
+}
+
+const char *dls_results_joint_name(const dls_results *results, dls_joint_id id) {
+    return id >= 0 && id < results->joint_count ? results->joint_names + (size_t)id * results->joint_name_size
+                                                : "";
+}
+
+dls_status dls_results_joint(const dls_results *results, dls_joint_id id, dls_joint_def *def,
+                             dls_error *error) {
+    dls_error_clear(error);
+    if (!results || !def) return dls_fail(error, DLS_ERROR_ARGUMENT, "results and def are needed, got NULL");
+    if (id < 0 || id >= results->joint_count)
+        return dls_fail(error, DLS_ERROR_ARGUMENT, "no joint %d, expected 0 … %d", id,
+                        results->joint_count - 1);
+    *def = dls_joint_def_of(&results->joints[id]);
+    def->name = dls_results_joint_name(results, id);
     return DLS_OK;
 }

@@ -15,7 +15,11 @@ static const dls_cell frame_cells[] = {
     {"state_count", DLS_CELL_INT32, 1, offsetof(dls_frame_row, state_count), "1", DLS_RANGE_COUNT},
     {"contact_start", DLS_CELL_INT64, 1, offsetof(dls_frame_row, contact_start), "1", DLS_RANGE_COUNT},
     {"contact_count", DLS_CELL_INT32, 1, offsetof(dls_frame_row, contact_count), "1", DLS_RANGE_COUNT},
+    {"reaction_start", DLS_CELL_INT64, 1, offsetof(dls_frame_row, reaction_start), "1", DLS_RANGE_COUNT},
+    {"reaction_count", DLS_CELL_INT32, 1, offsetof(dls_frame_row, reaction_count), "1", DLS_RANGE_COUNT},
 };
+
+static const dls_older older_frames[] = {{4, "reaction_start", 0, 0}, {4, "reaction_count", 0, 0}};
 
 static const dls_cell step_cells[] = {
     {"step", DLS_CELL_INT64, 1, offsetof(dls_step_report, step), "1", DLS_RANGE_COUNT},
@@ -151,6 +155,55 @@ static const dls_cell pair_cells[] = {
     TURNING(dls_pair_row, pair.turning),
 };
 
+/* A number for each of the freedoms. */
+#define FREEDOMS(type, member, unit, range)                                                                  \
+    { #member, type, DLS_FREEDOMS, offsetof(dls_joint_def_row, member), unit, range }
+
+static const dls_cell joint_cells[] = {
+    {"kind", DLS_CELL_JOINT, 1, offsetof(dls_joint_def_row, kind), "1", DLS_RANGE_ANY},
+    {"bodies", DLS_CELL_INT32, 2, offsetof(dls_joint_def_row, body), "1", DLS_RANGE_ANY},
+    {"position_a", DLS_CELL_DOUBLE, 3, offsetof(dls_joint_def_row, frame[0].x), "m", DLS_RANGE_NEAR},
+    {"orientation_a", DLS_CELL_DOUBLE, 4, offsetof(dls_joint_def_row, frame[0].q), "1", DLS_RANGE_UNIT},
+    {"position_b", DLS_CELL_DOUBLE, 3, offsetof(dls_joint_def_row, frame[1].x), "m", DLS_RANGE_NEAR},
+    {"orientation_b", DLS_CELL_DOUBLE, 4, offsetof(dls_joint_def_row, frame[1].q), "1", DLS_RANGE_UNIT},
+    {"length", DLS_CELL_DOUBLE, 1, offsetof(dls_joint_def_row, length), "m", DLS_RANGE_SIZE},
+    {"rope", DLS_CELL_BOOL, 1, offsetof(dls_joint_def_row, rope), "1", DLS_RANGE_ANY},
+    {"ratio", DLS_CELL_DOUBLE, 1, offsetof(dls_joint_def_row, ratio), "1 (m of a rack)", DLS_RANGE_FINITE},
+    {"radius", DLS_CELL_DOUBLE, 1, offsetof(dls_joint_def_row, radius), "m", DLS_RANGE_SIZE},
+    {"cone", DLS_CELL_DOUBLE, 1, offsetof(dls_joint_def_row, cone), "rad", DLS_RANGE_SIZE},
+    {"conserving", DLS_CELL_BOOL, 1, offsetof(dls_joint_def_row, conserving), "1", DLS_RANGE_ANY},
+    {"collide", DLS_CELL_BOOL, 1, offsetof(dls_joint_def_row, collide), "1", DLS_RANGE_ANY},
+    {"break_force", DLS_CELL_DOUBLE, 1, offsetof(dls_joint_def_row, break_force), "N", DLS_RANGE_OPEN_SIZE},
+    {"break_torque", DLS_CELL_DOUBLE, 1, offsetof(dls_joint_def_row, break_torque), "N m",
+     DLS_RANGE_OPEN_SIZE},
+    FREEDOMS(DLS_CELL_DOUBLE, p, "N/m or N m/rad", DLS_RANGE_FINITE),
+    FREEDOMS(DLS_CELL_DOUBLE, d, "N s/m or N m s/rad", DLS_RANGE_FINITE),
+    FREEDOMS(DLS_CELL_DOUBLE, i, "N/(m s) or N m/(rad s)", DLS_RANGE_FINITE),
+    FREEDOMS(DLS_CELL_DOUBLE, max_force, "N or N m", DLS_RANGE_OPEN_SIZE),
+    FREEDOMS(DLS_CELL_DOUBLE, stiffness, "N/m or N m/rad", DLS_RANGE_FINITE),
+    FREEDOMS(DLS_CELL_DOUBLE, damping, "N s/m or N m s/rad", DLS_RANGE_FINITE),
+    FREEDOMS(DLS_CELL_DOUBLE, rest, "m or rad", DLS_RANGE_FINITE),
+    FREEDOMS(DLS_CELL_INT32, one_sided, "1", DLS_RANGE_ANY),
+    FREEDOMS(DLS_CELL_DOUBLE, low, "m or rad", DLS_RANGE_OPEN),
+    FREEDOMS(DLS_CELL_DOUBLE, high, "m or rad", DLS_RANGE_OPEN),
+    FREEDOMS(DLS_CELL_DOUBLE, restitution, "1", DLS_RANGE_SHARE),
+    FREEDOMS(DLS_CELL_DOUBLE, friction, "N or N m", DLS_RANGE_OPEN_SIZE),
+    FREEDOMS(DLS_CELL_DOUBLE, friction_mu, "1", DLS_RANGE_SIZE),
+    FREEDOMS(DLS_CELL_DOUBLE, friction_radius, "m", DLS_RANGE_SIZE),
+};
+
+static const dls_cell joint_step_cells[] = {
+    {"joints", DLS_CELL_INT32, 1, offsetof(dls_joint_step_row, joints), "1", DLS_RANGE_COUNT},
+    {"joint_rows", DLS_CELL_INT32, 1, offsetof(dls_joint_step_row, rows), "1", DLS_RANGE_COUNT},
+    {"joint_rows_at_bound", DLS_CELL_INT32, 1, offsetof(dls_joint_step_row, rows_at_bound), "1",
+     DLS_RANGE_COUNT},
+    {"joints_broken", DLS_CELL_INT32, 1, offsetof(dls_joint_step_row, broken), "1", DLS_RANGE_COUNT},
+    {"joint_gap", DLS_CELL_DOUBLE, 1, offsetof(dls_joint_step_row, gap), "m or rad", DLS_RANGE_OPEN_SIZE},
+    {"spring", DLS_CELL_DOUBLE, 1, offsetof(dls_joint_step_row, spring), "J", DLS_RANGE_FINITE},
+    {"motors", DLS_CELL_DOUBLE, 1, offsetof(dls_joint_step_row, motors), "J", DLS_RANGE_FINITE},
+    {"joint_loss", DLS_CELL_DOUBLE, 1, offsetof(dls_joint_step_row, lost), "J", DLS_RANGE_FINITE},
+};
+
 /* Paths are given without the root. A plain column's row_size is that of its numbers. */
 #define PLAIN(name, type, ctype, width, row, member, unit, range)                                            \
     {                                                                                                        \
@@ -168,11 +221,15 @@ static const dls_cell pair_cells[] = {
     PLAIN("states/" name, type, ctype, width, dls_state_row, member, unit, range)
 #define CONTACT(name, type, ctype, width, member, unit, range)                                               \
     PLAIN("contacts/" name, type, ctype, width, dls_contact_row, member, unit, range)
-#define TURNS(name, type, ctype, width, member, unit, range)                                                 \
+#define LATER(version, name, type, ctype, width, row, member, unit, range)                                   \
     {                                                                                                        \
-        .path = "contacts/" name, .since = 4, .chunk = 256, .row_size = sizeof(ctype) * (width),             \
-        COLUMN(type, width, dls_contact_row, member, unit, range)                                            \
+        .path = name, .since = version, .chunk = 256, .row_size = sizeof(ctype) * (width),                   \
+        COLUMN(type, width, row, member, unit, range)                                                        \
     }
+#define TURNS(name, type, ctype, width, member, unit, range)                                                 \
+    LATER(4, "contacts/" name, type, ctype, width, dls_contact_row, member, unit, range)
+#define REACTS(name, type, ctype, width, member, unit, range)                                                \
+    LATER(5, "reactions/" name, type, ctype, width, dls_reaction_row, member, unit, range)
 
 typedef struct text_row {
     char text[1];
@@ -200,6 +257,11 @@ const dls_table_layout dls_table_layouts[DLS_TABLES] = {
     [DLS_TABLE_MATERIALS] =
         GROWN("materials/properties", false, 16, dls_material_row, material_cells, without_turning),
     [DLS_TABLE_PAIRS] = GROWN("materials/pairs", false, 16, dls_pair_row, pair_cells, without_turning),
+
+    [DLS_TABLE_JOINT_NAMES] =
+        LATER(5, "joints/name", DLS_CELL_TEXT, char, 1, text_row, text, "1", DLS_RANGE_ANY),
+    [DLS_TABLE_JOINTS] = {COLUMNS("joints/properties", false, 16, dls_joint_def_row, joint_cells),
+                          .since = 5},
 
     [DLS_TABLE_STATES + 0] = STATE("body", DLS_CELL_INT32, int32_t, 1, body, "1", DLS_RANGE_INDEX),
     [DLS_TABLE_STATES + 1] = STATE("radius", DLS_CELL_FLOAT, float, 1, radius, "m", DLS_RANGE_OPEN_SIZE),
@@ -246,7 +308,33 @@ const dls_table_layout dls_table_layouts[DLS_TABLES] = {
     [DLS_TABLE_TURNING + 5] =
         TURNS("world_torque", DLS_CELL_DOUBLE, double, 3, world_torque, "N m s", DLS_RANGE_NEAR),
 
-    [DLS_TABLE_FRAMES] = COMPOUND("frames", true, 64, dls_frame_row, frame_cells),
+    [DLS_TABLE_REACTIONS + 0] =
+        REACTS("joint", DLS_CELL_INT32, int32_t, 1, record.joint, "1", DLS_RANGE_INDEX),
+    [DLS_TABLE_REACTIONS + 1] = REACTS("bodies", DLS_CELL_INT32, int32_t, 2, record.body, "1", DLS_RANGE_ANY),
+    [DLS_TABLE_REACTIONS + 2] =
+        REACTS("point", DLS_CELL_DOUBLE, double, 3, record.point, "m", DLS_RANGE_NEAR),
+    [DLS_TABLE_REACTIONS + 3] =
+        REACTS("frame", DLS_CELL_DOUBLE, double, 9, record.frame, "1", DLS_RANGE_UNIT),
+    [DLS_TABLE_REACTIONS + 4] =
+        REACTS("impulse", DLS_CELL_DOUBLE, double, 6, record.impulse, "N s, N m s", DLS_RANGE_NEAR),
+    [DLS_TABLE_REACTIONS + 5] =
+        REACTS("actuator", DLS_CELL_DOUBLE, double, 6, record.actuator, "N s, N m s", DLS_RANGE_NEAR),
+    [DLS_TABLE_REACTIONS + 6] =
+        REACTS("coordinate", DLS_CELL_DOUBLE, double, 6, record.coordinate, "m, rad", DLS_RANGE_NEAR),
+    [DLS_TABLE_REACTIONS + 7] =
+        REACTS("speed", DLS_CELL_DOUBLE, double, 6, record.speed, "m/s, rad/s", DLS_RANGE_NEAR),
+    [DLS_TABLE_REACTIONS + 8] =
+        REACTS("gap", DLS_CELL_DOUBLE, double, 1, record.gap, "m or rad", DLS_RANGE_NEAR),
+    [DLS_TABLE_REACTIONS + 9] = REACTS("work", DLS_CELL_DOUBLE, double, 1, record.work, "J", DLS_RANGE_NEAR),
+    [DLS_TABLE_REACTIONS + 10] = REACTS("lost", DLS_CELL_DOUBLE, double, 1, record.lost, "J", DLS_RANGE_NEAR),
+    [DLS_TABLE_REACTIONS + 11] =
+        REACTS("world_impulse", DLS_CELL_DOUBLE, double, 3, world_impulse, "N s", DLS_RANGE_NEAR),
+    [DLS_TABLE_REACTIONS + 12] =
+        REACTS("world_torque", DLS_CELL_DOUBLE, double, 3, world_torque, "N m s", DLS_RANGE_NEAR),
+
+    [DLS_TABLE_JOINT_STEPS] = {COLUMNS("joints/steps", false, 256, dls_joint_step_row, joint_step_cells),
+                               .since = 5},
+    [DLS_TABLE_FRAMES] = GROWN("frames", true, 64, dls_frame_row, frame_cells, older_frames),
     [DLS_TABLE_STEPS] = GROWN("steps", true, 256, dls_step_report, step_cells, older_steps),
     [DLS_TABLE_SUMMARY] = GROWN("summary", false, 1, dls_run_summary, summary_cells, older_summary),
     [DLS_TABLE_INDEX] = PLAIN("index", DLS_CELL_INT32, int32_t, 1, index_row, point, "1", DLS_RANGE_ANY),

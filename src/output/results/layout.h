@@ -8,7 +8,7 @@
 #include <delassus/output.h>
 
 #define DLS_RESULTS_FORMAT "delassus results"
-enum { DLS_RESULTS_FORMAT_VERSION = 4, DLS_RESULTS_OLDEST_VERSION = 1 }; /* of those that are read */
+enum { DLS_RESULTS_FORMAT_VERSION = 5, DLS_RESULTS_OLDEST_VERSION = 1 }; /* of those that are read */
 
 typedef enum dls_table_name {
     /* what the world consists of, a row per thing */
@@ -20,6 +20,8 @@ typedef enum dls_table_name {
     DLS_TABLE_MATERIAL_NAMES,
     DLS_TABLE_MATERIALS,
     DLS_TABLE_PAIRS,
+    DLS_TABLE_JOINT_NAMES,
+    DLS_TABLE_JOINTS,
     /* columns of dls_state_row, a row per present body and frame */
     DLS_TABLE_STATES,
     DLS_TABLE_STATES_POSES = DLS_TABLE_STATES + 6, /* those that only contacts need */
@@ -30,8 +32,13 @@ typedef enum dls_table_name {
     /* the same of contacts that resist turning: no rows where there are none, else one for every contact */
     DLS_TABLE_TURNING = DLS_TABLE_CONTACTS_END,
     DLS_TABLE_TURNING_END = DLS_TABLE_TURNING + 6,
+    /* columns of dls_reaction_row, a row per joint that acted and frame */
+    DLS_TABLE_REACTIONS = DLS_TABLE_TURNING_END,
+    DLS_TABLE_REACTIONS_END = DLS_TABLE_REACTIONS + 13,
+    /* what joints add to the history: no rows where there are none, else one for every step */
+    DLS_TABLE_JOINT_STEPS = DLS_TABLE_REACTIONS_END,
     /* a row each: frame, step, finished run */
-    DLS_TABLE_FRAMES = DLS_TABLE_TURNING_END,
+    DLS_TABLE_FRAMES,
     DLS_TABLE_STEPS,
     DLS_TABLE_SUMMARY,
     /* 0, 1, 2, …: the numbers of a frame's points, for the XDMF alone; no reader of ours looks at it */
@@ -41,12 +48,12 @@ typedef enum dls_table_name {
 
 extern const dls_table_layout dls_table_layouts[DLS_TABLES];
 
-/* A frame's rows in the states and contacts. Rows of frames follow each other without gaps. */
+/* A frame's rows in the states, contacts and reactions. Rows of frames follow each other without gaps. */
 typedef struct dls_frame_row {
     int64_t step; /* −1 where a row was not written yet */
     double time;
-    int64_t state_start, contact_start;
-    int32_t state_count, contact_count;
+    int64_t state_start, contact_start, reaction_start;
+    int32_t state_count, contact_count, reaction_count;
 } dls_frame_row;
 
 typedef struct dls_state_row {
@@ -60,6 +67,17 @@ typedef struct dls_contact_row {
     dls_contact_record record;
     double world_impulse[3], world_torque[3];
 } dls_contact_row;
+
+typedef struct dls_reaction_row {
+    dls_joint_record record;
+    double world_impulse[3], world_torque[3];
+} dls_reaction_row;
+
+/* What joints add to a step's report. */
+typedef struct dls_joint_step_row {
+    int32_t joints, rows, rows_at_bound, broken;
+    double gap, spring, motors, lost;
+} dls_joint_step_row;
 
 typedef struct dls_body_row {
     int motion;
@@ -90,5 +108,19 @@ typedef struct dls_pair_row {
     dls_pair_def pair;
     bool stated;
 } dls_pair_row;
+
+/* A joint as it was added; of freedoms a number each. */
+typedef struct dls_joint_def_row {
+    int kind;
+    int32_t body[2];
+    dls_pose frame[2];
+    double length, ratio, radius, cone, break_force, break_torque;
+    bool rope, conserving, collide;
+    int32_t one_sided[DLS_FREEDOMS];
+    double p[DLS_FREEDOMS], d[DLS_FREEDOMS], i[DLS_FREEDOMS], max_force[DLS_FREEDOMS];
+    double stiffness[DLS_FREEDOMS], damping[DLS_FREEDOMS], rest[DLS_FREEDOMS];
+    double low[DLS_FREEDOMS], high[DLS_FREEDOMS], restitution[DLS_FREEDOMS];
+    double friction[DLS_FREEDOMS], friction_mu[DLS_FREEDOMS], friction_radius[DLS_FREEDOMS];
+} dls_joint_def_row;
 
 #endif

@@ -194,6 +194,27 @@ static dls_status keep_whole(dls_results *r, dls_error *error) {
     return DLS_OK;
 }
 
+/* Joints come after the bodies that they join. */
+static dls_status load_joints(dls_results *r, dls_error *error) {
+    int64_t count = least(r->tables[DLS_TABLE_JOINTS].rows, r->tables[DLS_TABLE_JOINT_NAMES].rows);
+    bool is_whole = true;
+    dls_error why = {0};
+    dls_status status = DLS_OK;
+    if (count > 0) status = load(r, DLS_TABLE_JOINTS, count, (void **)&r->joints, error);
+    if (count > 0 && !status)
+        status = load_names(r, DLS_TABLE_JOINT_NAMES, count, &r->joint_names, &r->joint_name_size, error);
+    if (status) return status;
+    while (r->joint_count < count && !dls_results_check_joint(r, r->joint_count, &is_whole, &why))
+        r->joint_count++;
+    if (why.status && is_whole) {
+        if (error) *error = why;
+        return why.status;
+    }
+    if (!r->left_out.status) r->left_out = why;
+    r->tables[DLS_TABLE_REACTIONS].below = r->joint_count;
+    return DLS_OK;
+}
+
 /* Pairs of n materials are n (n + 1)/2. */
 static void count_materials(dls_results *r) {
     const dls_table *t = r->tables;
@@ -269,6 +290,7 @@ static dls_status load_frames(dls_results *r, dls_error *error) {
     for (int k = DLS_TABLE_TURNING; k < DLS_TABLE_TURNING_END; k++)
         r->has_turning = r->has_turning || r->tables[k].rows > 0;
     r->contact_rows = least_rows(r, DLS_TABLE_CONTACTS, dls_results_contact_end(r));
+    r->reaction_rows = least_rows(r, DLS_TABLE_REACTIONS, DLS_TABLE_REACTIONS_END);
     dls_status status = count_written(r, DLS_TABLE_FRAMES, &rows, error);
     if (!status) status = load(r, DLS_TABLE_FRAMES, rows, (void **)&r->frames, error);
     for (; !status && r->frame_count < rows; r->frame_count++) {
@@ -283,19 +305,28 @@ static dls_status load_frames(dls_results *r, dls_error *error) {
 
 static dls_status load_history(dls_results *r, dls_error *error) {
     dls_status status = count_written(r, DLS_TABLE_STEPS, &r->step_count, error);
+    int64_t of_joints = r->tables[DLS_TABLE_JOINT_STEPS].rows;
+    if (of_joints > 0) r->step_count = least(r->step_count, of_joints);
     r->is_finished = r->tables[DLS_TABLE_SUMMARY].rows > 0;
     if (!status && r->is_finished) status = dls_results_rows(r, DLS_TABLE_SUMMARY, 0, 1, &r->summary, error);
     return status;
 }
 
-/* Bodies ascend within a frame: if the last of the last frame is there, none of them was left out. */
-static dls_status check_last_body(const dls_results *r, dls_error *error) {
-    int frame = r->frame_count - 1;
-    int32_t body;
-    while (frame >= 0 && r->frames[frame].state_count == 0) frame--;
-    if (frame < 0) return DLS_OK;
-    return dls_results_rows(r, DLS_TABLE_STATES,
-                            r->frames[frame].state_start + r->frames[frame].state_count - 1, 1, &body, error);
+/* Bodies and joints ascend within a frame: if the last of the last frame is there, none of them was left out.
+ */
+static dls_status check_last(const dls_results *r, dls_error *error) {
+    int64_t states = 0, reactions = 0;
+    int32_t id;
+    if (r->frame_count > 0) {
+        const dls_frame_row *last = &r->frames[r->frame_count - 1];
+        states = last->state_start + last->state_count;
+        reactions = last->reaction_start + last->reaction_count;
+    }
+    dls_status status = DLS_OK;
+    if (states > 0) status = dls_results_rows(r, DLS_TABLE_STATES, states - 1, 1, &id, error);
+    if (!status && reactions > 0)
+        status = dls_results_rows(r, DLS_TABLE_REACTIONS, reactions - 1, 1, &id, error);
+    return status;
 }
 
 /* ---- opening and closing ---- */
@@ -308,7 +339,7 @@ static void destroy(dls_results *r) {
     void *blocks[] = {r->title,      r->solver,     r->solver_options, r->version,        r->scene_text,
                       r->settings,   r->frames,     r->bodies,         r->shapes,         r->points,
                       r->triangles,  r->materials,  r->body_names,     r->material_names, r->files,
-                      r->file_names, r->file_bytes, r->pairs};
+                      r->file_names, r->file_bytes, r->pairs,          r->joints,         r->joint_names};
     for (size_t k = 0; k < sizeof blocks / sizeof *blocks; k++) dls_free(blocks[k]);
     dls_free(r);
 }
@@ -328,7 +359,8 @@ static dls_status open_results(dls_results *r, const char *path, dls_error *erro
     if (!status) status = open_tables(r, error);
     if (!status) status = load_frames(r, error);
     if (!status) status = load_world(r, error);
-    if (!status) status = check_last_body(r, error);
+    if (!status) status = load_joints(r, error);
+    if (!status) status = check_last(r, error);
     if (!status) status = load_history(r, error);
     return status;
 }
@@ -422,6 +454,23 @@ dls_status dls_results_frame_contacts(dls_results *results, int frame, dls_conta
         int count = total - first < DLS_BATCH ? total - first : DLS_BATCH;
         status = dls_results_contact_rows(results, frame, first, count, rows, error);
         for (int k = 0; k < count && !status; k++) contacts[first + k] = rows[k].record;
+    }
+    dls_free(rows);
+    return status;
+}
+
+dls_status dls_results_frame_joints(dls_results *results, int frame, dls_joint_record *joints,
+                                    dls_error *error) {
+    dls_status status = check_frame(results, frame, error);
+    if (status) return status;
+    int total = results->frames[frame].reaction_count;
+    if (!joints && total) return dls_fail(error, DLS_ERROR_ARGUMENT, "joints are needed, got NULL");
+    dls_reaction_row *rows = DLS_NEW(dls_reaction_row, least(total, DLS_BATCH));
+    if (!rows) return dls_fail_memory(error);
+    for (int first = 0; first < total && !status; first += DLS_BATCH) {
+        int count = total - first < DLS_BATCH ? total - first : DLS_BATCH;
+        status = dls_results_reaction_rows(results, frame, first, count, rows, error);
+        for (int k = 0; k < count && !status; k++) joints[first + k] = rows[k].record;
     }
     dls_free(rows);
     return status;

@@ -31,8 +31,10 @@ struct dls_results_writer {
     dls_frame_row *frames; /* all of them, for the XDMF */
     int frame_count;
     int64_t frame_capacity;
-    int xdmf_frames;  /* in the XDMF that is on the disk */
-    bool has_turning; /* contacts have the columns of turning */
+    int xdmf_frames;          /* in the XDMF that is on the disk */
+    bool has_turning;         /* contacts have the columns of turning */
+    dls_joint_record *joints; /* of the last step */
+    int64_t joint_room;
     dls_error failure;
 };
 
@@ -51,10 +53,14 @@ bool dls_writer_number_points(dls_results_writer *writer, const dls_frame_row *f
 /* Hands what was written to the system. */
 dls_status dls_writer_flush(dls_results_writer *writer, dls_error *error);
 
+/* Whether it has, or will have, joints. */
+bool dls_writer_has_joints(const dls_results_writer *writer);
 /* Adds what the world has and the file does not. */
 dls_status dls_writer_add_world(dls_results_writer *writer, dls_error *error);
 /* Of all names in the world, at least 31. */
 size_t dls_writer_name_size(const dls_world *world);
+dls_joint_def_row dls_joint_def_row_of(const dls_joint_def *def);
+dls_joint_def dls_joint_def_of(const dls_joint_def_row *row); /* without a name */
 
 /* False where HDF5 refuses or memory is out. */
 bool dls_files_write(hid_t file, int count, const dls_file *files);
@@ -85,7 +91,7 @@ struct dls_results {
     int frame_count;
     dls_frame_row *frames;
     int64_t step_count;
-    int body_count, shape_count, material_count;
+    int body_count, shape_count, material_count, joint_count;
     dls_body_row *bodies;
     char *body_names; /* name_size bytes each, zero-ended */
     size_t body_name_size;
@@ -96,9 +102,12 @@ struct dls_results {
     dls_material_row *materials;
     char *material_names;
     size_t material_name_size;
-    dls_pair_row *pairs;              /* of the materials, row by row of a triangle */
-    int64_t state_rows, contact_rows; /* that all of their columns have */
-    dls_error left_out;               /* why bodies at the end of their table do not count, if some do not */
+    dls_pair_row *pairs; /* of the materials, row by row of a triangle */
+    dls_joint_def_row *joints;
+    char *joint_names;
+    size_t joint_name_size;
+    int64_t state_rows, contact_rows, reaction_rows; /* that all of their columns have */
+    dls_error left_out; /* why bodies or joints at the end of their tables do not count, if some do not */
 };
 
 /* Fails with "FILE: damaged: DATASET, row ROW: …": what was found, and what was expected. */
@@ -112,6 +121,7 @@ dls_status dls_results_rows(const dls_results *results, int table, int64_t first
  * the last ones do while they are written. */
 dls_status dls_results_check_shape(const dls_results *results, int index, bool *is_whole, dls_error *error);
 dls_status dls_results_check_body(const dls_results *results, int id, bool *is_whole, dls_error *error);
+dls_status dls_results_check_joint(const dls_results *results, int id, bool *is_whole, dls_error *error);
 dls_status dls_results_check_frame(const dls_results *results, int index, bool *is_whole, dls_error *error);
 dls_status dls_results_check_pairs(const dls_results *results, dls_error *error);
 
@@ -125,11 +135,13 @@ dls_shape_def dls_results_shape_def(const dls_results *results, int index);
 /* Rows of the history, as sound as those below. */
 dls_status dls_results_step_rows(const dls_results *results, int64_t first, int64_t count,
                                  dls_step_report *rows, dls_error *error);
-/* Rows first … first + count − 1 of a frame's states or contacts, as the row structs have them. */
+/* Rows first … first + count − 1 of a frame's states, contacts or reactions, as the row structs have them. */
 dls_status dls_results_state_rows(const dls_results *results, int frame, int first, int count,
                                   dls_state_row *rows, dls_error *error);
 dls_status dls_results_contact_rows(const dls_results *results, int frame, int first, int count,
                                     dls_contact_row *rows, dls_error *error);
+dls_status dls_results_reaction_rows(const dls_results *results, int frame, int first, int count,
+                                     dls_reaction_row *rows, dls_error *error);
 /* Length of the step that ended in the frame, from the history; 0 where it is not known. */
 dls_status dls_results_step_length(const dls_results *results, int frame, double *h, dls_error *error);
 

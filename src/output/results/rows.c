@@ -57,6 +57,12 @@ static bool is_blank(const void *row, size_t size) {
     return true;
 }
 
+static bool is_unit(int count, const double *x) {
+    double sum = 0;
+    for (int k = 0; k < count; k++) sum += x[k] * x[k];
+    return fabs(sum - 1) <= 1e-6;
+}
+
 static dls_status check_corners(const dls_results *r, const dls_shape_row *s, dls_error *error) {
     const int32_t *corner = r->triangles + 3 * s->triangle_start;
     for (int64_t k = 0; k < 3 * (int64_t)s->triangle_count; k++)
@@ -115,6 +121,33 @@ dls_status dls_results_check_body(const dls_results *r, int id, bool *is_whole, 
     return DLS_OK;
 }
 
+dls_status dls_results_check_joint(const dls_results *r, int id, bool *is_whole, dls_error *error) {
+    dls_joint_def_row *j = &r->joints[id];
+    const int table = DLS_TABLE_JOINTS;
+    *is_whole = false;
+    if (is_blank(j, sizeof *j)) return dls_results_fail(r, table, id, error, "it was not written");
+    for (int side = 0; side < 2; side++)
+        if (j->body[side] >= r->body_count)
+            return dls_results_fail(r, table, id, error, "body is %d, expected -1 to %d", j->body[side],
+                                    r->body_count - 1);
+    *is_whole = true;
+    for (int side = 0; side < 2; side++) {
+        double *q = j->frame[side].q;
+        if (j->body[side] < DLS_GROUND)
+            return dls_results_fail(r, table, id, error, "body is %d, expected -1 to %d", j->body[side],
+                                    r->body_count - 1);
+        if (!is_unit(4, q))
+            return dls_results_fail(r, table, id, error,
+                                    "(%g, %g, %g, %g), expected a quaternion of length 1", q[0], q[1], q[2],
+                                    q[3]);
+        quat_mend(q);
+    }
+    if (j->body[0] == j->body[1])
+        return dls_results_fail(r, table, id, error, "it joins body %d with itself, expected two",
+                                j->body[0]);
+    return DLS_OK;
+}
+
 /* Row by row of a triangle: (0, 0), (0, 1), (1, 1), (0, 2), … */
 dls_status dls_results_check_pairs(const dls_results *r, dls_error *error) {
     for (int b = 0, at = 0; b < r->material_count; b++)
@@ -133,7 +166,8 @@ dls_status dls_results_check_frame(const dls_results *r, int index, bool *is_who
     const dls_frame_row *f = &r->frames[index], *last = index > 0 ? f - 1 : &none;
     const int table = DLS_TABLE_FRAMES;
     int64_t states = last->state_start + last->state_count,
-            contacts = last->contact_start + last->contact_count;
+            contacts = last->contact_start + last->contact_count,
+            reactions = last->reaction_start + last->reaction_count;
     *is_whole = true;
     if (f->step <= last->step)
         return dls_results_fail(r, table, index, error, "step is %" PRId64 ", expected one after %" PRId64,
@@ -146,7 +180,13 @@ dls_status dls_results_check_frame(const dls_results *r, int index, bool *is_who
                                 "states from %" PRId64 " and contacts from %" PRId64 " on, expected %" PRId64
                                 " and %" PRId64,
                                 f->state_start, f->contact_start, states, contacts);
+    if (f->reaction_start != reactions)
+        return dls_results_fail(r, table, index, error, "reactions from %" PRId64 " on, expected %" PRId64,
+                                f->reaction_start, reactions);
     *is_whole = false;
+    if (f->reaction_count > r->reaction_rows - reactions)
+        return dls_results_fail(r, table, index, error, "%d reactions, expected at most %" PRId64,
+                                f->reaction_count, r->reaction_rows - reactions);
     if (f->state_count > r->state_rows - states || f->contact_count > r->contact_rows - contacts)
         return dls_results_fail(
             r, table, index, error, "%d states and %d contacts, expected at most %" PRId64 " and %" PRId64,
@@ -155,13 +195,45 @@ dls_status dls_results_check_frame(const dls_results *r, int index, bool *is_who
     return DLS_OK;
 }
 
+/* Puts what joints add to them into the reports of steps. */
+static dls_status add_joint_steps(const dls_results *r, int64_t first, int64_t count,
+                                  dls_step_report *reports, dls_error *error) {
+    enum { BATCH = 64 };
+    dls_joint_step_row rows[BATCH];
+    dls_status status = DLS_OK;
+    if (r->tables[DLS_TABLE_JOINT_STEPS].rows == 0) return DLS_OK;
+    for (int64_t done = 0; done < count && !status; done += BATCH) {
+        int64_t batch = count - done < BATCH ? count - done : BATCH;
+        status = dls_results_rows(r, DLS_TABLE_JOINT_STEPS, first + done, batch, rows, error);
+        for (int64_t k = 0; k < batch && !status; k++) {
+            const dls_joint_step_row *row = &rows[k];
+            dls_step_report *s = &reports[done + k];
+            s->joints = row->joints;
+            s->joint_rows = row->rows;
+            s->joint_rows_at_bound = row->rows_at_bound;
+            s->joints_broken = row->broken;
+            s->joint_gap = row->gap;
+            s->energy.spring = row->spring;
+            s->energy.motors = row->motors;
+            s->energy.joints = row->lost;
+            if (row->rows_at_bound > row->rows)
+                status = dls_results_fail(r, DLS_TABLE_JOINT_STEPS, first + done + k, error,
+                                          "joint_rows_at_bound is %d, expected 0 to %d", row->rows_at_bound,
+                                          row->rows);
+        }
+    }
+    return status;
+}
+
 /* Steps shorter than 1/DLS_FARTHEST would make forces out of impulses that are no numbers. */
 dls_status dls_results_step_rows(const dls_results *r, int64_t first, int64_t count, dls_step_report *rows,
                                  dls_error *error) {
     dls_step_report last = {0};
     dls_status status = DLS_OK;
     if (first > 0) status = dls_results_rows(r, DLS_TABLE_STEPS, first - 1, 1, &last, error);
+    memset(rows, 0, sizeof *rows * (size_t)count);
     if (!status) status = dls_results_rows(r, DLS_TABLE_STEPS, first, count, rows, error);
+    if (!status) status = add_joint_steps(r, first, count, rows, error);
     for (int64_t k = 0; k < count && !status; k++) {
         const dls_step_report *before = k > 0 ? &rows[k - 1] : &last, *s = &rows[k];
         if (s->step <= before->step)
@@ -193,12 +265,6 @@ static dls_status read_columns(const dls_results *r, int first, int end, int64_t
     }
     dls_free(column);
     return status;
-}
-
-static bool is_unit(int count, const double *x) {
-    double sum = 0;
-    for (int k = 0; k < count; k++) sum += x[k] * x[k];
-    return fabs(sum - 1) <= 1e-6;
 }
 
 static dls_status take_state(const dls_results *r, int64_t at, int32_t before, dls_state_row *row,
@@ -268,5 +334,37 @@ dls_status dls_results_contact_rows(const dls_results *r, int frame, int first, 
     dls_status status = read_columns(r, DLS_TABLE_CONTACTS, dls_results_contact_end(r), start, count,
                                      (char *)rows, sizeof *rows, error);
     for (int i = 0; i < count && !status; i++) status = check_contact(r, start + i, &rows[i].record, error);
+    return status;
+}
+
+/* Joints ascend within a frame, and join the bodies that they did when they were added. */
+static dls_status check_reaction(const dls_results *r, int64_t at, int32_t before,
+                                 const dls_joint_record *record, dls_error *error) {
+    if (record->joint <= before)
+        return dls_results_fail(r, DLS_TABLE_REACTIONS, at, error, "joint is %d, expected one after %d",
+                                record->joint, before);
+    const int32_t *body = r->joints[record->joint].body;
+    if (record->body[0] != body[0] || record->body[1] != body[1])
+        return dls_results_fail(r, DLS_TABLE_REACTIONS + 1, at, error,
+                                "bodies %d and %d, expected %d and %d as joint %d has them", record->body[0],
+                                record->body[1], body[0], body[1], record->joint);
+    for (int k = 0; k < 3; k++)
+        if (!is_unit(3, record->frame + 3 * k))
+            return dls_results_fail(r, DLS_TABLE_REACTIONS + 3, at, error,
+                                    "a direction is (%g, %g, %g), expected one of length 1",
+                                    record->frame[3 * k], record->frame[3 * k + 1], record->frame[3 * k + 2]);
+    return DLS_OK;
+}
+
+dls_status dls_results_reaction_rows(const dls_results *r, int frame, int first, int count,
+                                     dls_reaction_row *rows, dls_error *error) {
+    int64_t start = r->frames[frame].reaction_start + first;
+    int32_t before = -1;
+    memset(rows, 0, sizeof *rows * (size_t)count);
+    dls_status status = read_columns(r, DLS_TABLE_REACTIONS, DLS_TABLE_REACTIONS_END, start, count,
+                                     (char *)rows, sizeof *rows, error);
+    if (!status && first > 0) status = dls_results_rows(r, DLS_TABLE_REACTIONS, start - 1, 1, &before, error);
+    for (int i = 0; i < count && !status; before = rows[i++].record.joint)
+        status = check_reaction(r, start + i, before, &rows[i].record, error);
     return status;
 }

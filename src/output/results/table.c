@@ -3,6 +3,7 @@
 #include "base/memory.h"
 #include "world/world.h"
 
+#include <delassus/joint.h>
 #include <delassus/solve.h>
 #include <delassus/world.h>
 
@@ -20,6 +21,7 @@ enum { NEWEST = INT_MAX }; /* format version that has all columns */
 static const char *motion_name(int value) { return dls_motion_name((dls_motion)value); }
 static const char *kind_name(int value) { return dls_shape_kind_name((dls_shape_kind)value); }
 static const char *outcome_name(int value) { return dls_outcome_name((dls_outcome)value); }
+static const char *joint_name(int value) { return dls_joint_kind_name((dls_joint_kind)value); }
 static const char *bool_name(int value) { return value ? "TRUE" : "FALSE"; } /* as h5py has it */
 
 /* Numbers that a file keeps by name. */
@@ -32,7 +34,8 @@ typedef struct named_type {
 static const named_type named_types[] = {{DLS_CELL_BOOL, 2, bool_name},
                                          {DLS_CELL_MOTION, DLS_MOTIONS, motion_name},
                                          {DLS_CELL_KIND, DLS_SHAPE_KINDS, kind_name},
-                                         {DLS_CELL_OUTCOME, DLS_CANCELLED + 1, outcome_name}};
+                                         {DLS_CELL_OUTCOME, DLS_CANCELLED + 1, outcome_name},
+                                         {DLS_CELL_JOINT, DLS_JOINT_KINDS, joint_name}};
 
 static hid_t make_named(const named_type *named) {
     bool is_byte = named->type == DLS_CELL_BOOL;
@@ -58,6 +61,13 @@ static hid_t make_type(dls_cell_type type, size_t text_size) {
     H5Tset_strpad(text, H5T_STR_NULLPAD);
     H5Tset_cset(text, H5T_CSET_UTF8);
     return text;
+}
+
+static size_t number_size(dls_cell_type type) {
+    return type == DLS_CELL_BOOL                                                          ? 1
+           : type == DLS_CELL_INT16                                                       ? 2
+           : type == DLS_CELL_INT64 || type == DLS_CELL_UINT64 || type == DLS_CELL_DOUBLE ? 8
+                                                                                          : 4;
 }
 
 /* What a file of that version has instead of the whole column, or NULL. */
@@ -112,7 +122,7 @@ static int rank_of(const dls_table *table) { return extent_of(table) > 1 ? 2 : 1
 
 /* "m" of a plain table, "step: 1, time: s, …" of a compound one. */
 static bool write_units(hid_t dataset, const dls_table_layout *layout) {
-    char text[1024];
+    char text[2048];
     int used = 0;
     if (!layout->is_compound) return dls_attribute_write_text(dataset, "unit", layout->cells[0].unit);
     for (int k = 0; k < layout->cell_count && used < (int)sizeof text; k++)
@@ -299,9 +309,10 @@ static void fill_missing(const dls_table *table, int64_t count, char *rows) {
         const dls_cell *cell = &layout->cells[k];
         const dls_older *older = find_older(layout, cell, table->version);
         char *at = rows + (layout->is_compound ? cell->offset : 0);
+        size_t size = number_size(cell->type);
         for (int64_t row = 0; older && row < count; row++, at += table->row_size)
             for (int i = older->width; i < cell->width; i++)
-                memcpy(at + (size_t)i * sizeof(double), &older->missing, sizeof(double));
+                memcpy(at + (size_t)i * size, &older->missing, size);
     }
 }
 
@@ -327,6 +338,7 @@ static const limits ranges[] = {
     [DLS_RANGE_SHARE] = {0, 1, false, "a number from 0 to 1"},
     [DLS_RANGE_TIME] = {0, DLS_FARTHEST, false, "a number from 0 to 1e+60"},
     [DLS_RANGE_SIZE] = {0, DBL_MAX, false, "a finite number from 0 on"},
+    [DLS_RANGE_OPEN] = {-INFINITY, INFINITY, false, "a number"},
     [DLS_RANGE_OPEN_SIZE] = {0, INFINITY, false, "a number from 0 on"},
     [DLS_RANGE_KNOWN_SIZE] = {0, INFINITY, true, "a number from 0 on, or nan"},
     [DLS_RANGE_COUNT] = {0, 9007199254740992.0, false, "a count from 0 to 2^53"},
@@ -363,13 +375,6 @@ static double number_at(dls_cell_type type, const char *at) {
     default:
         return memcpy(&number, at, sizeof number), number;
     }
-}
-
-static size_t number_size(dls_cell_type type) {
-    return type == DLS_CELL_BOOL                                                          ? 1
-           : type == DLS_CELL_INT16                                                       ? 2
-           : type == DLS_CELL_INT64 || type == DLS_CELL_UINT64 || type == DLS_CELL_DOUBLE ? 8
-                                                                                          : 4;
 }
 
 static bool is_fine(double value, const limits *l) {

@@ -17,6 +17,7 @@ typedef enum dls_cell_type {
     DLS_CELL_MOTION,  /* dls_motion as int */
     DLS_CELL_KIND,    /* dls_shape_kind as int */
     DLS_CELL_OUTCOME, /* dls_outcome as int */
+    DLS_CELL_JOINT,   /* dls_joint_kind as int */
     DLS_CELL_TEXT     /* plain tables only; its length is the file's choice */
 } dls_cell_type;
 
@@ -29,6 +30,7 @@ typedef enum dls_range {
     DLS_RANGE_SHARE,      /* 0 to 1 */
     DLS_RANGE_TIME,       /* from 0 on, near */
     DLS_RANGE_SIZE,       /* from 0 on, finite */
+    DLS_RANGE_OPEN,       /* any number, also without end */
     DLS_RANGE_OPEN_SIZE,  /* from 0 on, or without end */
     DLS_RANGE_KNOWN_SIZE, /* the same, or NaN where it is not known */
     DLS_RANGE_COUNT,      /* from 0 on, as far as sums and differences are exact */
@@ -45,8 +47,8 @@ typedef struct dls_cell {
 } dls_cell;
 
 /* What files up to a format version have of a column: the first numbers of its rows, in compound tables
- * perhaps none. Those that follow are `missing` to their readers: doubles, or integers of 64 bits, of which
- * 0 has the same bytes. */
+ * perhaps none. Those that follow are `missing` to their readers: doubles, or integers, of which 0 has the
+ * same bytes. */
 typedef struct dls_older {
     int version;
     const char *name; /* of the cell */

@@ -22,6 +22,10 @@ size_t dls_writer_name_size(const dls_world *world) {
         if (!dls_world_material(world, id, &def, NULL) && strlen(def.name) > longest)
             longest = strlen(def.name);
     }
+    for (int id = 0; id < dls_world_joint_count(world); id++) {
+        size_t length = strlen(dls_joint_name(world, id));
+        if (length > longest) longest = length;
+    }
     return ((longest < MOST_NAME ? longest : MOST_NAME) / 16 + 1) * 16;
 }
 
@@ -155,15 +159,92 @@ static bool add_body(dls_results_writer *w, int id) {
            add_row(w, DLS_TABLE_BODIES, &row);
 }
 
+/* ---- joints ---- */
+
+dls_joint_def_row dls_joint_def_row_of(const dls_joint_def *def) {
+    dls_joint_def_row row;
+    memset(&row, 0, sizeof row);
+    row.kind = def->kind;
+    for (int side = 0; side < 2; side++) {
+        row.body[side] = def->body[side];
+        row.frame[side] = def->frame[side];
+    }
+    row.length = def->length;
+    row.ratio = def->ratio;
+    row.radius = def->radius;
+    row.cone = def->cone;
+    row.break_force = def->break_force;
+    row.break_torque = def->break_torque;
+    row.rope = def->rope;
+    row.conserving = def->conserving;
+    row.collide = def->collide;
+    for (int k = 0; k < DLS_FREEDOMS; k++) {
+        const dls_freedom_def *f = &def->freedom[k];
+        row.one_sided[k] = f->one_sided;
+        row.p[k] = f->p, row.d[k] = f->d, row.i[k] = f->i;
+        row.max_force[k] = f->max_force;
+        row.stiffness[k] = f->stiffness, row.damping[k] = f->damping, row.rest[k] = f->rest;
+        row.low[k] = f->low, row.high[k] = f->high, row.restitution[k] = f->restitution;
+        row.friction[k] = f->friction;
+        row.friction_mu[k] = f->friction_mu, row.friction_radius[k] = f->friction_radius;
+    }
+    return row;
+}
+
+dls_joint_def dls_joint_def_of(const dls_joint_def_row *row) {
+    dls_joint_def def = {.kind = (dls_joint_kind)row->kind,
+                         .body = {row->body[0], row->body[1]},
+                         .frame = {row->frame[0], row->frame[1]},
+                         .length = row->length,
+                         .rope = row->rope,
+                         .ratio = row->ratio,
+                         .radius = row->radius,
+                         .cone = row->cone,
+                         .conserving = row->conserving,
+                         .collide = row->collide,
+                         .break_force = row->break_force,
+                         .break_torque = row->break_torque};
+    for (int k = 0; k < DLS_FREEDOMS; k++)
+        def.freedom[k] = (dls_freedom_def){.p = row->p[k],
+                                           .d = row->d[k],
+                                           .i = row->i[k],
+                                           .max_force = row->max_force[k],
+                                           .stiffness = row->stiffness[k],
+                                           .damping = row->damping[k],
+                                           .rest = row->rest[k],
+                                           .one_sided = row->one_sided[k],
+                                           .low = row->low[k],
+                                           .high = row->high[k],
+                                           .restitution = row->restitution[k],
+                                           .friction = row->friction[k],
+                                           .friction_mu = row->friction_mu[k],
+                                           .friction_radius = row->friction_radius[k]};
+    return def;
+}
+
+static bool add_joint(dls_results_writer *w, int id) {
+    dls_joint_def def;
+    if (dls_joint_get(w->world, id, &def, NULL)) return false;
+    dls_joint_def_row row = dls_joint_def_row_of(&def);
+    return add_name(w, DLS_TABLE_JOINT_NAMES, dls_joint_name(w->world, id)) &&
+           add_row(w, DLS_TABLE_JOINTS, &row);
+}
+
+bool dls_writer_has_joints(const dls_results_writer *w) { return w->tables[DLS_TABLE_JOINTS].rows > 0; }
+
 dls_status dls_writer_add_world(dls_results_writer *w, dls_error *error) {
-    int bodies = dls_world_body_count(w->world), materials = dls_world_material_count(w->world);
+    int bodies = dls_world_body_count(w->world), materials = dls_world_material_count(w->world),
+        joints = dls_world_joint_count(w->world);
     int64_t known_bodies = w->tables[DLS_TABLE_BODIES].rows,
-            known_materials = w->tables[DLS_TABLE_MATERIALS].rows;
-    if (known_bodies == bodies && known_materials == materials) return DLS_OK;
+            known_materials = w->tables[DLS_TABLE_MATERIALS].rows,
+            known_joints = w->tables[DLS_TABLE_JOINTS].rows;
+    if (known_bodies == bodies && known_materials == materials && known_joints == joints) return DLS_OK;
     for (int id = (int)known_materials; id < materials; id++)
         if (!add_material(w, id)) return dls_writer_fail(w, error);
     for (int id = (int)known_bodies; id < bodies; id++)
         if (!add_body(w, id)) return dls_writer_fail(w, error);
+    for (int id = (int)known_joints; id < joints; id++)
+        if (!add_joint(w, id)) return dls_writer_fail(w, error);
     for (int table = 0; table < DLS_TABLE_STATES; table++)
         if (!release_rows(w, table)) return dls_writer_fail(w, error);
     return dls_writer_flush(w, error); /* before any frame that speaks of them */

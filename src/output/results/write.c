@@ -46,8 +46,11 @@ static bool write_facts(const dls_results_writer *w, const dls_results_def *def)
 /* Chunks grow with the world, so that a frame of many bodies has few of them. */
 static int64_t chunk_rows(const dls_results_writer *w, int table) {
     int64_t rows = dls_table_layouts[table].chunk, wanted = dls_world_body_count(w->world);
-    if (table >= DLS_TABLE_MATERIAL_NAMES && table < DLS_TABLE_STATES) return rows;
-    if (table >= DLS_TABLE_FRAMES && table != DLS_TABLE_INDEX) return rows;
+    bool is_of_joints = (table >= DLS_TABLE_JOINT_NAMES && table < DLS_TABLE_STATES) ||
+                        (table >= DLS_TABLE_REACTIONS && table < DLS_TABLE_REACTIONS_END);
+    if (is_of_joints) wanted = dls_world_joint_count(w->world);
+    if (table >= DLS_TABLE_MATERIAL_NAMES && table < DLS_TABLE_JOINT_NAMES) return rows;
+    if (table >= DLS_TABLE_JOINT_STEPS && table != DLS_TABLE_INDEX) return rows;
     while (rows < wanted && rows < 16384) rows *= 2;
     return rows;
 }
@@ -104,8 +107,11 @@ static dls_status open_aside(dls_results_writer *w, dls_aside **aside, dls_error
 }
 
 static dls_results_writer *new_writer(const char *path, const dls_world *world, const dls_results_def *def) {
-    size_t row =
-        sizeof(dls_state_row) > sizeof(dls_contact_row) ? sizeof(dls_state_row) : sizeof(dls_contact_row);
+    size_t row = sizeof(union {
+        dls_state_row state;
+        dls_contact_row contact;
+        dls_reaction_row reaction;
+    });
     dls_results_writer *w = DLS_NEW_ZERO(dls_results_writer, 1);
     if (!w) return NULL;
     w->path = dls_alloc_copy(path, strlen(path) + 1, 1);
@@ -133,6 +139,7 @@ static void destroy(dls_results_writer *w) {
     dls_free(w->rows);
     dls_free(w->column);
     dls_free(w->frames);
+    dls_free(w->joints);
     for (int k = 0; k < DLS_TABLE_STATES; k++) dls_free(w->held[k].rows);
     dls_free(w);
 }
@@ -241,17 +248,22 @@ static bool append_states(dls_results_writer *w, const dls_simulation *simulatio
     return true;
 }
 
+/* Zeros up to so many rows. */
+static bool append_zeros(dls_results_writer *w, int table, int64_t rows) {
+    int64_t missing = rows - w->tables[table].rows;
+    if (missing > 0) memset(w->column, 0, DLS_BATCH * dls_table_layouts[table].row_size);
+    for (; missing > 0; missing -= DLS_BATCH)
+        if (!dls_table_append(&w->tables[table], missing < DLS_BATCH ? missing : DLS_BATCH, w->column))
+            return false;
+    return true;
+}
+
 /* From the first frame on in which something resists turning, contacts have these columns: zeros for those
  * that came before. */
 static bool begin_turning(dls_results_writer *w) {
     w->has_turning = w->tables[DLS_TABLE_TURNING].rows > 0 || dls_world_turns(w->world);
-    for (int k = DLS_TABLE_TURNING; w->has_turning && k < DLS_TABLE_TURNING_END; k++) {
-        int64_t missing = w->tables[DLS_TABLE_CONTACTS].rows - w->tables[k].rows;
-        if (missing > 0) memset(w->column, 0, DLS_BATCH * dls_table_layouts[k].row_size);
-        for (; missing > 0; missing -= DLS_BATCH)
-            if (!dls_table_append(&w->tables[k], missing < DLS_BATCH ? missing : DLS_BATCH, w->column))
-                return false;
-    }
+    for (int k = DLS_TABLE_TURNING; w->has_turning && k < DLS_TABLE_TURNING_END; k++)
+        if (!append_zeros(w, k, w->tables[DLS_TABLE_CONTACTS].rows)) return false;
     return true;
 }
 
@@ -272,7 +284,52 @@ static bool append_contacts(dls_results_writer *w, const dls_simulation *simulat
     return true;
 }
 
+/* False where memory is out, or HDF5 refuses. */
+static bool take_joints(dls_results_writer *w, const dls_simulation *simulation, int *count) {
+    int most = dls_world_joint_count(w->world);
+    if (!DLS_RESERVE(w->joints, 0, w->joint_room, most)) return false;
+    return most == 0 || !dls_simulation_joints(simulation, most, w->joints, count, NULL);
+}
+
+static bool append_reactions(dls_results_writer *w, const dls_simulation *simulation, int *count) {
+    dls_reaction_row *rows = (dls_reaction_row *)w->rows;
+    *count = 0;
+    if (!take_joints(w, simulation, count)) return false;
+    for (int first = 0; first < *count; first += DLS_BATCH) {
+        int batch = *count - first < DLS_BATCH ? *count - first : DLS_BATCH;
+        for (int k = 0; k < batch; k++) {
+            const dls_joint_record *record = &w->joints[first + k];
+            rows[k].record = *record;
+            mat_apply(rows[k].world_impulse, record->frame, record->impulse);
+            mat_apply(rows[k].world_torque, record->frame, record->impulse + 3);
+        }
+        if (!append_columns(w, DLS_TABLE_REACTIONS, DLS_TABLE_REACTIONS_END, batch, w->rows, sizeof *rows))
+            return false;
+    }
+    return true;
+}
+
+/* From the first joint on steps have what joints add to them: zeros for those that came before. */
+static bool append_joint_steps(dls_results_writer *w) {
+    dls_joint_step_row *rows = (dls_joint_step_row *)w->column;
+    if (!dls_writer_has_joints(w)) return true;
+    if (!append_zeros(w, DLS_TABLE_JOINT_STEPS, w->tables[DLS_TABLE_STEPS].rows)) return false;
+    for (int k = 0; k < w->pending_count; k++) {
+        const dls_step_report *s = &w->pending[k];
+        rows[k] = (dls_joint_step_row){.joints = s->joints,
+                                       .rows = s->joint_rows,
+                                       .rows_at_bound = s->joint_rows_at_bound,
+                                       .broken = s->joints_broken,
+                                       .gap = s->joint_gap,
+                                       .spring = s->energy.spring,
+                                       .motors = s->energy.motors,
+                                       .lost = s->energy.joints};
+    }
+    return dls_table_append(&w->tables[DLS_TABLE_JOINT_STEPS], w->pending_count, rows);
+}
+
 static bool append_pending(dls_results_writer *w) {
+    if (!append_joint_steps(w)) return false;
     int count = w->pending_count;
     w->pending_count = 0;
     return dls_table_append(&w->tables[DLS_TABLE_STEPS], count, w->pending);
@@ -287,6 +344,7 @@ bool dls_writer_note_frame(dls_results_writer *w, const dls_frame_row *frame) {
 bool dls_writer_number_points(dls_results_writer *w, const dls_frame_row *frame) {
     dls_table *index = &w->tables[DLS_TABLE_INDEX];
     int64_t wanted = frame->state_count > frame->contact_count ? frame->state_count : frame->contact_count;
+    if (wanted < frame->reaction_count) wanted = frame->reaction_count;
     int32_t *numbers = (int32_t *)w->column;
     while (index->rows < wanted) {
         int64_t left = wanted - index->rows, batch = left < DLS_BATCH ? left : DLS_BATCH;
@@ -342,11 +400,13 @@ static dls_status add_frame(dls_results_writer *w, const dls_simulation *simulat
     frame.time = dls_simulation_time(simulation);
     frame.state_start = w->tables[DLS_TABLE_STATES].rows;
     frame.contact_start = w->tables[DLS_TABLE_CONTACTS].rows;
+    frame.reaction_start = w->tables[DLS_TABLE_REACTIONS].rows;
     if (w->frame_count && w->frames[w->frame_count - 1].step >= frame.step) return DLS_OK;
     dls_status status = dls_writer_add_world(w, error);
     if (status) return status;
     if (!append_states(w, simulation, &frame.state_count) ||
-        !append_contacts(w, simulation, &frame.contact_count) || !append_pending(w) ||
+        !append_contacts(w, simulation, &frame.contact_count) ||
+        !append_reactions(w, simulation, &frame.reaction_count) || !append_pending(w) ||
         !dls_writer_number_points(w, &frame) || !dls_table_append(&w->tables[DLS_TABLE_FRAMES], 1, &frame))
         return dls_writer_fail(w, error);
     status = dls_writer_flush(w, error);
