@@ -77,25 +77,72 @@ static dls_status put_contacts(FILE *out, const csv_frame *f, void *rows, dls_er
     return DLS_OK;
 }
 
+static dls_status put_joints(FILE *out, const csv_frame *f, void *rows, dls_error *error) {
+    int total = f->results->frames[f->frame].reaction_count;
+    dls_reaction_row *row = rows;
+    for (int first = 0; first < total; first += DLS_BATCH) {
+        int count = total - first < DLS_BATCH ? total - first : DLS_BATCH;
+        dls_status status = dls_results_reaction_rows(f->results, f->frame, first, count, row, error);
+        if (status) return status;
+        for (int k = 0; k < count; k++) {
+            const dls_joint_record *j = &row[k].record;
+            put_frame(out, f);
+            fprintf(out, ",%d,", j->joint);
+            dls_put_csv(out, dls_results_joint_name(f->results, j->joint));
+            fprintf(out, ",%s,%d,%d", dls_joint_kind_name((dls_joint_kind)f->results->joints[j->joint].kind),
+                    j->body[0], j->body[1]);
+            put_reals(out, 3, j->point);
+            put_reals(out, 9, j->frame);
+            put_reals(out, DLS_FREEDOMS, j->impulse);
+            put_reals(out, DLS_FREEDOMS, j->actuator);
+            put_reals(out, DLS_FREEDOMS, j->coordinate);
+            put_reals(out, DLS_FREEDOMS, j->speed);
+            put_reals(out, 3, (double[]){j->gap, j->work, j->lost});
+            put_reals(out, 3, row[k].world_impulse);
+            put_reals(out, 3, row[k].world_torque);
+            fprintf(out, "\n");
+        }
+    }
+    return DLS_OK;
+}
+
 /* ---- files ---- */
+
+static bool always(const dls_results *r) { return r != NULL; }
+static bool has_contacts(const dls_results *r) { return r->has_contacts; }
+static bool has_joints(const dls_results *r) { return r->joint_count > 0; }
 
 typedef struct csv_file {
     const char *name, *head, *turning_head; /* the latter of results in which contacts resist turning */
+    bool (*is_there)(const dls_results *results);
     dls_status (*put)(FILE *out, const csv_frame *frame, void *rows, dls_error *error);
 } csv_file;
+
+/* Six columns, of which the last three are rotations. */
+#define SIX(name, way, turn)                                                                                 \
+    name "_1 [" way "]," name "_2 [" way "]," name "_3 [" way "]," name "_4 [" turn "]," name "_5 [" turn    \
+         "]," name "_6 [" turn "],"
 
 static const csv_file frame_files[] = {
     {"bodies.csv",
      "frame,step,time [s],body,name,x [m],y [m],z [m],qw,qx,qy,qz,vx [m/s],vy [m/s],vz [m/s],"
      "wx [rad/s],wy [rad/s],wz [rad/s]",
-     "", put_bodies},
+     "", always, put_bodies},
     {"contacts.csv",
      "frame,step,time [s],body_a,body_b,shape_a,shape_b,feature,x [m],y [m],z [m],nx,ny,nz,gap [m],mu,"
      "impulse_n [N s],impulse_t1 [N s],impulse_t2 [N s],velocity_n [m/s],velocity_t1 [m/s],velocity_t2 [m/s],"
      "impulse_x [N s],impulse_y [N s],impulse_z [N s]",
      ",parts,mu_rolling [m],mu_spinning [m],drilling [m],torque_1 [N m s],torque_2 [N m s],torque_3 [N m s],"
      "spin_1 [rad/s],spin_2 [rad/s],spin_3 [rad/s],torque_x [N m s],torque_y [N m s],torque_z [N m s]",
-     put_contacts}};
+     has_contacts, put_contacts},
+    {"joints.csv",
+     "frame,step,time [s],joint,name,kind,body_a,body_b,x [m],y [m],z [m],"
+     "axis_1x,axis_1y,axis_1z,axis_2x,axis_2y,axis_2z,axis_3x,axis_3y,axis_3z," SIX("impulse", "N s", "N m s")
+         SIX("actuator", "N s", "N m s") SIX("coordinate", "m", "rad")
+             SIX("speed", "m/s", "rad/s") "gap [m or rad],work [J],lost [J],"
+                                          "impulse_x [N s],impulse_y [N s],impulse_z [N s],"
+                                          "torque_x [N m s],torque_y [N m s],torque_z [N m s]",
+     "", has_joints, put_joints}};
 
 static dls_status open_in(const char *folder, const char *name, dls_aside **aside, dls_error *error) {
     char *path = dls_path_join(folder, name);
@@ -105,7 +152,11 @@ static dls_status open_in(const char *folder, const char *name, dls_aside **asid
 }
 
 static dls_status export_frames(dls_results *r, const char *folder, const csv_file *file, dls_error *error) {
-    void *rows = dls_alloc(DLS_BATCH, sizeof(dls_contact_row));
+    void *rows = dls_alloc(DLS_BATCH, sizeof(union {
+                               dls_state_row state;
+                               dls_contact_row contact;
+                               dls_reaction_row reaction;
+                           }));
     dls_aside *aside;
     dls_status status = rows ? open_in(folder, file->name, &aside, error) : dls_fail_memory(error);
     if (!status) {
@@ -119,7 +170,7 @@ static dls_status export_frames(dls_results *r, const char *folder, const csv_fi
     return status;
 }
 
-static void put_step(FILE *out, const dls_step_report *s) {
+static void put_step(FILE *out, const dls_step_report *s, bool joints) {
     const double reals[] = {
         s->residual,         s->max_error,        s->held,          s->penetration, s->energy.kinetic,
         s->energy.potential, s->energy.friction,  s->energy.impact, s->energy.work, s->energy.unaccounted,
@@ -132,6 +183,10 @@ static void put_step(FILE *out, const dls_step_report *s) {
     fprintf(out, ",%" PRId64 ",%" PRId64 ",%" PRId64, s->traffic.bodies_in, s->traffic.bodies_out,
             s->backlog);
     put_reals(out, (int)(sizeof passed / sizeof *passed), passed);
+    if (joints) {
+        fprintf(out, ",%d,%d,%d,%d", s->joints, s->joint_rows, s->joint_rows_at_bound, s->joints_broken);
+        put_reals(out, 4, (double[]){s->joint_gap, s->energy.spring, s->energy.motors, s->energy.joints});
+    }
     fprintf(out, "\n");
 }
 
@@ -141,12 +196,17 @@ static dls_status put_steps(FILE *out, dls_results *r, dls_step_report *reports,
         "step,time [s],bodies,contacts,active,outcome,certified,iterations,residual,max_error [m/s],held,"
         "penetration [m],kinetic [J],potential [J],friction [J],impact [J],work [J],unaccounted [J],"
         "seconds_collide [s],seconds_assemble [s],seconds_solve [s],seconds [s],bodies_in,bodies_out,backlog,"
-        "mass_in [kg],mass_out [kg],energy_in [J],energy_out [J],backlog_mass [kg],turning [J]\n",
+        "mass_in [kg],mass_out [kg],energy_in [J],energy_out [J],backlog_mass [kg],turning [J]",
         out);
+    fputs(has_joints(r)
+              ? ",joints,joint_rows,joint_rows_at_bound,joints_broken,joint_gap [m or rad],spring [J],"
+                "motors [J],joint_loss [J]\n"
+              : "\n",
+          out);
     for (int64_t first = 0; !status && first < r->step_count; first += DLS_BATCH) {
         int64_t count = r->step_count - first < DLS_BATCH ? r->step_count - first : DLS_BATCH;
         status = dls_results_steps(r, first, count, reports, error);
-        for (int64_t k = 0; k < count && !status; k++) put_step(out, &reports[k]);
+        for (int64_t k = 0; k < count && !status; k++) put_step(out, &reports[k], has_joints(r));
     }
     return status;
 }
@@ -167,10 +227,9 @@ dls_status dls_results_export_csv(dls_results *results, const char *folder, dls_
     if (!results || !folder)
         return dls_fail(error, DLS_ERROR_ARGUMENT, "results and folder are needed, got NULL");
     dls_status status = dls_folder_make(folder, &inner);
-    for (int k = 0; k < 2 && !status; k++) {
-        if (k == 1 && !results->has_contacts) continue;
-        status = export_frames(results, folder, &frame_files[k], &inner);
-    }
+    for (size_t k = 0; k < sizeof frame_files / sizeof *frame_files && !status; k++)
+        if (frame_files[k].is_there(results))
+            status = export_frames(results, folder, &frame_files[k], &inner);
     if (!status) status = export_steps(results, folder, &inner);
     if (status && error) *error = inner;
     return status;

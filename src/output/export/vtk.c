@@ -1,4 +1,5 @@
-/* Results as files of VTK: run.pvd, and for every frame the bodies' surfaces and the force chains. */
+/* Results as files of VTK: run.pvd, and for every frame the bodies' surfaces, the force chains and the
+ * joints. */
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/vector.h"
@@ -9,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* ---- a file of polygons and lines, arrays behind the XML as raw bytes ---- */
+/* ---- a file of polygons, lines and single points, arrays behind the XML as raw bytes ---- */
 
 typedef struct bytes {
     char *data;
@@ -41,7 +42,17 @@ typedef struct array {
     bytes values;
 } array;
 
-enum { POINTS, LINES, LINE_ENDS, POLYGONS, POLYGON_ENDS, FIRST_DATA, MOST_ARRAYS = FIRST_DATA + 11 };
+enum {
+    POINTS,
+    SPOTS,
+    SPOT_ENDS,
+    LINES,
+    LINE_ENDS,
+    POLYGONS,
+    POLYGON_ENDS,
+    FIRST_DATA,
+    MOST_ARRAYS = FIRST_DATA + 11
+};
 
 /* What goes into one .vtp; arrays from FIRST_DATA on belong to cells. */
 typedef struct poly_data {
@@ -84,10 +95,11 @@ static void print_poly_data(FILE *out, const poly_data *p) {
     fprintf(out,
             "<?xml version=\"1.0\"?>\n<VTKFile type=\"PolyData\" version=\"1.0\" "
             "byte_order=\"%s\" header_type=\"UInt64\">\n<PolyData>\n<Piece NumberOfPoints=\"%zu\" "
-            "NumberOfVerts=\"0\" NumberOfLines=\"%zu\" NumberOfStrips=\"0\" NumberOfPolys=\"%zu\">\n",
+            "NumberOfVerts=\"%zu\" NumberOfLines=\"%zu\" NumberOfStrips=\"0\" NumberOfPolys=\"%zu\">\n",
             *(const char *)&(int){1} ? "LittleEndian" : "BigEndian", length(&p->arrays[POINTS]),
-            length(&p->arrays[LINE_ENDS]), length(&p->arrays[POLYGON_ENDS]));
-    print_arrays(out, p, "Points", POINTS, LINES, &offset);
+            length(&p->arrays[SPOT_ENDS]), length(&p->arrays[LINE_ENDS]), length(&p->arrays[POLYGON_ENDS]));
+    print_arrays(out, p, "Points", POINTS, SPOTS, &offset);
+    print_arrays(out, p, "Verts", SPOTS, LINES, &offset);
     print_arrays(out, p, "Lines", LINES, POLYGONS, &offset);
     print_arrays(out, p, "Polys", POLYGONS, FIRST_DATA, &offset);
     print_arrays(out, p, "CellData", FIRST_DATA, p->array_count, &offset);
@@ -124,7 +136,7 @@ typedef struct vtk_export {
     dls_body_state *states;
     bool *present;
     dls_surface surface;
-    poly_data bodies, contacts;
+    poly_data bodies, contacts, joints;
 } vtk_export;
 
 #define FLOATS(name, width)                                                                                  \
@@ -139,7 +151,8 @@ typedef struct vtk_export {
     {                                                                                                        \
         name, "Int32", 1, sizeof(int32_t), { 0 }                                                             \
     }
-#define CELLS INTS("connectivity"), INTS("offsets"), INTS("connectivity"), INTS("offsets")
+#define CELL_SORT INTS("connectivity"), INTS("offsets")
+#define CELLS     CELL_SORT, CELL_SORT, CELL_SORT
 
 enum { BODY = FIRST_DATA, MATERIAL, OBSTACLE, SPEED, VELOCITY, ANGULAR_VELOCITY, BODY_ARRAYS };
 enum {
@@ -157,6 +170,21 @@ enum {
     CONTACT_ARRAYS
 };
 
+enum {
+    JOINT = FIRST_DATA,
+    JOINT_KIND,
+    JOINT_A,
+    JOINT_B,
+    JOINT_GAP,
+    JOINT_FORCE,
+    JOINT_FORCE_VECTOR,
+    JOINT_TORQUE,
+    JOINT_TORQUE_VECTOR,
+    JOINT_POWER,
+    JOINT_LOSS,
+    JOINT_ARRAYS
+};
+
 static void describe_files(vtk_export *x) {
     x->bodies = (poly_data){BODY_ARRAYS,
                             {FLOATS("points", 3), CELLS, INTS("body"), INTS("material"), INTS("obstacle"),
@@ -166,6 +194,11 @@ static void describe_files(vtk_export *x) {
                                REALS("normal_impulse", 1), REALS("impulse", 1), REALS("normal_force", 1),
                                REALS("force", 1), REALS("force_vector", 3), REALS("slip_speed", 1),
                                REALS("torque", 1), REALS("torque_vector", 3)}};
+    x->joints =
+        (poly_data){JOINT_ARRAYS,
+                    {REALS("points", 3), CELLS, INTS("joint"), INTS("kind"), INTS("body_a"), INTS("body_b"),
+                     REALS("gap", 1), REALS("force", 1), REALS("force_vector", 3), REALS("torque", 1),
+                     REALS("torque_vector", 3), REALS("power", 1), REALS("loss", 1)}};
 }
 
 /* ---- bodies ---- */
@@ -304,6 +337,60 @@ static dls_status export_contacts(vtk_export *x, int frame, dls_error *error) {
     return status ? status : write_poly_data(&x->contacts, x->folder, "contacts", frame, error);
 }
 
+/* ---- joints ---- */
+
+/* The joint's point and the centres of its bodies that are there: a point, and a line through all of them. */
+static void put_joint_cells(vtk_export *x, const dls_joint_record *j) {
+    array *a = x->joints.arrays;
+    int first = (int)length(&a[POINTS]);
+    for (int k = 0; k < 3; k++) {
+        int id = k == 1 ? DLS_GROUND : j->body[k / 2];
+        const double *place = id < 0 || !x->present[id] ? j->point : x->states[id].x;
+        for (int i = 0; i < 3; i++) put_real(&a[POINTS].values, place[i]);
+        put_int(&a[LINES].values, first + k);
+    }
+    put_int(&a[SPOTS].values, first + 1);
+    put_int(&a[SPOT_ENDS].values, (int)length(&a[SPOTS]));
+    put_int(&a[LINE_ENDS].values, (int)length(&a[LINES]));
+}
+
+static void put_joint_data(vtk_export *x, const dls_reaction_row *row, double h) {
+    const dls_joint_record *j = &row->record;
+    array *a = x->joints.arrays;
+    double per = h > 0 ? 1 / h : 0;
+    put_int(&a[JOINT].values, j->joint);
+    put_int(&a[JOINT_KIND].values, x->results->joints[j->joint].kind);
+    put_int(&a[JOINT_A].values, j->body[0]);
+    put_int(&a[JOINT_B].values, j->body[1]);
+    put_real(&a[JOINT_GAP].values, j->gap);
+    put_real(&a[JOINT_FORCE].values, per * vec_norm(row->world_impulse));
+    for (int k = 0; k < 3; k++) put_real(&a[JOINT_FORCE_VECTOR].values, per * row->world_impulse[k]);
+    put_real(&a[JOINT_TORQUE].values, per * vec_norm(row->world_torque));
+    for (int k = 0; k < 3; k++) put_real(&a[JOINT_TORQUE_VECTOR].values, per * row->world_torque[k]);
+    put_real(&a[JOINT_POWER].values, per * j->work);
+    put_real(&a[JOINT_LOSS].values, per * j->lost);
+}
+
+/* VTK counts single points before lines: the data of all comes twice. */
+static dls_status export_joints(vtk_export *x, int frame, dls_error *error) {
+    int total = x->results->frames[frame].reaction_count;
+    double h;
+    clear(&x->joints);
+    dls_reaction_row *rows = DLS_NEW(dls_reaction_row, DLS_BATCH);
+    dls_status status = rows ? dls_results_step_length(x->results, frame, &h, error) : dls_fail_memory(error);
+    for (int pass = 0; pass < 2; pass++)
+        for (int first = 0; first < total && !status; first += DLS_BATCH) {
+            int count = total - first < DLS_BATCH ? total - first : DLS_BATCH;
+            status = dls_results_reaction_rows(x->results, frame, first, count, rows, error);
+            for (int k = 0; k < count && !status; k++) {
+                if (pass == 0) put_joint_cells(x, &rows[k].record);
+                put_joint_data(x, &rows[k], h);
+            }
+        }
+    dls_free(rows);
+    return status ? status : write_poly_data(&x->joints, x->folder, "joints", frame, error);
+}
+
 /* ---- all of it ---- */
 
 /* A box around what moves, over some of the frames. */
@@ -355,6 +442,10 @@ static dls_status write_index(const vtk_export *x, dls_error *error) {
                     "<DataSet timestep=\"%.17g\" part=\"1\" name=\"contacts\" "
                     "file=\"contacts_%05d.vtp\"/>\n",
                     t, k);
+        if (x->results->joint_count)
+            fprintf(out,
+                    "<DataSet timestep=\"%.17g\" part=\"2\" name=\"joints\" file=\"joints_%05d.vtp\"/>\n", t,
+                    k);
     }
     fprintf(out, "</Collection>\n</VTKFile>\n");
     return dls_aside_commit(aside, false, error);
@@ -367,6 +458,7 @@ static dls_status export_all(vtk_export *x, dls_error *error) {
         status = dls_results_frame_states(r, k, x->states, x->present, error);
         if (!status) status = export_bodies(x, k, error);
         if (!status && r->has_contacts) status = export_contacts(x, k, error);
+        if (!status && r->joint_count) status = export_joints(x, k, error);
     }
     return status ? status : write_index(x, error);
 }
@@ -388,6 +480,7 @@ dls_status dls_results_export_vtk(dls_results *results, const char *folder, dls_
         status = x->states && x->present ? export_all(x, &inner) : dls_fail_memory(&inner);
         release(&x->bodies);
         release(&x->contacts);
+        release(&x->joints);
         dls_surface_free(&x->surface);
         dls_free(x->states);
         dls_free(x->present);

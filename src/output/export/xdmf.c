@@ -66,12 +66,13 @@ static void put_rows(FILE *out, const char *file, const dls_results_writer *w, i
 /* Readers stumble over grids of nothing: one point at the origin with zeros stands for none. */
 static void put_nothing(FILE *out, int table) {
     const dls_cell *cell = &dls_table_layouts[table].cells[0];
+    bool is_id = table == DLS_TABLE_STATES || table == DLS_TABLE_REACTIONS;
     fprintf(out, "<DataItem Dimensions=\"1%s\" NumberType=\"%s\" Precision=\"%d\" Format=\"XML\">",
             cell->width == 3   ? " 3"
             : cell->width == 2 ? " 2"
                                : "",
             number_type(cell->type), number_size(cell->type));
-    for (int k = 0; k < cell->width; k++) fprintf(out, k ? " %d" : "%d", table == DLS_TABLE_STATES ? -1 : 0);
+    for (int k = 0; k < cell->width; k++) fprintf(out, k ? " %d" : "%d", is_id ? -1 : 0);
     fprintf(out, "</DataItem>");
 }
 
@@ -110,6 +111,10 @@ static void put_frame(FILE *out, const char *file, const dls_results_writer *w, 
     static const xdmf_array contact_arrays[] = {{"impulse", DLS_TABLE_CONTACTS + 11, "Vector"},
                                                 {"gap", DLS_TABLE_CONTACTS + 6, "Scalar"},
                                                 {"torque", DLS_TABLE_TURNING + 5, "Vector"}};
+    static const xdmf_array joint_arrays[] = {{"joint", DLS_TABLE_REACTIONS, "Scalar"},
+                                              {"impulse", DLS_TABLE_REACTIONS + 11, "Vector"},
+                                              {"torque", DLS_TABLE_REACTIONS + 12, "Vector"},
+                                              {"gap", DLS_TABLE_REACTIONS + 8, "Scalar"}};
     fprintf(out,
             "<Grid Name=\"frame\" GridType=\"Collection\" CollectionType=\"Spatial\"><Time "
             "Value=\"%.17g\"/>\n",
@@ -118,6 +123,9 @@ static void put_frame(FILE *out, const char *file, const dls_results_writer *w, 
     if (w->def.contacts)
         put_grid(out, file, w, "contacts", DLS_TABLE_CONTACTS + 4, contact_arrays, w->has_turning ? 3 : 2,
                  f->contact_start, f->contact_count);
+    if (dls_writer_has_joints(w))
+        put_grid(out, file, w, "joints", DLS_TABLE_REACTIONS + 2, joint_arrays, 4, f->reaction_start,
+                 f->reaction_count);
     fprintf(out, "</Grid>\n");
 }
 
