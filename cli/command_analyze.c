@@ -12,7 +12,7 @@
 #include <string.h>
 
 typedef struct analyze_values {
-    const char *output, *frames, *axis, *region, *plane;
+    const char *output, *frames, *axis, *region, *plane, *joint;
     int layers;
     double floor;
     bool json;
@@ -33,6 +33,7 @@ static const option options[] = {
     {"layers", 0, OPTION_INT, "N", AT(layers), 1, 100000, "of the profile; default: as thick as a mean body"},
     {"floor", 0, OPTION_REAL, "SHARE", AT(floor), 0, 0.5,
      "a contact bears load above this share of the mean normal force"},
+    {"joint", 0, OPTION_TEXT, "NAME", AT(joint), 0, 0, "the joint that is measured alone, by name or number"},
     {"json", 0, OPTION_FLAG, NULL, AT(json), 0, 0, "facts and tables as one JSON object on stdout"},
 };
 
@@ -46,6 +47,7 @@ static int list_measures(void) {
                m->summary,
                m->needs & DLS_NEEDS_CONTACTS ? " (needs contacts)"
                : m->needs & DLS_NEEDS_PLANE  ? " (needs --plane)"
+               : m->needs & DLS_NEEDS_JOINTS ? " (needs joints)"
                                              : "",
                m->needs & DLS_NEEDS_HEAP ? " (spatial runs, by name only)" : "");
     }
@@ -162,6 +164,7 @@ static bool read_options(const analyze_values *v, const dls_results *results, dl
     }
     o->layers = v->layers;
     o->floor = v->floor;
+    o->joint = v->joint;
     int dimension = dls_results_dimension(results);
     return read_frames(v->frames, frames, o) && read_region(v->region, dimension, o) &&
            read_plane(v->plane, dimension, o);
@@ -172,6 +175,7 @@ static bool read_options(const analyze_values *v, const dls_results *results, dl
 static bool suits(const dls_analysis_measure *m, const dls_results *results, bool has_plane) {
     dls_world_def world = dls_results_world(results);
     bool gravity = world.gravity[0] != 0 || world.gravity[1] != 0 || world.gravity[2] != 0;
+    if ((m->needs & DLS_NEEDS_JOINTS) && dls_results_joint_count(results) == 0) return false;
     if ((m->needs & DLS_NEEDS_HEAP) || ((m->needs & DLS_NEEDS_PLANE) && !has_plane)) return false;
     return !((m->needs & DLS_NEEDS_SPACE) && world.dimension == 2) &&
            !((m->needs & DLS_NEEDS_GRAVITY) && !gravity);
@@ -261,7 +265,7 @@ static const analyze_values defaults = {.floor = 1e-4};
 
 const command command_analyze = {
     .name = "analyze",
-    .summary = "measure a run: forces, packing, stress, slopes, energy",
+    .summary = "measure a run: forces, packing, stress, slopes, energy, joints",
     .operands = "[RUN [MEASURE...]]",
     .details = "RUN is a results file. Without a measure, all that the run allows; without a run, lists the\n"
                "measures. docs/analysis.md has their formulas.\n\n"

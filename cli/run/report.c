@@ -155,6 +155,12 @@ static void print_time(const run_report *x, const dls_run_summary *sum) {
            percent * sum->seconds_assemble, percent * sum->seconds_solve, x->solver);
 }
 
+/* A scene's joints may all be gone by its end. */
+static bool has_joints(const run_report *x) {
+    const dls_energy *e = &x->last.energy;
+    return x->last.joints > 0 || e->spring != 0 || e->motors != 0 || e->joints != 0;
+}
+
 void run_report_print(run_report *x, const dls_run_summary *sum) {
     take_last_step(x);
     const dls_energy *e = &x->last.energy;
@@ -169,6 +175,10 @@ void run_report_print(run_report *x, const dls_run_summary *sum) {
            plural(sum->steps), x->step);
     printf("  bodies           %d, %d contact%s at the end, %d of them loaded\n", x->last.bodies,
            x->last.contacts, plural(x->last.contacts), x->last.active);
+    if (has_joints(x))
+        printf("  joints           %d act%s at the end, %d of %d row%s at a bound, gap %.2e\n",
+               x->last.joints, x->last.joints == 1 ? "s" : "", x->last.joint_rows_at_bound,
+               x->last.joint_rows, plural(x->last.joint_rows), x->last.joint_gap);
     print_traffic(x, &sum->traffic);
     print_certified(x, sum);
     printf("  worst            residual %.2e, held %.2g, error of one contact %.2e m/s, penetration %.2e m\n",
@@ -178,6 +188,9 @@ void run_report_print(run_report *x, const dls_run_summary *sum) {
         e->kinetic, e->potential, e->friction, e->impact);
     printf("                   ");
     if (e->turning != 0) printf("to turning %.4g J, ", e->turning);
+    if (has_joints(x))
+        printf("in joints %.4g J, stored in springs %.4g J,\n                   by motors %.4g J, ",
+               e->joints, e->spring, e->motors);
     printf("put in %.4g J, unaccounted %.1e J\n", e->work, e->unaccounted);
     print_time(x, sum);
     printf("  state            %016llx\n  results          %s\n", (unsigned long long)x->hash, x->output);
@@ -254,6 +267,11 @@ void run_report_json(run_report *x, const dls_run_summary *sum) {
     json_member_real(&j, "impact", e->impact);
     json_member_real(&j, "turning", e->turning);
     json_member_real(&j, "work", e->work);
+    json_member_real(&j, "spring", e->spring);
+    json_member_real(&j, "motors", e->motors);
+    json_member_real(&j, "joint_loss", e->joints);
+    json_member_integer(&j, "joints", x->last.joints);
+    json_member_real(&j, "joint_gap", x->last.joint_gap);
     json_member_real(&j, "unaccounted", e->unaccounted);
     json_member_real(&j, "seconds", sum->seconds);
     json_member_real(&j, "seconds_collide", sum->seconds_collide);

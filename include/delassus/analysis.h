@@ -1,4 +1,4 @@
-/* What a run tells: forces on containers, contacts, packing, stress, surfaces, motion, energy.
+/* What a run tells: forces on containers, contacts, packing, stress, surfaces, motion, energy, joints.
  *
  * A measure takes a results file and gives facts (one number each, with its spread) and tables (a row per
  * frame, layer, class or step). docs/analysis.md states the formulas. */
@@ -18,7 +18,8 @@ typedef enum dls_analysis_need {
     DLS_NEEDS_GRAVITY = 4,  /* it says what is up */
     DLS_NEEDS_STEPS = 8,    /* the history of steps */
     DLS_NEEDS_HEAP = 16,    /* a heap about an upright axis: only who asks knows that there is one */
-    DLS_NEEDS_PLANE = 32    /* among the options */
+    DLS_NEEDS_PLANE = 32,   /* among the options */
+    DLS_NEEDS_JOINTS = 64   /* of the run */
 } dls_analysis_need;
 
 typedef struct dls_analysis_measure {
@@ -42,6 +43,7 @@ typedef struct dls_analysis_options {
     bool has_plane; /* that flow is measured through */
     double plane_point[3],
         plane_normal[3]; /* forward is along the normal, of any length; z is ignored in the plane */
+    const char *joint;   /* its name, or its number, which is measured alone; NULL: all */
 } dls_analysis_options;
 
 DLS_API dls_analysis_options dls_default_analysis_options(void);

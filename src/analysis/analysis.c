@@ -39,6 +39,8 @@ static const measure_row measures[] = {
     {{"penetration", "deepest contact of every step", "m", DLS_NEEDS_STEPS}, dls_measure_penetration},
     {{"complementarity", "residual of every step, products of impulse and velocity", "1", DLS_NEEDS_STEPS},
      dls_measure_complementarity},
+    {{"joints", "coordinates, reactions, motors and losses of joints", "N", DLS_NEEDS_JOINTS},
+     dls_measure_joints},
 };
 
 enum { MEASURES = sizeof measures / sizeof *measures };
@@ -139,7 +141,12 @@ dls_status dls_analysis_check(const dls_results *r, const char *name, const dls_
     if ((m->is.needs & DLS_NEEDS_PLANE) && !options->has_plane)
         return dls_fail(error, DLS_ERROR_ARGUMENT,
                         "%s needs a plane: an axis and a place, or a point and a normal", name);
+    if ((m->is.needs & DLS_NEEDS_JOINTS) && dls_results_joint_count(r) == 0)
+        return dls_fail(error, DLS_ERROR_INPUT, "%s needs joints, and this run has none", name);
+    dls_joint_id joint;
     dls_status status = check_options(r, options, error);
+    if (!status && (m->is.needs & DLS_NEEDS_JOINTS) && options->joint)
+        status = dls_analysis_find_joint(r, options->joint, &joint, error);
     return status ? status : check_axis(r, options, m, error);
 }
 
@@ -218,8 +225,7 @@ dls_status dls_analysis_frames(dls_analysis_work *work, bool stepped, dls_frame_
         if (status) return status;
     }
     if (used) return DLS_OK;
-    return dls_fail(error, DLS_ERROR_INPUT,
-                    "frames %d to %d follow no recorded step: there are no contact forces",
+    return dls_fail(error, DLS_ERROR_INPUT, "frames %d to %d follow no recorded step: there are no forces",
                     work->options.first_frame, work->options.last_frame);
 }
 

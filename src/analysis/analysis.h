@@ -172,6 +172,10 @@ dls_status dls_measure_profile(dls_analysis_work *work, dls_error *error);
 dls_status dls_measure_energy(dls_analysis_work *work, dls_error *error);
 dls_status dls_measure_penetration(dls_analysis_work *work, dls_error *error);
 dls_status dls_measure_complementarity(dls_analysis_work *work, dls_error *error);
+dls_status dls_measure_joints(dls_analysis_work *work, dls_error *error);
+/* By its name, else by its number. */
+dls_status dls_analysis_find_joint(const dls_results *results, const char *name, dls_joint_id *id,
+                                   dls_error *error);
 
 /* ---- snapshots of a file (analysis_snapshot.c) ---- */
 
