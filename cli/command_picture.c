@@ -10,6 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+static bool joins_present(const dls_body_id *body, const bool *present) {
+    return (body[0] < 0 || present[body[0]]) && (body[1] < 0 || present[body[1]]);
+}
+
 typedef struct picture_values {
     const char *output, *view;
     int frame;
@@ -28,12 +32,31 @@ static const option options[] = {
     {"width", 0, OPTION_REAL, "INCHES", AT(width), 1, 14, "width of the page"},
 };
 
+/* Before the first step nothing has acted yet: all whose bodies are there are drawn. */
+static dls_status find_joints(dls_results *results, int frame, const bool *present, dls_joint_id *ids,
+                              int *count, dls_error *error) {
+    int acted = dls_results_frame_joint_count(results, frame), all = dls_results_joint_count(results);
+    dls_joint_record *records = report_allocate((size_t)acted + 1, sizeof *records);
+    dls_status status = dls_results_frame_joints(results, frame, records, error);
+    *count = 0;
+    for (int k = 0; k < acted && !status; k++)
+        if (joins_present(records[k].body, present)) ids[(*count)++] = records[k].joint;
+    for (int id = 0; id < all && dls_results_frame_step(results, frame) == 0; id++) {
+        dls_joint_def def;
+        if (!dls_results_joint(results, id, &def, NULL) && joins_present(def.body, present))
+            ids[(*count)++] = id;
+    }
+    free(records);
+    return status;
+}
+
 static int draw(dls_results *results, int frame, const picture_values *v, const char *path) {
     int bodies = dls_results_body_count(results);
     int contacts = v->forces ? dls_results_frame_contact_count(results, frame) : 0;
     dls_body_state *states = report_allocate((size_t)bodies + 1, sizeof *states);
     bool *present = report_allocate((size_t)bodies + 1, sizeof *present);
     dls_contact_record *records = report_allocate((size_t)contacts + 1, sizeof *records);
+    dls_joint_id *joints = report_allocate((size_t)dls_results_joint_count(results) + 1, sizeof *joints);
     dls_error error;
     char message[512];
     picture p = {.dimension = dls_results_dimension(results),
@@ -43,12 +66,14 @@ static int draw(dls_results *results, int frame, const picture_values *v, const 
                  .present = present,
                  .contact_count = contacts,
                  .contacts = records,
+                 .joints = joints,
                  .time = dls_results_frame_time(results, frame),
                  .title = dls_results_title(results),
                  .width_inches = v->width};
     int code = EXIT_BAD_INPUT;
     picture_view_find(p.dimension == 2 ? "top" : v->view, &p.view);
     if (dls_results_frame_states(results, frame, states, present, &error) ||
+        find_joints(results, frame, present, joints, &p.joint_count, &error) ||
         (contacts && dls_results_frame_contacts(results, frame, records, &error)))
         report_error("picture: %s", error.message);
     else if (!picture_write(&p, path, message, sizeof message))
@@ -59,6 +84,7 @@ static int draw(dls_results *results, int frame, const picture_values *v, const 
     free(states);
     free(present);
     free(records);
+    free(joints);
     return code;
 }
 
@@ -96,8 +122,8 @@ const command command_picture = {
     .name = "picture",
     .summary = "draw a frame of a run",
     .operands = "RESULTS",
-    .details = "Bodies as they are, coloured by speed, with force chains where asked for; in space without\n"
-               "perspective.\n\n"
+    .details = "Bodies as they are, coloured by speed, with their joints, and force chains where asked for;\n"
+               "in space without perspective.\n\n"
                "  delassus picture drum.h5 --forces\n"
                "  delassus picture filling.h5 --view front --frame 0 -o start",
     .least_operands = 1,

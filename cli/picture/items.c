@@ -1,4 +1,5 @@
-/* Shapes as seen from the eye: discs and spheres are discs, all other solids their outlines. */
+/* Shapes as seen from the eye: discs and spheres are discs, all other solids their outlines; joints, and
+ * crosses and bars for bodies without shapes. */
 #include "cli/picture/items.h"
 
 #include "cli/support/report.h"
@@ -373,6 +374,65 @@ static void add_body(const picture *p, int body, bool endless, picture_items *it
     }
 }
 
+/* ---- joints, and bodies that have nothing but them ---- */
+
+static bool is_bare(const picture *p, int body) {
+    return body >= 0 && dls_results_body_shape_count(p->results, body) == 0;
+}
+
+static void add_cross(const picture *p, int body, picture_items *items) {
+    double page[2], depth;
+    picture_project(&p->view, p->states[body].x, page, &depth);
+    items->moving = dls_results_body_motion(p->results, body) == DLS_DYNAMIC;
+    picture_item *item = add_item(items, ITEM_CROSS, body);
+    item->x = page[0];
+    item->y = page[1];
+    item->depth = depth;
+    item->wall = !items->moving;
+    enclose(items, page[0], page[1], 0);
+}
+
+static void add_bar(const picture *p, int body, const double *to, picture_items *items) {
+    double from[2], depth;
+    picture_project(&p->view, p->states[body].x, from, &depth);
+    picture_item *item = add_item(items, ITEM_BAR, body);
+    item->depth = depth;
+    item->wall = dls_results_body_motion(p->results, body) != DLS_DYNAMIC;
+    add_point(items, item, from);
+    add_point(items, item, to);
+}
+
+/* p = x + q · (frame − mass centre); the ground's frame stands still. */
+static void place_frame(const picture *p, const dls_joint_def *def, int side, double *x, double (*axis)[3]) {
+    const dls_pose *frame = &def->frame[side];
+    int body = def->body[side];
+    dls_body_mass mass = {0};
+    memcpy(x, frame->x, sizeof frame->x);
+    for (int k = 0; k < 3; k++) rotate(frame->q, (const double[3]){k == 0, k == 1, k == 2}, axis[k]);
+    if (body < 0 || dls_results_body_mass(p->results, body, &mass, NULL)) return;
+    for (int k = 0; k < 3; k++) x[k] -= mass.centre[k];
+    rotate(p->states[body].q, x, x);
+    for (int k = 0; k < 3; k++) x[k] += p->states[body].x[k];
+    for (int k = 0; k < 3; k++) rotate(p->states[body].q, axis[k], axis[k]);
+}
+
+static void add_joint(const picture *p, dls_joint_id id, picture_items *items) {
+    dls_joint_def def;
+    if (dls_results_joint(p->results, id, &def, NULL)) return;
+    picture_joint joint = {.kind = def.kind, .rope = def.rope};
+    for (int side = 1; side >= 0; side--) { /* axes are those of A */
+        double x[3], axis[3][3], depth;
+        place_frame(p, &def, side, x, axis);
+        picture_project(&p->view, x, joint.place[side], &depth);
+        for (int k = 0; k < 3; k++) picture_project(&p->view, axis[k], joint.axis[k], &depth);
+        items->moving = false;
+        enclose(items, joint.place[side][0], joint.place[side][1], 0);
+        if (is_bare(p, def.body[side])) add_bar(p, def.body[side], joint.place[side], items);
+    }
+    items->joint = report_grow(items->joint, (size_t)items->joint_count, sizeof *items->joint);
+    items->joint[items->joint_count++] = joint;
+}
+
 static int by_depth(const void *a, const void *b) {
     const picture_item *p = a, *q = b;
     if (p->depth != q->depth) return p->depth < q->depth ? -1 : 1;
@@ -400,6 +460,9 @@ void picture_items_gather(const picture *p, picture_items *items) {
                              .moving_high = {-INFINITY, -INFINITY}};
     for (int body = 0; body < p->body_count; body++)
         if (p->present[body]) add_body(p, body, false, items);
+    for (int body = 0; body < p->body_count; body++)
+        if (p->present[body] && is_bare(p, body)) add_cross(p, body, items);
+    for (int k = 0; k < p->joint_count; k++) add_joint(p, p->joints[k], items);
     if (!(items->low[0] <= items->high[0]))
         for (int k = 0; k < 2; k++) items->low[k] = -1, items->high[k] = 1;
     if (items->moving_low[0] <= items->moving_high[0]) crop(items);
@@ -411,4 +474,5 @@ void picture_items_gather(const picture *p, picture_items *items) {
 void picture_items_free(picture_items *items) {
     free(items->item);
     free(items->point);
+    free(items->joint);
 }

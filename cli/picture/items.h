@@ -9,7 +9,9 @@ typedef enum item_kind {
     ITEM_DISC,  /* centre and radius: discs and spheres */
     ITEM_FACE,  /* a filled polygon */
     ITEM_LINES, /* pairs of points: edges of walls and hollow shapes */
-    ITEM_RING   /* a circle that is not filled: a drum */
+    ITEM_RING,  /* a circle that is not filled: a drum */
+    ITEM_CROSS, /* the mass centre of a body without shapes */
+    ITEM_BAR    /* two points: from there to a joint of it */
 } item_kind;
 
 typedef struct picture_item {
@@ -22,9 +24,19 @@ typedef struct picture_item {
     bool wall;
 } picture_item;
 
+/* A joint as it is seen; what is drawn of it does not grow with the page. */
+typedef struct picture_joint {
+    dls_joint_kind kind;
+    bool rope;
+    double place[2][2]; /* origins of the frames of A and B */
+    double axis[3][2];  /* of A's frame */
+} picture_joint;
+
 typedef struct picture_items {
     picture_item *item;
     int count;
+    picture_joint *joint;
+    int joint_count;
     double *point;
     int point_count;
     bool moving;                          /* what is being added */

@@ -1,9 +1,9 @@
-/* The page of a picture: bodies, force chains, a scale of speeds and one of lengths. */
+/* The page of a picture: bodies, joints, force chains, a scale of speeds and one of lengths. */
 #include "cli/picture/picture.h"
 
 #include "cli/figure/file.h"
 #include "cli/figure/page.h"
-#include "cli/picture/items.h"
+#include "cli/picture/marks.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -38,13 +38,14 @@ bool picture_view_find(const char *name, picture_view *view) {
 typedef struct page {
     const picture *picture;
     picture_items items;
-    double width, height, scale, origin[2]; /* points; points per metre; where the lower left corner is */
+    double width, height; /* points */
+    picture_map map;      /* its origin is where the lower left corner is */
     double top_speed, top_force;
     double text, line; /* points: size of letters, width of the strongest force chain */
 } page;
 
-static double page_x(const page *g, double x) { return g->origin[0] + g->scale * (x - g->items.low[0]); }
-static double page_y(const page *g, double y) { return g->origin[1] - g->scale * (y - g->items.low[1]); }
+static double page_x(const page *g, double x) { return picture_map_x(&g->map, x); }
+static double page_y(const page *g, double y) { return picture_map_y(&g->map, y); }
 
 /* ---- colours: dark blue at rest, through green to yellow ---- */
 
@@ -72,7 +73,7 @@ static void item_colour(const page *g, const picture_item *item, double *rgb) {
 /* ---- drawing ---- */
 
 static void draw_disc(const page *g, const picture_item *item, cairo_t *cr) {
-    double rgb[3], x = page_x(g, item->x), y = page_y(g, item->y), r = g->scale * item->radius;
+    double rgb[3], x = page_x(g, item->x), y = page_y(g, item->y), r = g->map.scale * item->radius;
     item_colour(g, item, rgb);
     cairo_arc(cr, x, y, r, 0, 6.283185307179586);
     if (g->picture->dimension == 3) {
@@ -117,12 +118,31 @@ static void draw_lines(const page *g, const picture_item *item, cairo_t *cr) {
     cairo_set_source_rgb(cr, 0.35, 0.35, 0.35);
     cairo_set_line_width(cr, 0.7);
     if (item->kind == ITEM_RING) {
-        cairo_arc(cr, page_x(g, item->x), page_y(g, item->y), g->scale * item->radius, 0, 6.283185307179586);
+        cairo_arc(cr, page_x(g, item->x), page_y(g, item->y), g->map.scale * item->radius, 0,
+                  6.283185307179586);
     } else {
         for (int k = 0; k + 1 < item->count; k += 2) {
             const double *p = g->items.point + 2 * (item->first + k);
             cairo_move_to(cr, page_x(g, p[0]), page_y(g, p[1]));
             cairo_line_to(cr, page_x(g, p[2]), page_y(g, p[3]));
+        }
+    }
+    cairo_stroke(cr);
+}
+
+static void draw_bare(const page *g, const picture_item *item, cairo_t *cr) {
+    double rgb[3], x = page_x(g, item->x), y = page_y(g, item->y), half = 1.2 * g->map.mark;
+    const double *p = g->items.point + 2 * item->first;
+    item_colour(g, item, rgb);
+    cairo_set_source_rgb(cr, rgb[0], rgb[1], rgb[2]);
+    cairo_set_line_width(cr, (item->kind == ITEM_BAR ? 0.8 : 0.5) * g->map.mark);
+    if (item->kind == ITEM_BAR) {
+        cairo_move_to(cr, page_x(g, p[0]), page_y(g, p[1]));
+        cairo_line_to(cr, page_x(g, p[2]), page_y(g, p[3]));
+    } else {
+        for (int side = -1; side <= 1; side += 2) {
+            cairo_move_to(cr, x - half, y - side * half);
+            cairo_line_to(cr, x + half, y + side * half);
         }
     }
     cairo_stroke(cr);
@@ -158,7 +178,8 @@ static double round_below(double value) {
 
 /* Length of a bar, and where it ends. */
 static double draw_length_scale(const page *g, double y, cairo_t *cr) {
-    double length = round_below(0.25 * (g->width - 2 * MARGIN) / g->scale), end = MARGIN + g->scale * length;
+    double length = round_below(0.25 * (g->width - 2 * MARGIN) / g->map.scale),
+           end = MARGIN + g->map.scale * length;
     char text[64];
     cairo_set_source_rgb(cr, 0, 0, 0);
     cairo_set_line_width(cr, 1.2);
@@ -210,9 +231,12 @@ static void draw_page(const void *self, cairo_t *cr) {
             draw_disc(g, item, cr);
         else if (item->kind == ITEM_FACE)
             draw_face(g, item, cr);
+        else if (item->kind == ITEM_CROSS || item->kind == ITEM_BAR)
+            draw_bare(g, item, cr);
         else
             draw_lines(g, item, cr);
     }
+    for (int k = 0; k < g->items.joint_count; k++) picture_mark_draw(&g->items.joint[k], &g->map, cr);
     if (g->top_force > 0) draw_chains(g, cr);
     cairo_restore(cr);
     draw_scales(g, cr);
@@ -234,10 +258,12 @@ static void lay_out(page *g) {
     g->width = POINTS_PER_INCH * p->width_inches;
     g->text = fmax(LEAST_TEXT, fmin(1, g->width / FULL_WIDTH) * TEXT);
     g->line = 3 * fmin(1, g->width / FULL_WIDTH);
-    g->scale = fmin((g->width - 2 * MARGIN) / across, (most - HEAD - FOOT) / upward);
-    g->height = g->scale * upward + HEAD + FOOT + 6;
-    g->origin[0] = (g->width - g->scale * across) / 2;
-    g->origin[1] = g->height - FOOT - 3;
+    g->map.mark = 2.2 * fmin(1, g->width / FULL_WIDTH);
+    memcpy(g->map.low, low, sizeof g->map.low);
+    g->map.scale = fmin((g->width - 2 * MARGIN) / across, (most - HEAD - FOOT) / upward);
+    g->height = g->map.scale * upward + HEAD + FOOT + 6;
+    g->map.origin[0] = (g->width - g->map.scale * across) / 2;
+    g->map.origin[1] = g->height - FOOT - 3;
     for (int body = 0; body < p->body_count; body++)
         if (p->present[body] && dls_results_body_motion(p->results, body) == DLS_DYNAMIC)
             g->top_speed = fmax(g->top_speed, speed_of(p, body));

@@ -1,4 +1,5 @@
-/* A frame of a run as a picture: bodies where they are, coloured by speed, force chains over them. */
+/* A frame of a run as a picture: bodies where they are, coloured by speed, joints and force chains over them.
+ */
 #ifndef CLI_PICTURE_PICTURE_H
 #define CLI_PICTURE_PICTURE_H
 
@@ -16,6 +17,8 @@ typedef struct picture {
     const bool *present;
     int contact_count;
     const dls_contact_record *contacts; /* force chains; 0 for none */
+    int joint_count;
+    const dls_joint_id *joints; /* that are drawn; their bodies are present */
     double time;
     const char *title;
     picture_view view;

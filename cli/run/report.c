@@ -189,7 +189,7 @@ void run_report_print(run_report *x, const dls_run_summary *sum) {
     printf("                   ");
     if (e->turning != 0) printf("to turning %.4g J, ", e->turning);
     if (has_joints(x))
-        printf("in joints %.4g J, stored in springs %.4g J,\n                   by motors %.4g J, ",
+        printf("in joints %.4g J, stored in springs %.4g J, put in by motors %.4g J,\n                   ",
                e->joints, e->spring, e->motors);
     printf("put in %.4g J, unaccounted %.1e J\n", e->work, e->unaccounted);
     print_time(x, sum);
