@@ -6,6 +6,7 @@
 #define DELASSUS_SCENE_H
 
 #include <delassus/integrate.h>
+#include <delassus/joint.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -58,6 +59,8 @@ DLS_API const dls_file *dls_scene_files(const dls_scene *scene);
 DLS_API const char *dls_scene_title(const dls_scene *scene); /* "" for none */
 DLS_API dls_world *dls_scene_world(dls_scene *scene);
 DLS_API const dls_simulation_options *dls_scene_simulation_options(const dls_scene *scene);
+/* Whether the scene asked for its joints to be assembled, and what that did. */
+DLS_API bool dls_scene_assembled(const dls_scene *scene, dls_assembled *report);
 DLS_API int dls_scene_inlet_count(const dls_scene *scene);
 DLS_API int dls_scene_removal_count(const dls_scene *scene);
 DLS_API const dls_run_options *dls_scene_run_options(const dls_scene *scene);

@@ -20,7 +20,7 @@ typedef struct body_text {
     int motion;
     double position[3], velocity[3], centre[3], mass, birth, death;
     const dls_node *rotation, *spin, *inertia, *shape, *shapes, *material, *group, *collides, *ignores;
-    const dls_node *locked, *drive, *force, *torque;
+    const dls_node *locked, *drive, *force, *torque, *frames;
 } body_text;
 
 static void body_defaults(void *target) {
@@ -69,6 +69,8 @@ static const dls_row body_rows[] = {
     {"birth", DLS_ROW_REAL, AT(birth), "s", "the body takes part from then on", "from the start", NULL, false,
      NOT_FED},
     {"death", DLS_ROW_REAL, AT(death), "s", "and no longer than this", "never", NULL, false, NOT_FED},
+    {"frames", DLS_ROW_NODE, AT(frames), "", "places for joints, by name", "none", "map of frames", false,
+     NOT_FED},
     {"group", DLS_ROW_NODE, AT(group), "", "collision group, one of the scene's `groups`", "none", "name",
      false, 0},
     {"collides", DLS_ROW_NODE, AT(collides), "", "groups it meets, all others pass through", "all",
@@ -76,17 +78,18 @@ static const dls_row body_rows[] = {
     {"ignores", DLS_ROW_NODE, AT(ignores), "", "groups it passes through", "none", "list of names", false, 0},
 };
 
-const dls_group dls_group_body = {"bodies",
-                                  "a body",
-                                  "An entry of `bodies` is one body with these keys, or a generator. A "
-                                  "generator's prototype, its `body`, has "
-                                  "the same keys but `position`; that of an inlet has none of `motion`, "
-                                  "`drive`, `force`, `torque`, `birth` and `death` either. No two bodies "
-                                  "have one name: those of a generator or an inlet get NAME-0, NAME-1, …, "
-                                  "counted on over all that have the name NAME.",
-                                  DLS_GROUP_ROWS(body_rows),
-                                  sizeof(body_text),
-                                  body_defaults};
+const dls_group dls_group_body = {
+    "bodies",
+    "a body",
+    "An entry of `bodies` is one body with these keys, or a generator. A "
+    "generator's prototype, its `body`, has "
+    "the same keys but `position`; that of an inlet has none of `motion`, "
+    "`drive`, `force`, `torque`, `birth`, `death` and `frames` either. No two bodies "
+    "have one name: those of a generator or an inlet get NAME-0, NAME-1, …, "
+    "counted on over all that have the name NAME.",
+    DLS_GROUP_ROWS(body_rows),
+    sizeof(body_text),
+    body_defaults};
 
 typedef struct drive_text {
     const dls_node *position, *velocity, *force;
@@ -288,6 +291,7 @@ dls_status dls_prototype_read(dls_reader *reader, const dls_node *map, dls_proto
     p->force = text.force;
     p->torque = text.torque;
     p->drive = text.drive;
+    p->frames = text.frames;
     vec_copy(p->def.pose.x, text.position);
     vec_copy(p->def.v, text.velocity);
     if (text.drive && text.motion != DLS_DRIVEN)
@@ -440,7 +444,7 @@ dls_status dls_prototype_add(dls_reader *reader, dls_prototype *p, const double 
     }
     dls_body_id id;
     status = dls_world_add_body(reader->world, &def, &id, reader->error);
-    return status ? dls_read_blame(p->node, reader->error) : DLS_OK;
+    return status ? dls_read_blame(p->node, reader->error) : dls_note_frames(reader, p->frames, id, size);
 }
 
 /* ---- memory ---- */

@@ -386,7 +386,7 @@ static const struct {
     dls_generator_function generate;
 } generators[] = {
     {"lattice", generate_lattice}, {"packing", dls_generate_packing}, {"layers", generate_layers},
-    {"pyramid", generate_pyramid}, {"wall", generate_wall},
+    {"pyramid", generate_pyramid}, {"wall", generate_wall},           {"links", dls_generate_links},
 };
 
 dls_generator_function dls_generator_find(const char *key) {

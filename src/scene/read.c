@@ -153,7 +153,8 @@ static const dls_row function_rows[] = {
 const dls_group dls_group_function = {"function",
                                       "a function of time",
                                       "A function of time is a number, an expression in `t` "
-                                      "(`0.1*sin(2*pi*t)`) or this table. Beyond its ends a "
+                                      "(`0.1*sin(2*pi*t)`), the name of one of the scene's `functions`, or "
+                                      "this table. Beyond its ends a "
                                       "table keeps its first and last value.",
                                       DLS_GROUP_ROWS(function_rows),
                                       sizeof(function_text),
@@ -174,10 +175,22 @@ static dls_status read_table(dls_reader *reader, const dls_node *node, dls_funct
     return status ? dls_read_blame(text.t, reader->error) : DLS_OK;
 }
 
+const dls_node *dls_function_named(const dls_reader *reader, const char *name) {
+    for (const dls_named_function *f = reader->functions; f; f = f->next)
+        if (!strcmp(f->node->key, name)) return f->node;
+    return NULL;
+}
+
+/* Each names one above it, so there is an end. */
+static const dls_node *find_named(const dls_reader *reader, const dls_node *node) {
+    return node->kind == DLS_NODE_SCALAR ? dls_function_named(reader, node->text) : NULL;
+}
+
 dls_status dls_read_function(dls_reader *reader, const dls_node *node, const char *what,
                              dls_function **function) {
     static const char expected[] = "a number, an expression in t or a table {t: [...], value: [...]}";
     *function = NULL;
+    for (const dls_node *named; (named = find_named(reader, node)); node = named) continue;
     if (node->kind == DLS_NODE_MAP) return read_table(reader, node, function);
     if (node->kind != DLS_NODE_SCALAR || !*node->text)
         return dls_node_fail(node, reader->error, "%s is %s, expected %s", what,

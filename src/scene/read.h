@@ -4,6 +4,7 @@
 
 #include "scene/node.h"
 
+#include <delassus/joint.h>
 #include <delassus/scene.h>
 
 /* ---- tables ---- */
@@ -52,7 +53,10 @@ extern const dls_group *const dls_scene_groups[];
 extern const dls_group dls_group_scene, dls_group_periodic, dls_group_material, dls_group_pair,
     dls_group_body, dls_group_rotation, dls_group_drive, dls_group_function, dls_group_shape,
     dls_group_lattice, dls_group_packing, dls_group_layers, dls_group_pyramid, dls_group_wall,
-    dls_group_mixture, dls_group_inlet, dls_group_removal, dls_group_region, dls_group_size, dls_group_normal,
+    dls_group_links, dls_group_frame, dls_group_joint, dls_group_side, dls_group_freedom,
+    dls_group_joint_drive, dls_group_joint_motor, dls_group_joint_servo, dls_group_joint_spring,
+    dls_group_joint_friction, dls_group_break, dls_group_neighbours, dls_group_spring_item, dls_group_mixture,
+    dls_group_inlet, dls_group_removal, dls_group_region, dls_group_size, dls_group_normal,
     dls_group_size_table;
 
 /* ---- the reader ---- */
@@ -81,6 +85,29 @@ typedef struct dls_family {
     struct dls_family *next;
 } dls_family;
 
+/* A function of time that has a name. */
+typedef struct dls_named_function {
+    const dls_node *node;
+    struct dls_named_function *next;
+} dls_named_function;
+
+/* A body that has frames for joints. */
+typedef struct dls_framed {
+    dls_body_id id;
+    const dls_node *frames;
+    double size; /* that its prototype was multiplied by */
+} dls_framed;
+
+/* Bodies along a curve whose joints are made when all bodies are there. */
+typedef struct dls_links {
+    const dls_node *joint, *ends;
+    dls_body_id first;
+    int count;
+    bool closed;
+    double *stations; /* where parts of the curve meet, its ends included */
+    struct dls_links *next;
+} dls_links;
+
 typedef struct dls_reader {
     dls_error *error;
     dls_arena *arena;
@@ -104,6 +131,12 @@ typedef struct dls_reader {
     dls_doubt *doubts, *last_doubt;
     dls_family *families;
     dls_unscaled *unscaled;
+    dls_named_function *functions;
+    int64_t framed_count, framed_room; /* by id */
+    dls_framed *framed;
+    dls_links *links;
+    int64_t joint_count, joint_room;
+    const dls_node **joint_nodes; /* by id */
 } dls_reader;
 
 /* The field that sets and prints a row of numbers, flags or choices. */
@@ -130,6 +163,9 @@ bool dls_text_uses_time(const char *text);
 /* A number, an expression in t, or a table {t, value}; the caller owns it. */
 dls_status dls_read_function(dls_reader *reader, const dls_node *node, const char *what,
                              dls_function **function);
+/* Functions with a name, which may stand for a function of time. */
+dls_status dls_read_functions(dls_reader *reader, const dls_node *map);
+const dls_node *dls_function_named(const dls_reader *reader, const char *name); /* NULL: none */
 /* An angle in the plane; in space {axis, angle} or a quaternion [w, x, y, z]. NULL: none. */
 dls_status dls_read_rotation(dls_reader *reader, const dls_node *node, double *q);
 /* A name among count names; −1 after a message that suggests the nearest. noun: "material". */
@@ -176,7 +212,7 @@ typedef struct dls_prototype {
     dls_shape_def *shapes; /* as written */
     dls_shape_def *scaled; /* the same, times a size */
     double inertia[9];
-    const dls_node *force, *torque, *drive;
+    const dls_node *force, *torque, *drive, *frames;
     double *points; /* room for scaled points */
     /* of generators only: */
     double low[3], high[3]; /* box about the origin of its frame, turned as the prototype says */
@@ -227,6 +263,17 @@ dls_generator_function dls_generator_find(const char *key); /* NULL when it is n
 /* All bodies of a generator, whose map stands in the item beside its prototypes. */
 dls_status dls_read_generator(dls_reader *reader, const dls_node *item, const dls_node *map,
                               dls_generator_function generate);
+
+/* joints/ */
+/* Frames of a body that was made, of a prototype times a size; NULL: none. */
+dls_status dls_note_frames(dls_reader *reader, const dls_node *frames, dls_body_id id, double size);
+dls_status dls_generate_links(dls_reader *reader, const dls_node *map, dls_mixture *mixture);
+/* Joints of links, then those of both lists; each may be NULL. */
+dls_status dls_read_joints(dls_reader *reader, const dls_node *joints, const dls_node *springs);
+/* Moves bodies until joints hold where that is wanted, and refuses joints that do not hold and drives that
+ * begin with a jump. */
+dls_status dls_start_joints(dls_reader *reader, const dls_node *assembling, bool wanted,
+                            dls_assembled *report);
 
 /* options.c: groups whose keys are those of field tables. */
 typedef struct dls_scene_options {

@@ -28,6 +28,8 @@ struct dls_scene {
     dls_scene_options options;
     dls_gates_def gates;
     const dls_doubt *doubts; /* noted while it was read */
+    bool is_assembled;
+    dls_assembled assembled;
 };
 
 /* ---- tables ---- */
@@ -35,6 +37,8 @@ struct dls_scene {
 typedef struct scene_text {
     double version, dimension;
     const char *title;
+    const dls_node *functions, *joints, *springs;
+    bool assemble;
     const dls_node *gravity, *periodic, *variables, *materials, *pairs, *groups, *bodies, *inlets, *removals;
     const dls_node *time, *integrator, *output, *run, *solver;
 } scene_text;
@@ -58,6 +62,9 @@ static const dls_row scene_rows[] = {
     {"variables", DLS_ROW_NODE, AT(variables), "",
      "names for numbers; each may use those above it, and every number of the scene may use all", "none",
      "map of numbers", false, 0},
+    {"functions", DLS_ROW_NODE, AT(functions), "",
+     "names for functions of time; a function that is asked for may be one of them", "none",
+     "map of functions", false, 0},
     {"materials", DLS_ROW_NODE, AT(materials), "", "materials by name", "`default` alone", "map of materials",
      false, 0},
     {"pairs", DLS_ROW_NODE, AT(pairs), "", "what holds where two materials meet", "mixed", "list of pairs",
@@ -65,6 +72,13 @@ static const dls_row scene_rows[] = {
     {"groups", DLS_ROW_NODE, AT(groups), "", "names of collision groups, at most 31", "none", "list of names",
      false, 0},
     {"bodies", DLS_ROW_NODE, AT(bodies), "", "bodies and generators of bodies", "none", "list", false, 0},
+    {"joints", DLS_ROW_NODE, AT(joints), "", "what holds and drives bodies against each other", "none",
+     "list of joints", false, 0},
+    {"springs", DLS_ROW_NODE, AT(springs), "", "springs and dampers between two points", "none",
+     "list of springs", false, 0},
+    {"assemble", DLS_ROW_FLAG, AT(assemble), "",
+     "moves bodies at the start, as little as it takes by their masses, until all joints hold", NULL, NULL,
+     false, 0},
     {"inlets", DLS_ROW_NODE, AT(inlets), "", "by which bodies come in at a rate", "none", "list of inlets",
      false, 0},
     {"removals", DLS_ROW_NODE, AT(removals), "", "regions that take bodies out", "none", "list of removals",
@@ -213,6 +227,29 @@ static dls_status read_variables(dls_reader *reader, const dls_node *map) {
         if (!status) status = add_variable(reader, child, child->key, value);
     }
     return status;
+}
+
+dls_status dls_read_functions(dls_reader *reader, const dls_node *map) {
+    if (!map) return DLS_OK;
+    if (map->kind != DLS_NODE_MAP)
+        return dls_node_fail(map, reader->error, "functions is %s, expected a map of functions",
+                             dls_node_noun(map));
+    for (const dls_node *child = map->first; child; child = child->next) {
+        dls_function *function;
+        dls_named_function *named = dls_arena_take(reader->arena, 1, sizeof *named);
+        if (!named) return dls_fail_memory(reader->error);
+        bool taken = !strcmp(child->key, "t") || !strcmp(child->key, "pi") || !strcmp(child->key, "e");
+        for (int k = 0; k < reader->name_count; k++) taken = taken || !strcmp(reader->names[k], child->key);
+        if (!is_identifier(child->key) || taken)
+            return dls_node_fail(child, reader->error, "function '%.60s', expected a name %s", child->key,
+                                 taken ? "that is not taken" : "of letters, digits and _");
+        dls_status status = dls_read_function(reader, child, child->key, &function);
+        if (status) return status;
+        dls_function_destroy(function);
+        *named = (dls_named_function){child, reader->functions};
+        reader->functions = named;
+    }
+    return DLS_OK;
 }
 
 static dls_status create_world(dls_reader *reader, const scene_text *text) {
@@ -366,7 +403,12 @@ static dls_status read_tree(dls_scene *scene, dls_reader *reader, const dls_node
     if (!status) status = read_options(reader, &text, &scene->options);
     reader->step = scene->options.simulation.step;
     if (!status) status = dls_doubt_scheme(reader, text.integrator, &scene->options.simulation);
+    if (!status) status = dls_read_functions(reader, text.functions);
     if (!status && text.bodies) status = dls_read_bodies(reader, text.bodies);
+    if (!status) status = dls_read_joints(reader, text.joints, text.springs);
+    if (!status)
+        status = dls_start_joints(reader, dls_node_find(root, "assemble"), text.assemble, &scene->assembled);
+    scene->is_assembled = text.assemble;
     if (!status) status = dls_read_inlets(reader, text.inlets, scene->options.run.until, &scene->gates);
     if (!status) status = dls_read_removals(reader, text.removals, &scene->gates);
     if (!status) status = dls_doubt_scales(reader, &scene->gates);
@@ -432,6 +474,8 @@ static dls_status read_all(dls_scene *scene, const char *text, size_t size, cons
     scene->file_count = reader->file_count;
     scene->files = reader->files;
     scene->doubts = reader->doubts;
+    dls_free(reader->framed);
+    dls_free(reader->joint_nodes);
     dls_free(reader);
     return status;
 }
@@ -585,6 +629,11 @@ dls_status dls_scene_simulation_create(dls_scene *scene, dls_simulation **simula
 const dls_gates_def *dls_scene_gates(const dls_scene *scene) { return &scene->gates; }
 int dls_scene_inlet_count(const dls_scene *scene) { return scene->gates.inlet_count; }
 int dls_scene_removal_count(const dls_scene *scene) { return scene->gates.removal_count; }
+
+bool dls_scene_assembled(const dls_scene *scene, dls_assembled *report) {
+    *report = scene->assembled;
+    return scene->is_assembled;
+}
 
 const char *dls_scene_doubt(const dls_scene *scene, int index) {
     const dls_doubt *doubt = index < 0 ? NULL : scene->doubts;

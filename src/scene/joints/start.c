@@ -1,0 +1,113 @@
+/* Whether joints hold at the start, and drives begin where bodies are. */
+#include "scene/joints/joints.h"
+
+#include "base/error.h"
+#include "base/vector.h"
+#include "world/joint/joint.h"
+
+#include <math.h>
+#include <stdio.h>
+
+/* Gaps in parts of the bodies' size, or rad, that are rounding of what is written. */
+static const double LARGEST_GAP = 1e-6;
+
+static const char *label(const dls_world *world, dls_joint_id id, char *text, size_t size) {
+    snprintf(text, size, "%s joint%s%.60s%s", dls_joint_kind_name(world->joints[id].def.kind),
+             *dls_joint_name(world, id) ? " '" : "", dls_joint_name(world, id),
+             *dls_joint_name(world, id) ? "'" : "");
+    return text;
+}
+
+/* What gaps of a joint are small beside: its bodies, and how far it is from their mass centres. */
+static double joint_size(const dls_world *world, const dls_joint *joint) {
+    double size = 0;
+    for (int side = 0; side < 2; side++) {
+        dls_body_id id = joint->def.body[side];
+        if (id < 0) continue;
+        double radius = dls_body_radius(world, id);
+        size = fmax(size, vec_norm(joint->offset[side]));
+        if (isfinite(radius)) size = fmax(size, radius);
+    }
+    return size;
+}
+
+static dls_status check_gaps(dls_reader *reader, dls_joint_id id, const dls_joint_state *state) {
+    const dls_joint *joint = &reader->world->joints[id];
+    double size = joint_size(reader->world, joint);
+    char who[120];
+    for (int k = 0; k < DLS_FREEDOMS; k++) {
+        double most = LARGEST_GAP * (k < 3 ? size : 1) + 1e-12 * vec_norm(state->point);
+        if (fabs(state->gap[k]) <= most) continue;
+        return dls_node_fail(reader->joint_nodes[id], reader->error,
+                             "%s does not hold at the start: off by %.3g %s, expected at most %.3g; move its "
+                             "bodies or say 'assemble: yes'",
+                             label(reader->world, id, who, sizeof who), fabs(state->gap[k]),
+                             k < 3 ? "m" : "rad", most);
+    }
+    return DLS_OK;
+}
+
+/* When both bodies are there. */
+static double start_of(const dls_world *world, const dls_joint *joint) {
+    double t = 0;
+    for (int side = 0; side < 2; side++)
+        if (joint->def.body[side] >= 0) t = fmax(t, world->entries[joint->def.body[side]].birth);
+    return t;
+}
+
+/* The map of a freedom's drive, as it is written. */
+static const dls_node *drive_node(const dls_node *map, int freedom, int dimension, const char *key) {
+    const dls_node *drive = dls_node_find(map, "drive"), *freedoms = dls_node_find(map, "freedoms");
+    char number[2] = {(char)('1' + freedom), '\0'};
+    if (freedoms && !drive) {
+        const dls_node *of = dls_node_find(freedoms, dls_freedom_word(freedom));
+        if (!of) of = dls_node_find(freedoms, number);
+        if (!of && dimension == 2 && freedom >= 3) of = dls_node_find(freedoms, "about");
+        drive = of ? dls_node_find(of, "drive") : NULL;
+    }
+    const dls_node *value = drive ? dls_node_find(drive, key) : NULL;
+    return value ? value : map;
+}
+
+static dls_status check_drive(dls_reader *reader, dls_joint_id id, int k, const dls_joint_state *state) {
+    const dls_joint *joint = &reader->world->joints[id];
+    const dls_freedom_def *f = &joint->def.freedom[k];
+    double t = start_of(reader->world, joint), size = k < 3 ? joint_size(reader->world, joint) : 1;
+    const char *unit = k < 3 ? "m" : "rad";
+    const dls_node *map = reader->joint_nodes[id];
+    if (f->position) {
+        double told = dls_function_value(f->position, t), most = LARGEST_GAP * size;
+        if (fabs(told - state->coordinate[k]) <= most) return DLS_OK;
+        return dls_node_fail(drive_node(map, k, reader->dimension, "position"), reader->error,
+                             "position is %g %s at t = %g s, where the joint stands at %g %s: it would jump, "
+                             "expected a function that begins there, or bodies that stand at %g %s",
+                             told, unit, t, state->coordinate[k], unit, told, unit);
+    }
+    if (!f->velocity || f->max_force > 0) return DLS_OK;
+    double told = dls_function_value(f->velocity, t), has = state->speed[k];
+    if (fabs(told - has) <= LARGEST_GAP * fmax(fabs(told), fabs(has)) + 1e-12) return DLS_OK;
+    return dls_node_fail(
+        drive_node(map, k, reader->dimension, "velocity"), reader->error,
+        "velocity is %g %s/s at t = %g s, where the joint has %g %s/s: it would jump, expected "
+        "a limit '%s: …', a ramp like '%g*min(t/0.1, 1)', or bodies that begin with that "
+        "speed",
+        told, unit, t, has, unit, k < 3 ? "force" : "torque", told);
+}
+
+static dls_status assemble(dls_reader *reader, const dls_node *node, dls_assembled *report) {
+    if (dls_world_assemble_joints(reader->world, report, reader->error))
+        return dls_read_blame(node, reader->error);
+    return DLS_OK;
+}
+
+dls_status dls_start_joints(dls_reader *reader, const dls_node *assembling, bool wanted,
+                            dls_assembled *report) {
+    dls_status status = wanted ? assemble(reader, assembling, report) : DLS_OK;
+    for (dls_joint_id id = 0; id < reader->joint_count && !status; id++) {
+        dls_joint_state state;
+        status = dls_joint_state_get(reader->world, id, &state, reader->error);
+        if (!status) status = check_gaps(reader, id, &state);
+        for (int k = 0; k < DLS_FREEDOMS && !status; k++) status = check_drive(reader, id, k, &state);
+    }
+    return status;
+}
