@@ -81,6 +81,7 @@ static void print_findings(const findings *f) {
     const dls_simulation_options *simulation = dls_scene_simulation_options(f->scene);
     const dls_run_options *run = dls_scene_run_options(f->scene);
     int inlets = dls_scene_inlet_count(f->scene), removals = dls_scene_removal_count(f->scene);
+    dls_assembled assembled;
     printf("%s", colour_begin(COLOUR_STRONG));
     print_plain(f->path);
     printf("%s\n", colour_end(COLOUR_STRONG));
@@ -97,6 +98,11 @@ static void print_findings(const findings *f) {
     if (inlets + removals)
         printf("  gates       %d inlet%s, %d removal%s\n", inlets, plural(inlets), removals,
                plural(removals));
+    if (dls_world_joint_count(world)) printf("  joints      %d\n", dls_world_joint_count(world));
+    if (dls_scene_assembled(f->scene, &assembled))
+        printf("  assembled   %d bod%s moved, by %.3g m and %.3g rad at most; velocities by %.3g m/s\n",
+               assembled.bodies, assembled.bodies == 1 ? "y" : "ies", assembled.moved, assembled.turned,
+               assembled.sped);
     printf("  shapes      %d\n", f->shapes);
     printf("  materials   %d\n", dls_world_material_count(world));
     printf("  time        %.0f step%s of %g s until %g s\n", step_count(f), step_count(f) == 1 ? "" : "s",
@@ -112,6 +118,7 @@ static void print_findings(const findings *f) {
 
 static void print_json(const findings *f) {
     const dls_world *world = dls_scene_world(f->scene);
+    dls_assembled assembled;
     json j = json_begin(stdout, false);
     json_object_begin(&j);
     json_member_text(&j, "file", f->path);
@@ -121,6 +128,16 @@ static void print_json(const findings *f) {
         json_member_integer(&j, dls_motion_name((dls_motion)k), f->motions[k]);
     json_member_integer(&j, "waiting", f->waiting);
     json_member_integer(&j, "shapes", f->shapes);
+    json_member_integer(&j, "joints", dls_world_joint_count(world));
+    if (dls_scene_assembled(f->scene, &assembled)) {
+        json_key(&j, "assembled");
+        json_object_begin(&j);
+        json_member_integer(&j, "bodies", assembled.bodies);
+        json_member_real(&j, "moved", assembled.moved);
+        json_member_real(&j, "turned", assembled.turned);
+        json_member_real(&j, "sped", assembled.sped);
+        json_object_end(&j);
+    }
     json_member_integer(&j, "inlets", dls_scene_inlet_count(f->scene));
     json_member_integer(&j, "removals", dls_scene_removal_count(f->scene));
     json_member_integer(&j, "materials", dls_world_material_count(world));
@@ -197,6 +214,20 @@ static void print_kinds(void) {
            "point to. Meshes come from OBJ or STL files (text or binary).\n");
 }
 
+/* What kinds of joints leave free, by the numbers of freedoms. */
+static void print_joints(void) {
+    printf("\n| kind | free | what it does |\n|---|---|---|\n");
+    for (int k = 0; k < DLS_JOINT_KINDS; k++) {
+        dls_joint_kind kind = (dls_joint_kind)k;
+        printf("| `%s` |", dls_joint_kind_name(kind));
+        for (int freedom = 0; freedom < DLS_FREEDOMS; freedom++)
+            if (dls_joint_kind_free(kind, 3) >> freedom & 1) printf(" %d", freedom + 1);
+        printf(" |");
+        print_cell(dls_joint_kind_summary(kind));
+        printf("\n");
+    }
+}
+
 static void print_group(int group) {
     const char *name = dls_scene_group_name(group), *about = dls_scene_group_about(group);
     printf("\n## `%s`\n\n", name);
@@ -213,6 +244,7 @@ static void print_group(int group) {
         printf("\n");
     }
     if (!strcmp(name, "bodies.shape")) print_kinds();
+    if (!strcmp(name, "joints")) print_joints();
 }
 
 static void print_expressions(void) {

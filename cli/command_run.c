@@ -169,7 +169,15 @@ static int run_reported(dls_scene *scene, const char *output, const run_values *
                                                                                  : EXIT_NOT_CONVERGED;
 }
 
+static void tell_assembled(const dls_scene *scene) {
+    dls_assembled x;
+    if (!dls_scene_assembled(scene, &x)) return;
+    fprintf(stderr, "assembled: %d bod%s moved, by %.3g m and %.3g rad at most; velocities by %.3g m/s\n",
+            x.bodies, x.bodies == 1 ? "y" : "ies", x.moved, x.turned, x.sped);
+}
+
 static int run_scene(dls_scene *scene, const char *output, const run_values *v) {
+    if (!v->quiet && !v->json) tell_assembled(scene);
     for (int i = 0; dls_scene_doubt(scene, i); i++) report_warning("%s", dls_scene_doubt(scene, i));
     run_report report = run_report_begin(scene, output, v->quiet || v->json);
     int code = run_reported(scene, output, v, &report);

@@ -173,6 +173,8 @@ typedef struct dls_shape_def {
     bool closed;          /* chain: last point joins the first */
     int triangle_count;
     const int *triangles; /* three point indices each */
+    double belt[3]; /* m/s, of its surface against the shape, in the shape's frame: a conveyor. What lies
+                       along a contact's normal does not count */
     dls_material_id material;
     uint32_t group, collides; /* bits: shapes collide where each one's group meets the other's mask */
 } dls_shape_def;

@@ -66,9 +66,10 @@ typedef struct dls_assembly {
     double *r;            /* in: warm start; out: solution */
     double *u;            /* W r + b */
     double *to_mean; /* u⁻ + u⁺ − u: velocity before the step, less what b has beside the free velocity */
-    double *cohesion;              /* impulse of attraction per block, N s; NULL where no pair has any */
-    double *drilling;              /* radius per block; NULL where nothing resists turning */
-    int inert;                     /* contacts left out because nothing that they touch can move */
+    double *cohesion; /* impulse of attraction per block, N s; NULL where no pair has any */
+    double *drilling; /* radius per block; NULL where nothing resists turning */
+    double *belt; /* along t₁ and t₂ of each block, what belts add to u; NULL where no shape has one */
+    int inert;    /* contacts left out because nothing that they touch can move */
     struct dls_joint_asks *joints; /* rows behind those of contacts; NULL where the world has none */
 } dls_assembly;
 
@@ -84,6 +85,8 @@ typedef struct dls_block_place {
     double point[3], shift[3]; /* B stands moved by shift */
     double frame[9];           /* columns n, t₁, t₂ */
     double arm[2][3];          /* from the mass centres of A and B, which follow from the rest */
+    bool belted;               /* surfaces move against their shapes: */
+    double belt[3];            /* that of B less that of A, world axes */
 } dls_block_place;
 
 /* The problem, with blocks of their own memory, of places whose friction and b are given (arms are not);

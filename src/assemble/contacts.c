@@ -1,6 +1,7 @@
 /* Contacts become blocks of u = W r + b:
  *
  *     row k of contact c:  u_k = d_k · (v_B + ω_B × r_B − v_A − ω_A × r_A),   d = n, t₁, t₂
+ *     u_t += t · (s_B − s_A) with the velocities s of belts against their shapes
  *     b = u_free + (e_n u_n⁻, e_t u_t⁻) where it bounces, b_n += gap/h where it is open */
 #include "assemble/assemble.h"
 #include "assemble/joints.h"
@@ -31,6 +32,21 @@ static inline void set_arms(const dls_world *world, dls_block_place *place) {
     vec_sub(place->arm[1], place->arm[1], place->shift);
 }
 
+/* Apart from the others, which have none and must not pay for it. */
+static __attribute__((noinline)) void set_belt(const dls_world *world, const dls_contact *c,
+                                               dls_block_place *place) {
+    vec_set(place->belt, 0, 0, 0);
+    for (int side = 0; side < 2; side++) {
+        const dls_shape *shape = &world->shapes[side ? c->b : c->a];
+        double R[9], velocity[3];
+        if (!shape->belt) continue;
+        quat_matrix(world->states[side ? c->body_b : c->body_a].q, R);
+        mat_apply(velocity, shape->R, shape->belt);
+        mat_apply(velocity, R, velocity);
+        vec_along(place->belt, place->belt, side ? 1 : -1, velocity);
+    }
+}
+
 static inline void place_of(const dls_world *world, const dls_contact *c, dls_block_place *place) {
     assert(c->body_a >= 0 && c->body_a <= c->body_b && c->body_b < world->body_count);
     place->row_a = c->body_a;
@@ -41,6 +57,8 @@ static inline void place_of(const dls_world *world, const dls_contact *c, dls_bl
     }
     dls_contact_frame(c->at.normal, place->frame);
     set_arms(world, place);
+    place->belted = world->has_belts;
+    if (place->belted) set_belt(world, c, place);
 }
 
 /* (R(h ω) − 1) arm / h = ω × arm sin θ/θ + h ω × (ω × arm) (1 − cos θ)/θ²,  θ = h|ω|. */
@@ -88,6 +106,7 @@ static inline void relative_velocity(const dls_assembly *a, const dls_block_plac
     point_velocity(a, p, 0, v_a, w_a, h, of_a);
     vec_sub(relative, relative, of_a);
     for (int k = 0; k < a->dimension; k++) u[k] = vec_dot(p->frame + 3 * k, relative);
+    for (int k = 1; k < a->dimension && p->belted; k++) u[k] += vec_dot(p->frame + 3 * k, p->belt);
 }
 
 /* Before forces and impulses act: rows still have these velocities. */
@@ -342,6 +361,8 @@ static double fill_range(void *self, int first, int end) {
             sum += b[k];
         }
         a->rows->speed[i] = speed_of(a, &place, 0) + speed_of(a, &place, 1);
+        for (int k = 1; k < d && a->belt; k++)
+            a->belt[2 * (int64_t)i + k - 1] = vec_dot(place.frame + 3 * k, place.belt);
         forget_chords(a, work->world, &place, before, free, to_mean);
     }
     return sum;
@@ -403,7 +424,9 @@ static bool find_parts(contact_work *work) {
     return true;
 }
 
-static bool take_vectors(dls_assembly *a) {
+static bool take_vectors(dls_assembly *a, const dls_world *world) {
+    if (world->has_belts && !(a->belt = DLS_TAKE_ZERO(a->space, double, 2 * (int64_t)a->block_count)))
+        return false;
     a->r = DLS_TAKE(a->space, double, a->rows->row_count);
     a->u = DLS_TAKE_ZERO(a->space, double, a->rows->row_count);
     a->to_mean = DLS_TAKE(a->space, double, a->rows->row_count);
@@ -456,7 +479,7 @@ dls_status dls_assemble_contacts(dls_assembly *a, const dls_world *world, const 
                             .interval_size = a->joints ? a->joints->block_size : NULL};
     dls_status status = dls_problem_begin_contacts(a->space, &def, &a->rows, error);
     if (status) return status;
-    if (!take_vectors(a)) return dls_fail_memory(error);
+    if (!take_vectors(a, world)) return dls_fail_memory(error);
     double sum = dls_parallel_sum(a->block_count, o->threads, fill_range, &work);
     sum += dls_fill_joints(a, world, o);
     if (!isfinite(sum))

@@ -114,6 +114,16 @@ static double drive_range(void *self, int first, int end) {
     return sum;
 }
 
+/* −r_t · (what belts add to u): friction takes r_t of the whole slip, bodies have it of their own part. */
+static double belt_range(void *self, int first, int end) {
+    const dls_assembly *a = &((energy_work *)self)->simulation->assembly;
+    double sum = 0;
+    for (int block = first; block < end; block++)
+        for (int k = 1; k < a->dimension; k++)
+            sum -= a->r[a->rows->row[block] + k] * a->belt[2 * (int64_t)block + k - 1];
+    return sum;
+}
+
 /* Forces told by functions, over the mean velocity of the step; gravity is in the potential. */
 static double applied_work(const dls_simulation *s) {
     const dls_world *world = s->world;
@@ -152,6 +162,7 @@ void dls_energy_step(dls_simulation *s) {
     e->friction += dls_parallel_sum(blocks, threads, friction_range, &work);
     if (s->assembly.drilling) e->turning += dls_parallel_sum(blocks, threads, turning_range, &work);
     e->work += dls_parallel_sum(blocks, threads, drive_range, &work) + applied_work(s);
+    if (s->assembly.belt) e->work += dls_parallel_sum(blocks, threads, belt_range, &work);
     dls_energy_now(s->world, threads, &e->kinetic, &e->potential);
     joint_work(s);
     e->unaccounted = e->kinetic + e->potential + e->spring + e->friction + e->impact + e->turning +

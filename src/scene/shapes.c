@@ -12,7 +12,7 @@
 typedef struct shape_text {
     const dls_node *kind, *rotation, *normal, *points, *material, *group, *collides, *ignores;
     const char *file;
-    double position[3], radius, length, size[3], scale;
+    double position[3], radius, length, size[3], scale, belt[3];
     bool closed;
 } shape_text;
 
@@ -51,6 +51,8 @@ static const dls_row shape_rows[] = {
      DLS_SHAPE_FILE},
     {"scale", DLS_ROW_POSITIVE, AT(scale), "", "multiplies the file's lengths: 0.001 for millimetres", NULL,
      NULL, false, DLS_SHAPE_FILE},
+    {"belt", DLS_ROW_VECTOR, AT(belt), "m/s",
+     "velocity of its surface against the shape, in the shape's frame: a conveyor", NULL, NULL, false, 0},
     {"material", DLS_ROW_NODE, AT(material), "", "name of a material", "the body's", "name", false, 0},
     {"group", DLS_ROW_NODE, AT(group), "", "name of a collision group", "the body's", "name", false, 0},
     {"collides", DLS_ROW_NODE, AT(collides), "", "groups it meets, all others pass through", "the body's",
@@ -239,6 +241,7 @@ dls_status dls_read_shape(dls_reader *reader, const dls_node *map, const dls_sha
     def->collides = inherited->collides;
     vec_copy(def->pose.x, text.position);
     vec_copy(def->size, text.size);
+    vec_copy(def->belt, text.belt);
     def->radius = text.radius;
     def->length = text.length;
     def->closed = text.closed;

@@ -175,6 +175,7 @@ dls_status dls_body_shape(const dls_world *world, dls_body_id id, int index, dls
     if (needs & DLS_SHAPE_EDGES) vec_scale(def->size, 2, s->size);
     def->material = s->material;
     def->group = s->group, def->collides = s->collides;
+    if (s->belt) vec_copy(def->belt, s->belt);
     if (needs & DLS_SHAPE_POINTS) {
         def->point_count = s->hull->vertex_count;
         def->points = s->hull->vertex;

@@ -206,6 +206,7 @@ dls_status dls_world_add_body(dls_world *w, const dls_body_def *def, dls_body_id
         status = create_shapes(w, def, shapes, error);
         if (!status) {
             status = add_entry(w, def, shapes, error);
+            for (int k = 0; k < def->shape_count; k++) w->has_belts = w->has_belts || shapes[k].belt;
             for (int k = 0; status && k < def->shape_count; k++) dls_shape_release(&shapes[k]);
         }
     }

@@ -64,6 +64,10 @@ static int compare_vertices(int count_a, const double *a, int count_b, const dou
     return order ? order : compare_numbers(a, b, 3 * count_a);
 }
 
+static int compare_belts(const double *a, const double *b) {
+    return a && b ? compare_numbers(a, b, 3) : compare_ints(a != NULL, b != NULL);
+}
+
 static int compare_shapes(const dls_shape *a, const dls_shape *b) {
     const double numbers_a[2] = {a->radius, a->length}, numbers_b[2] = {b->radius, b->length};
     int order = compare_ints(a->kind, b->kind);
@@ -74,6 +78,7 @@ static int compare_shapes(const dls_shape *a, const dls_shape *b) {
     if (!order) order = compare_ints(a->material, b->material);
     if (!order) order = compare_ints(a->group, b->group);
     if (!order) order = compare_ints(a->collides, b->collides);
+    if (!order) order = compare_belts(a->belt, b->belt);
     if (!order && a->hull)
         order =
             compare_vertices(a->hull->vertex_count, a->hull->vertex, b->hull->vertex_count, b->hull->vertex);

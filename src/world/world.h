@@ -99,6 +99,7 @@ struct dls_world {
     dls_body_id *told_ids; /* of entries that have forces or drives */
     int *names;            /* ids by hash of name, open addressing, −1 free */
     int name_count, name_capacity;
+    bool has_belts;     /* a shape had one at some time */
     bool unsettled;     /* an entry is staged or leaving */
     double next_change; /* first birth or death to come */
     double settled;     /* last t of dls_world_settle, −INFINITY before */

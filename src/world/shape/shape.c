@@ -124,6 +124,9 @@ dls_status dls_shape_check(const dls_shape_def *def, int dimension, dls_error *e
     dls_status status = check_kind(def, dimension, error);
     if (!status) status = dls_pose_check("the shape", &def->pose, dimension, error);
     if (status) return status;
+    if (!dls_vec_is_near(def->belt, 3) || (dimension == 2 && def->belt[2] != 0))
+        return dls_fail(error, DLS_ERROR_INPUT, "belt is (%g, %g, %g), expected finite numbers%s",
+                        def->belt[0], def->belt[1], def->belt[2], dimension == 2 ? ", 0 along z" : "");
     unsigned needs = dls_shape_table[def->kind].needs;
     status = check_numbers(def, needs, error);
     if (!status && needs & (DLS_SHAPE_POINTS | DLS_SHAPE_TRIANGLES | DLS_SHAPE_CHAIN))
@@ -151,6 +154,14 @@ dls_status dls_shape_create(const dls_shape_def *def, int dimension, dls_shape *
     if (dls_shape_table[def->kind].needs & DLS_SHAPE_EDGES) vec_scale(s->size, 0.5, s->size);
     status = create_geometry(def, dimension, s, error);
     if (status) return status;
+    if (vec_dot(def->belt, def->belt) > 0) {
+        s->belt = DLS_NEW(double, 3);
+        if (!s->belt) {
+            dls_shape_release(s);
+            return dls_fail_memory(error);
+        }
+        vec_copy(s->belt, def->belt);
+    }
     s->bound = dls_shape_table[def->kind].bound(s);
     assert(mat_is_rotation(s->R) && !!s->hull == dls_shape_table[def->kind].corners && s->bound >= 0);
     return DLS_OK;
@@ -159,7 +170,8 @@ dls_status dls_shape_create(const dls_shape_def *def, int dimension, dls_shape *
 void dls_shape_release(dls_shape *s) {
     dls_hull_destroy(s->hull);
     dls_mesh_destroy(s->mesh);
-    s->hull = NULL, s->mesh = NULL;
+    dls_free(s->belt);
+    s->hull = NULL, s->mesh = NULL, s->belt = NULL;
 }
 
 /* ---- mass and box ---- */

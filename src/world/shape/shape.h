@@ -59,6 +59,7 @@ typedef struct dls_shape {
     double bound;                   /* radius of a ball about x that holds it, INFINITY for none */
     dls_hull *hull;                 /* polygon, polyhedron, box */
     dls_mesh *mesh;                 /* mesh, chain */
+    double *belt;                   /* velocity of its surface in its own frame, NULL: none */
 } dls_shape;
 
 /* Whether its kind, place and numbers can be; what its points make is seen when it is made. */
