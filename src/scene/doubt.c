@@ -136,6 +136,17 @@ dls_status dls_doubt_start(dls_reader *reader, const dls_node *drive, const dls_
                  unit, t, unit);
 }
 
+/* Bodies get that speed within the first step, by an impulse. */
+dls_status dls_doubt_rate(dls_reader *reader, const dls_node *node, double told, double has, double t,
+                          const char *unit) {
+    if (!(fabs(told - has) > 1e-6 * fmax(fabs(told), fabs(has)) + 1e-12)) return DLS_OK;
+    return doubt(
+        reader, node,
+        "position begins with %g %s at t = %g s, where the joint has %g %s: a jolt in the first step; "
+        "a function that begins with that speed has none, nor have bodies that do",
+        told, unit, t, has, unit);
+}
+
 dls_status dls_doubt_scheme(dls_reader *reader, const dls_node *integrator,
                             const dls_simulation_options *options) {
     const dls_node *node = integrator ? dls_node_find(integrator, "scheme") : NULL;

@@ -184,6 +184,9 @@ dls_status dls_doubt_friction(dls_reader *reader, const dls_node *map, double mu
 dls_status dls_doubt_density(dls_reader *reader, const dls_node *map, double density);
 /* A driven position, which counts from where the body stands at its birth. */
 dls_status dls_doubt_start(dls_reader *reader, const dls_node *drive, const dls_body_def *def, int freedom);
+/* A joint's position that begins with another speed than its bodies have. */
+dls_status dls_doubt_rate(dls_reader *reader, const dls_node *node, double told, double has, double t,
+                          const char *unit);
 /* Restitution that the scheme has no use for. */
 dls_status dls_doubt_scheme(dls_reader *reader, const dls_node *integrator,
                             const dls_simulation_options *options);

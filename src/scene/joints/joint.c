@@ -47,9 +47,8 @@ static const dls_row joint_rows[] = {
     {"length", DLS_ROW_POSITIVE, AT(length), "m", "of the distance", "as it is at the start", NULL, false,
      OF(DISTANCE)},
     {"rope", DLS_ROW_FLAG, AT(rope), "", "the ends may come nearer", NULL, NULL, false, OF(DISTANCE)},
-    {"ratio", DLS_ROW_REAL, AT(ratio), ", m",
-     "of a gear: ω_A + ratio ω_B = 0; of a rack: v_B = ratio ω_A, in m", NULL, NULL, true,
-     OF(GEAR) | OF(RACK)},
+    {"ratio", DLS_ROW_REAL, AT(ratio), "", "of a gear: ω_A + ratio ω_B = 0; of a rack: v_B = ratio ω_A, in m",
+     NULL, NULL, true, OF(GEAR) | OF(RACK)},
     {"radius", DLS_ROW_POSITIVE, AT(radius), "m", "of the wheel that rolls", NULL, NULL, true, OF(ROLLING)},
     {"cone", DLS_ROW_POSITIVE, AT(cone), "rad", "largest angle between the axes 1 of the two frames", "any",
      NULL, false, OF(SPHERICAL)},
@@ -332,16 +331,25 @@ static const dls_node *any_of(const dls_freedom_text *t) {
     return NULL;
 }
 
-static dls_status read_freedoms(dls_reader *reader, const joint_text *text, dls_joint_def *def) {
+static dls_status check_bounce(dls_reader *reader, const dls_node *map, const dls_freedom_text *text) {
+    const dls_node *node = dls_node_find(map, "e_n");
+    if (!node || text->limits) return DLS_OK;
+    return dls_node_fail(node, reader->error, "e_n without limits, expected limits that bounce");
+}
+
+static dls_status read_freedoms(dls_reader *reader, const dls_node *owner, const joint_text *text,
+                                dls_joint_def *def) {
     uint8_t mask = dls_joint_kind_free(def->kind, reader->dimension);
     const dls_node *direct = any_of(&text->freedom), *map = text->freedoms;
     int count = 0, only = 0;
     for (int k = 0; k < DLS_FREEDOMS; k++)
         if (mask >> k & 1) only = k, count++;
     if (direct && count != 1)
-        return dls_node_fail(direct, reader->error, "'%s' of a %s joint, which has %s free freedom%s, %s",
-                             direct->key, dls_joint_kind_name(def->kind), count ? "more than one" : "no", "",
+        return dls_node_fail(direct, reader->error, "'%s' of a %s joint, which has %s free freedom, %s",
+                             direct->key, dls_joint_kind_name(def->kind), count ? "more than one" : "no",
                              count ? "expected it below 'freedoms'" : "expected another kind");
+    dls_status bounce = check_bounce(reader, owner, &text->freedom);
+    if (bounce) return bounce;
     if (direct) {
         dls_status status = dls_read_freedom(reader, &text->freedom, def, only);
         if (status) return status;
@@ -360,6 +368,7 @@ static dls_status read_freedoms(dls_reader *reader, const joint_text *text, dls_
             return dls_node_fail(child, reader->error, "freedom '%.60s' for the second time", child->key);
         seen |= (uint8_t)(1 << k);
         dls_status status = dls_read_group(reader, child, &dls_group_freedom, 0, NULL, &freedom);
+        if (!status) status = check_bounce(reader, child, &freedom);
         if (!status) status = dls_read_freedom(reader, &freedom, def, k);
         if (status) return status;
     }
@@ -411,7 +420,7 @@ dls_status dls_read_joint(dls_reader *reader, const dls_node *map, const dls_joi
     if (kind == DLS_JOINT_SPRING) def.freedom[0].rest = ends_apart(sides);
     status = read_break(reader, text.breaks, &def);
     if (!status && text.cone > 0) status = dls_doubt_angle(reader, dls_node_find(map, "cone"), text.cone);
-    if (!status) status = read_freedoms(reader, &text, &def);
+    if (!status) status = read_freedoms(reader, map, &text, &def);
     if (!status) return add_joint(reader, map, &def);
     dls_joint_functions_destroy(&def);
     return status;

@@ -100,10 +100,11 @@ static dls_status read_frame(dls_reader *reader, const dls_node *node, const cha
     dls_nearest nearest = dls_nearest_begin(name);
     for (const dls_node *child = framed ? framed->frames->first : NULL; child; child = child->next)
         dls_nearest_offer(&nearest, child->key);
+    dls_nearest_hint(&nearest, hint, sizeof hint);
     if (!frame)
         return dls_node_fail(node, reader->error, "body '%.60s' has no frame '%.60s'%s",
                              id >= 0 ? dls_body_name(reader->world, id) : "ground", name,
-                             dls_nearest_hint(&nearest, hint, sizeof hint));
+                             *hint ? hint : ", expected one of its 'frames'");
     *size = framed->size;
     return dls_read_group(reader, frame, &dls_group_frame, 0, NULL, text);
 }

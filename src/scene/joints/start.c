@@ -24,9 +24,11 @@ static double joint_size(const dls_world *world, const dls_joint *joint) {
     for (int side = 0; side < 2; side++) {
         dls_body_id id = joint->def.body[side];
         if (id < 0) continue;
-        double radius = dls_body_radius(world, id);
+        const dls_body *body = dls_world_body(world, id);
         size = fmax(size, vec_norm(joint->offset[side]));
-        if (isfinite(radius)) size = fmax(size, radius);
+        if (isfinite(body->radius)) size = fmax(size, body->radius);
+        if (body->motion != DLS_DYNAMIC) continue; /* one without shapes is as large as its inertia says */
+        for (int k = 0; k < 3; k++) size = fmax(size, sqrt(body->inertia[k] / body->mass));
     }
     return size;
 }
@@ -69,6 +71,13 @@ static const dls_node *drive_node(const dls_node *map, int freedom, int dimensio
     return value ? value : map;
 }
 
+static dls_status doubt_rate(dls_reader *reader, dls_joint_id id, int k, double t, double speed) {
+    const dls_node *node = drive_node(reader->joint_nodes[id], k, reader->dimension, "position");
+    double told[3];
+    dls_function_derivatives(reader->world->joints[id].def.freedom[k].position, t, told);
+    return dls_doubt_rate(reader, node, told[1], speed, t, k < 3 ? "m/s" : "rad/s");
+}
+
 static dls_status check_drive(dls_reader *reader, dls_joint_id id, int k, const dls_joint_state *state) {
     const dls_joint *joint = &reader->world->joints[id];
     const dls_freedom_def *f = &joint->def.freedom[k];
@@ -77,7 +86,8 @@ static dls_status check_drive(dls_reader *reader, dls_joint_id id, int k, const 
     const dls_node *map = reader->joint_nodes[id];
     if (f->position) {
         double told = dls_function_value(f->position, t), most = LARGEST_GAP * size;
-        if (fabs(told - state->coordinate[k]) <= most) return DLS_OK;
+        if (fabs(told - state->coordinate[k]) <= most)
+            return f->max_force > 0 ? DLS_OK : doubt_rate(reader, id, k, t, state->speed[k]);
         return dls_node_fail(drive_node(map, k, reader->dimension, "position"), reader->error,
                              "position is %g %s at t = %g s, where the joint stands at %g %s: it would jump, "
                              "expected a function that begins there, or bodies that stand at %g %s",
