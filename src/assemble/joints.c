@@ -51,7 +51,7 @@ static bool can_move(const dls_assembly *a, const dls_joint_pose *pose, const dl
     return sum > 1e-20 * size;
 }
 
-static dls_joint_ask *add(ask_work *work, int freedom, dls_row_role role, const dls_joint_row *row) {
+static dls_joint_ask *add(ask_work *work, int freedom, dls_joint_role role, const dls_joint_row *row) {
     dls_joint_asks *asks = work->assembly->joints;
     dls_joint_pose *pose = &asks->pose[work->at];
     if (!can_move(work->assembly, pose, row)) return NULL;
@@ -78,7 +78,7 @@ static double value_at(ask_work *work, const dls_function *function, double t, i
 
 static void ask_held(ask_work *work, int freedom, const dls_joint_row *row) {
     const dls_assemble_options *o = work->options;
-    dls_joint_ask *ask = add(work, freedom, DLS_ROW_HELD, row);
+    dls_joint_ask *ask = add(work, freedom, DLS_ROLE_HELD, row);
     if (!ask) return;
     if (dls_joint_table[work->joint->def.kind].slips >> freedom & 1)
         ask->coordinate = o->joints_at * (work->joint->slip[freedom] + o->h * ask->before);
@@ -87,7 +87,7 @@ static void ask_held(ask_work *work, int freedom, const dls_joint_row *row) {
 
 static void ask_drive(ask_work *work, int freedom, const dls_freedom_def *f, const dls_joint_row *row) {
     const dls_assemble_options *o = work->options;
-    dls_joint_ask *ask = add(work, freedom, DLS_ROW_DRIVE, row);
+    dls_joint_ask *ask = add(work, freedom, DLS_ROLE_DRIVE, row);
     if (!ask) return;
     if (f->position)
         ask->added =
@@ -113,7 +113,7 @@ static void ask_motor(ask_work *work, int freedom, const dls_freedom_def *f, con
     const dls_assemble_options *o = work->options;
     double when = o->t + o->damping * o->h, force = f->force ? value_at(work, f->force, when, freedom) : 0;
     bool servo = f->p > 0 || f->d > 0;
-    dls_joint_ask *ask = add(work, freedom, servo ? DLS_ROW_SERVO : DLS_ROW_MOTOR, row);
+    dls_joint_ask *ask = add(work, freedom, servo ? DLS_ROLE_SERVO : DLS_ROLE_MOTOR, row);
     if (!ask) return;
     double target = 0, rate = 0;
     if (f->target) {
@@ -132,7 +132,7 @@ static void ask_motor(ask_work *work, int freedom, const dls_freedom_def *f, con
 }
 
 static void ask_spring(ask_work *work, int freedom, const dls_freedom_def *f, const dls_joint_row *row) {
-    dls_joint_ask *ask = add(work, freedom, DLS_ROW_SPRING, row);
+    dls_joint_ask *ask = add(work, freedom, DLS_ROLE_SPRING, row);
     if (!ask) return;
     ask_soft(work, ask, f->stiffness, f->damping, f->rest, 0, 0);
     if (f->one_sided > 0) ask->high = 0;
@@ -142,7 +142,7 @@ static void ask_spring(ask_work *work, int freedom, const dls_freedom_def *f, co
 /* Against a drive that nothing stops friction only adds to its load: it is told, not asked. */
 static void ask_friction(ask_work *work, int freedom, const dls_freedom_def *f, const dls_joint_row *row) {
     const dls_assemble_options *o = work->options;
-    dls_joint_ask *ask = add(work, freedom, DLS_ROW_FRICTION, row);
+    dls_joint_ask *ask = add(work, freedom, DLS_ROLE_FRICTION, row);
     if (!ask) return;
     double lever = freedom < 3 ? 1 : f->friction_radius;
     double most = o->h * (f->friction + f->friction_mu * lever * work->joint->load);
@@ -157,11 +157,11 @@ static void ask_friction(ask_work *work, int freedom, const dls_freedom_def *f, 
 }
 
 /* The contacts' verdict on bouncing: what meets its limit fast enough within the step. */
-static void ask_limit(ask_work *work, int freedom, dls_row_role role, double limit, double restitution,
+static void ask_limit(ask_work *work, int freedom, dls_joint_role role, double limit, double restitution,
                       const dls_joint_row *row) {
     const dls_assemble_options *o = work->options;
     dls_joint_row toward = *row;
-    double sign = role == DLS_ROW_HIGH ? -1 : 1;
+    double sign = role == DLS_ROLE_HIGH ? -1 : 1;
     for (int side = 0; side < 2; side++) {
         vec_scale(toward.v[side], sign, row->v[side]);
         vec_scale(toward.w[side], sign, row->w[side]);
@@ -185,8 +185,8 @@ static void ask_free(ask_work *work, int freedom, const dls_joint_row *row) {
     if (f->stiffness > 0 || f->damping > 0) ask_spring(work, freedom, f, row);
     if (f->friction > 0 || f->friction_mu > 0) ask_friction(work, freedom, f, row);
     if (!has_limits(f)) return;
-    if (isfinite(f->low)) ask_limit(work, freedom, DLS_ROW_LOW, f->low, f->restitution, row);
-    if (isfinite(f->high)) ask_limit(work, freedom, DLS_ROW_HIGH, f->high, f->restitution, row);
+    if (isfinite(f->low)) ask_limit(work, freedom, DLS_ROLE_LOW, f->low, f->restitution, row);
+    if (isfinite(f->high)) ask_limit(work, freedom, DLS_ROLE_HIGH, f->high, f->restitution, row);
 }
 
 static void ask_joint(ask_work *work) {
@@ -199,7 +199,7 @@ static void ask_joint(ask_work *work) {
         if (!joint->def.rope && dls_joint_held_row(joint, pose, d, k, &row)) ask_held(work, k, &row);
     if (joint->def.rope) {
         dls_joint_free_row(joint, pose, d, 0, &row);
-        ask_limit(work, 0, DLS_ROW_HIGH, joint->def.length, joint->def.freedom[0].restitution, &row);
+        ask_limit(work, 0, DLS_ROLE_HIGH, joint->def.length, joint->def.freedom[0].restitution, &row);
     }
     for (int k = 0; k < DLS_FREEDOMS; k++) {
         if (!(free >> k & 1)) continue;
@@ -208,14 +208,15 @@ static void ask_joint(ask_work *work) {
     }
     if (!(joint->def.cone > 0)) return;
     dls_joint_cone_row(pose, &row);
-    ask_limit(work, 3, DLS_ROW_HIGH, joint->def.cone, 0, &row);
+    ask_limit(work, 3, DLS_ROLE_HIGH, joint->def.cone, 0, &row);
 }
 
 /* Held rows of a joint are one block, each other row one of its own. */
 static void cut_blocks(dls_joint_asks *asks) {
     for (int i = 0; i < asks->count; i++) {
         const dls_joint_ask *ask = &asks->ask[i], *last = ask - 1;
-        bool joins = i > 0 && ask->role == DLS_ROW_HELD && last->role == DLS_ROW_HELD && last->at == ask->at;
+        bool joins =
+            i > 0 && ask->role == DLS_ROLE_HELD && last->role == DLS_ROLE_HELD && last->at == ask->at;
         if (joins)
             asks->block_size[asks->block_count - 1]++;
         else
@@ -373,7 +374,7 @@ double dls_joint_load(const dls_assembly *a, int at, double h) {
     const dls_joint_asks *asks = a->joints;
     double sum[3] = {0, 0, 0};
     for (int i = asks->first[at]; i < asks->first[at + 1]; i++)
-        if (asks->ask[i].role == DLS_ROW_HELD && asks->ask[i].freedom < 3)
+        if (asks->ask[i].role == DLS_ROLE_HELD && asks->ask[i].freedom < 3)
             vec_along(sum, sum, a->r[asks->first_row + i], asks->ask[i].row.v[1]);
     return vec_norm(sum) / h;
 }
@@ -385,7 +386,7 @@ double dls_renew_friction(dls_assembly *a, const dls_world *world, double h) {
         dls_joint_ask *ask = &asks->ask[i];
         const dls_freedom_def *f = &world->joints[ask->joint].def.freedom[ask->freedom];
         int row = asks->first_row + i;
-        if (ask->role != DLS_ROW_FRICTION || !(f->friction_mu > 0)) continue;
+        if (ask->role != DLS_ROLE_FRICTION || !(f->friction_mu > 0)) continue;
         double lever = ask->freedom < 3 ? 1 : f->friction_radius;
         double most = h * (f->friction + f->friction_mu * lever * dls_joint_load(a, ask->at, h));
         double larger = fmax(most, fmax(fabs(ask->high), fabs(ask->low)));

@@ -74,7 +74,7 @@ static double driven_work(const dls_simulation *s, const dls_joint_pose *pose, c
 }
 
 static bool is_actuator(int role) {
-    return role == DLS_ROW_DRIVE || role == DLS_ROW_SERVO || role == DLS_ROW_MOTOR;
+    return role == DLS_ROLE_DRIVE || role == DLS_ROLE_SERVO || role == DLS_ROLE_MOTOR;
 }
 
 /* r on B, in the axes of A's frame, torques about the origin of B's frame. */
@@ -103,9 +103,9 @@ static void apply_ask(dls_simulation *s, const dls_joint_ask *ask, double r, dls
     double after = dls_joint_row_speed(pose, &ask->row, s->world->states);
     double work = 0.5 * r * (ask->before + after);
     joint->impulse[ask->freedom][ask->role] = r;
-    if (ask->role == DLS_ROW_HELD && dls_joint_table[joint->def.kind].slips >> ask->freedom & 1)
+    if (ask->role == DLS_ROLE_HELD && dls_joint_table[joint->def.kind].slips >> ask->freedom & 1)
         joint->slip[ask->freedom] = ask->coordinate;
-    if (ask->role == DLS_ROW_SERVO || ask->role == DLS_ROW_MOTOR) integrate_servo(s, ask, r, joint);
+    if (ask->role == DLS_ROLE_SERVO || ask->role == DLS_ROLE_MOTOR) integrate_servo(s, ask, r, joint);
     add_impulse(pose, &ask->row, r, record->impulse);
     s->joint_work += driven_work(s, pose, &ask->row, r);
     if (is_actuator(ask->role)) {

@@ -18,17 +18,17 @@ typedef struct dls_joint_traits {
 extern const dls_joint_traits dls_joint_table[DLS_JOINT_KINDS];
 
 /* What a row is for. */
-typedef enum dls_row_role {
-    DLS_ROW_HELD,
-    DLS_ROW_DRIVE,
-    DLS_ROW_SERVO,
-    DLS_ROW_MOTOR,
-    DLS_ROW_SPRING,
-    DLS_ROW_FRICTION,
-    DLS_ROW_LOW,  /* limits */
-    DLS_ROW_HIGH, /* of the coordinate, of a rope, of a cone */
-    DLS_ROW_ROLES
-} dls_row_role;
+typedef enum dls_joint_role {
+    DLS_ROLE_HELD,
+    DLS_ROLE_DRIVE,
+    DLS_ROLE_SERVO,
+    DLS_ROLE_MOTOR,
+    DLS_ROLE_SPRING,
+    DLS_ROLE_FRICTION,
+    DLS_ROLE_LOW,  /* limits */
+    DLS_ROLE_HIGH, /* of the coordinate, of a rope, of a cone */
+    DLS_JOINT_ROLES
+} dls_joint_role;
 
 struct dls_joint {
     char *name;
@@ -38,11 +38,11 @@ struct dls_joint {
     double offset[2][3]; /* origin of the frame from the mass centre, in the body's frame */
     double axes[2][9];   /* columns: its axes there */
     /* what later steps depend on */
-    double turned[DLS_FREEDOMS];                 /* coordinates of turns, counted on */
-    double integral[DLS_FREEDOMS];               /* of servos */
-    double slip[DLS_FREEDOMS];                   /* of the velocity level, m or rad */
-    double load;                                 /* |F| of the last step, N */
-    double impulse[DLS_FREEDOMS][DLS_ROW_ROLES]; /* of the last step */
+    double turned[DLS_FREEDOMS];                   /* coordinates of turns, counted on */
+    double integral[DLS_FREEDOMS];                 /* of servos */
+    double slip[DLS_FREEDOMS];                     /* of the velocity level, m or rad */
+    double load;                                   /* |F| of the last step, N */
+    double impulse[DLS_FREEDOMS][DLS_JOINT_ROLES]; /* of the last step */
 };
 
 /* Where a joint stands. */

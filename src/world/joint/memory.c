@@ -9,7 +9,7 @@ typedef struct memory_joint {
     int32_t removed, broken;
     double turned[DLS_FREEDOMS], integral[DLS_FREEDOMS], slip[DLS_FREEDOMS];
     double load;
-    double impulse[DLS_FREEDOMS][DLS_ROW_ROLES];
+    double impulse[DLS_FREEDOMS][DLS_JOINT_ROLES];
 } memory_joint;
 
 size_t dls_joints_memory_size(const dls_world *world) {
@@ -32,7 +32,7 @@ static bool makes_sense(const memory_joint *m) {
     double sum = m->load;
     for (int k = 0; k < DLS_FREEDOMS; k++) {
         sum += fabs(m->turned[k]) + fabs(m->integral[k]) + fabs(m->slip[k]);
-        for (int role = 0; role < DLS_ROW_ROLES; role++) sum += fabs(m->impulse[k][role]);
+        for (int role = 0; role < DLS_JOINT_ROLES; role++) sum += fabs(m->impulse[k][role]);
     }
     return m->load >= 0 && sum <= DLS_FARTHEST && (m->removed == 0 || m->removed == 1) &&
            (m->broken == 0 || m->broken == 1);
