@@ -11,13 +11,19 @@ enum { SPATIAL_DOF = 6, SPATIAL_SIDE = 3 * SPATIAL_DOF };
 enum { AHEAD = 16, CACHE_LINE = 8 }; /* entries; numbers */
 
 static size_t state_size(const dls_problem *p) {
-    return (size_t)p->body_count * (size_t)dls_rows_of(p)->stride;
+    const dls_body_rows *B = p->data;
+    return (size_t)dls_true_bodies(p) * (size_t)B->stride + (B->tails ? (size_t)B->tails->row_count : 0);
+}
+
+/* t of all components, behind the velocities. */
+static inline double *tail_state(const dls_problem *p, double *state) {
+    return state + (int64_t)dls_true_bodies(p) * dls_rows_of(p)->stride;
 }
 
 /* Blocks that are all rows of contacts in space, or all balls, have loops of their own. */
 static bool all_spatial(const dls_problem *p) {
     const dls_body_rows *B = p->data;
-    return p->uniform == 3 && B->dof == SPATIAL_DOF && !B->round;
+    return p->uniform == 3 && B->dof == SPATIAL_DOF && !B->round && !B->row_start;
 }
 
 static bool all_balls(const dls_body_rows *B) { return B->round && !B->G && !B->roll; }
@@ -62,6 +68,8 @@ static inline void row_sum(const dls_problem *p, int c, const double *state, dou
     for (int side = 0, d = dls_size(p, c); side < 2; side++)
         if (body[side] >= 0)
             gather_any(d, B->dof, dls_side_of(p, c, side), state + (int64_t)body[side] * B->stride, v);
+    if (dls_has_tail(B->tails, c))
+        dls_tail_gather(B->tails, c, dls_size(p, c), state + (int64_t)dls_true_bodies(p) * B->stride, v);
 }
 
 /* v += ε r_c */
@@ -105,6 +113,20 @@ static void start_spatial(const dls_product_work *work, int first, int end) {
     }
 }
 
+/* t of one component. */
+static void start_component(const dls_product_work *work, int body) {
+    const dls_problem *p = work->problem;
+    const dls_body_rows *B = p->data;
+    const dls_tails *tails = B->tails;
+    double *t = tail_state(p, work->state);
+    int component = body - dls_true_bodies(p);
+    for (int k = tails->first[component]; k < tails->first[component + 1]; k++) t[k] = 0;
+    for (int64_t e = B->start[body]; e < B->start[body + 1]; e++) {
+        int c = B->entry[e] / 2;
+        dls_tail_scatter(tails, c, B->entry[e] % 2, dls_size(p, c), work->r + p->row[c], t);
+    }
+}
+
 /* Bodies gather from their contacts in ascending order, so that the sums do not depend on threads. */
 static void start_range(void *self, int first, int end) {
     const dls_product_work *work = self;
@@ -115,6 +137,10 @@ static void start_range(void *self, int first, int end) {
         return;
     }
     for (int body = first; body < end; body++) {
+        if (body >= dls_true_bodies(p)) {
+            start_component(work, body);
+            continue;
+        }
         double *w = work->state + (int64_t)body * B->stride;
         for (int k = 0; k < B->stride; k++) w[k] = 0;
         for (int64_t e = B->start[body]; e < B->start[body + 1]; e++)
@@ -186,6 +212,8 @@ static void changed(const dls_problem *p, int c, const double *delta, double *st
         int body = B->body[2 * (int64_t)c + side];
         if (body >= 0) scatter_side(p, c, side, delta, state + (int64_t)body * B->stride);
     }
+    for (int side = 0; side < 2 && dls_has_tail(B->tails, c); side++)
+        dls_tail_scatter(B->tails, c, side, dls_size(p, c), delta, tail_state(p, state));
 }
 
 /* ---- visits: v from both sides, and the step back to both; constant sizes let loops unroll ---- */
@@ -264,48 +292,73 @@ static dls_sweep_change sweep(dls_visits *s, int first, int end, double *r, bool
 
 /* ---- colours ---- */
 
+enum { MOST_TOUCHED = 4 };
+
+/* The bodies of block c, and the components that these are joined in; −1 for none. Returns how many places.
+ */
+static inline int touched_by(const dls_body_rows *B, int c, int *body) {
+    body[0] = B->body[2 * (int64_t)c];
+    body[1] = B->body[2 * (int64_t)c + 1];
+    if (!B->tails) return 2;
+    body[2] = B->tails->component[2 * (int64_t)c];
+    body[3] = B->tails->component[2 * (int64_t)c + 1];
+    return MOST_TOUCHED;
+}
+
 static bool touches_hub(const dls_problem *p, int c) {
     const dls_body_rows *B = p->data;
-    for (int side = 0; side < 2; side++) {
-        int body = B->body[2 * c + side];
-        if (body >= 0 && B->start[body + 1] - B->start[body] > DLS_HUB) return true;
-    }
+    int body[MOST_TOUCHED], count = touched_by(B, c, body);
+    for (int k = 0; k < count; k++)
+        if (body[k] >= 0 && B->start[body[k] + 1] - B->start[body[k]] > DLS_HUB) return true;
     return false;
+}
+
+/* The colours that blocks of the same bodies have. */
+static uint64_t colours_near(const dls_problem *p, int c, const uint64_t *taken_of) {
+    int body[MOST_TOUCHED], count = touches_hub(p, c) ? 0 : touched_by(p->data, c, body);
+    uint64_t taken = 0;
+    for (int k = 0; k < count; k++)
+        if (body[k] >= 0) taken |= taken_of[body[k]];
+    return taken;
+}
+
+static void take_colour(const dls_problem *p, int c, uint8_t colour, uint64_t *taken_of) {
+    int body[MOST_TOUCHED], count = touches_hub(p, c) ? 0 : touched_by(p->data, c, body);
+    for (int k = 0; k < count; k++)
+        if (body[k] >= 0) taken_of[body[k]] |= (uint64_t)1 << colour;
 }
 
 /* Greedy in natural order through the bodies: each keeps the set of colours that its contacts have. */
 static void colour(const dls_problem *p, int chunk, uint8_t *colour_of, uint64_t *taken_of) {
-    const dls_body_rows *B = p->data;
     int n = p->block_count;
     memset(taken_of, 0, sizeof(uint64_t) * (size_t)p->body_count);
     for (int first = 0; first < n; first += chunk) {
         int end = first + chunk < n ? first + chunk : n;
         uint64_t taken = 0;
-        for (int k = 2 * first; k < 2 * end; k++)
-            if (B->body[k] >= 0 && !touches_hub(p, k / 2)) taken |= taken_of[B->body[k]];
+        for (int c = first; c < end; c++) taken |= colours_near(p, c, taken_of);
         uint8_t free_colour = ~taken ? (uint8_t)__builtin_ctzll(~taken) : (uint8_t)DLS_NO_COLOUR;
         for (int c = first; c < end; c++)
             colour_of[c] = touches_hub(p, c) ? (uint8_t)DLS_NO_COLOUR : free_colour;
-        for (int k = 2 * first; k < 2 * end && ~taken; k++)
-            if (B->body[k] >= 0 && !touches_hub(p, k / 2)) taken_of[B->body[k]] |= (uint64_t)1 << free_colour;
+        for (int c = first; c < end && ~taken; c++) take_colour(p, c, free_colour, taken_of);
     }
 }
 
 /* ---- which blocks are coupled, and how ---- */
 
-/* A walk over the ascending lists of blocks of c's two bodies, as one list. */
+/* A walk over the ascending lists of blocks of all that c touches, as one list. */
 typedef struct coupled_walk {
-    int64_t at[2], end[2];
+    int count;
+    int64_t at[MOST_TOUCHED], end[MOST_TOUCHED];
 } coupled_walk;
 
 static coupled_walk begin_coupled(const dls_problem *p, int c) {
     const dls_body_rows *B = p->data;
-    coupled_walk walk = {{0, 0}, {0, 0}};
-    for (int side = 0; side < 2; side++) {
-        int body = B->body[2 * c + side];
-        if (body < 0) continue;
-        walk.at[side] = B->start[body];
-        walk.end[side] = B->start[body + 1];
+    int body[MOST_TOUCHED], count = touched_by(B, c, body);
+    coupled_walk walk = {.count = 0};
+    for (int k = 0; k < count; k++) {
+        if (body[k] < 0) continue;
+        walk.at[walk.count] = B->start[body[k]];
+        walk.end[walk.count++] = B->start[body[k] + 1];
     }
     return walk;
 }
@@ -313,12 +366,13 @@ static coupled_walk begin_coupled(const dls_problem *p, int c) {
 /* The next block that is coupled with c, c itself aside; −1 at the end. */
 static int next_coupled(const dls_problem *p, int c, coupled_walk *w) {
     const dls_body_rows *B = p->data;
-    while (w->at[0] < w->end[0] || w->at[1] < w->end[1]) {
-        int j[2];
-        for (int side = 0; side < 2; side++)
-            j[side] = w->at[side] < w->end[side] ? B->entry[w->at[side]] / 2 : p->block_count;
-        int next = j[0] < j[1] ? j[0] : j[1];
-        for (int side = 0; side < 2; side++) w->at[side] += j[side] == next;
+    for (int next = c; next == c;) {
+        next = p->block_count;
+        for (int k = 0; k < w->count; k++)
+            if (w->at[k] < w->end[k] && B->entry[w->at[k]] / 2 < next) next = B->entry[w->at[k]] / 2;
+        if (next == p->block_count) return -1;
+        for (int k = 0; k < w->count; k++) /* a block may be there by both of its sides */
+            while (w->at[k] < w->end[k] && B->entry[w->at[k]] / 2 == next) w->at[k]++;
         if (next != c) return next;
     }
     return -1;
@@ -334,8 +388,7 @@ static int64_t coupled(const dls_problem *p, int c, int *column) {
     return count;
 }
 
-/* Rows of one side, as they are or made in room from those of balls. */
-static const double *rows_in(const dls_problem *p, int c, int side, double *room) {
+const double *dls_rows_in(const dls_problem *p, int c, int side, double *room) {
     if (!dls_is_ball(p->data, c)) return dls_side_of(p, c, side);
     const dls_body_rows *B = p->data;
     dls_balls_side(B, c, side, room);
@@ -343,7 +396,7 @@ static const double *rows_in(const dls_problem *p, int c, int side, double *room
     return room;
 }
 
-/* W_cj = Σ over shared bodies of G_c G_jᵀ, d × e column-major. */
+/* W_cj = Σ over shared bodies of G_c G_jᵀ, less G₁ G₁ᵀ over shared components, d × e column-major. */
 static void block(const dls_problem *p, int c, int64_t k, int j, double *W) {
     (void)k;
     const dls_body_rows *B = p->data;
@@ -354,7 +407,13 @@ static void block(const dls_problem *p, int c, int64_t k, int j, double *W) {
     for (int s = 0; s < 2; s++)
         for (int t = 0; t < 2; t++)
             if (of_c[s] >= 0 && of_c[s] == of_j[t])
-                body_outer(d, e, B->dof, rows_in(p, c, s, room[0]), rows_in(p, j, t, room[1]), W);
+                body_outer(d, e, B->dof, dls_rows_in(p, c, s, room[0]), dls_rows_in(p, j, t, room[1]), W);
+    if (!dls_has_tail(B->tails, c) || !dls_has_tail(B->tails, j)) return;
+    of_c = B->tails->component + 2 * (int64_t)c;
+    of_j = B->tails->component + 2 * (int64_t)j;
+    for (int s = 0; s < 2; s++)
+        for (int t = 0; t < 2; t++)
+            if (of_c[s] >= 0 && of_c[s] == of_j[t]) dls_tail_outer(B->tails, c, s, d, j, t, e, W);
 }
 
 /* G_c ← S G_c, ε ← S² ε */
@@ -392,18 +451,21 @@ void dls_bodies_take_units(dls_problem *p, int c) {
 
 /* ---- sizes ---- */
 
-/* Each row reads and writes its two bodies. */
+/* Each row reads and writes its two bodies, and its tail. */
 static double sweep_cost(const dls_problem *p) {
     const dls_body_rows *B = p->data;
-    return 8.0 * p->row_count * (B->round ? SPATIAL_DOF : B->dof);
+    double tails = B->tails ? (double)B->tails->value_start[p->block_count] : 0;
+    return 8.0 * p->row_count * (B->round ? SPATIAL_DOF : B->dof) + 4 * tails;
 }
 
-/* Two blocks share at most two bodies, so half of what bodies see is a bound from below. */
+/* Two blocks share at most two bodies, joined ones counting as their component alone, so half of what these
+ * see is a bound from below. */
 static int64_t least_entries(const dls_problem *p) {
     const dls_body_rows *B = p->data;
     int64_t count = 0;
     for (int body = 0; body < p->body_count; body++) {
         int64_t rows = 0;
+        if (B->tails && body < dls_true_bodies(p) && B->tails->joined[body] >= 0) continue;
         for (int64_t k = B->start[body]; k < B->start[body + 1]; k++) rows += dls_size(p, B->entry[k] / 2);
         count += rows * rows / 2;
     }

@@ -4,12 +4,14 @@
 #define PROBLEM_OPERATOR_BODIES_H
 
 #include "problem/operator/roll_rows.h"
+#include "problem/operator/tails.h"
 #include "problem/operator/visits.h"
 
 /* How a run of blocks is kept. */
 typedef enum dls_row_storage {
-    DLS_ROWS,  /* rows of G */
-    DLS_BALLS, /* contacts in space of which only balls move: a frame and a few numbers */
+    DLS_ROWS,   /* rows of G */
+    DLS_BALLS,  /* contacts in space of which only balls move: a frame and a few numbers */
+    DLS_TAILED, /* rows of G, and of G₁ behind them */
 } dls_row_storage;
 
 typedef struct dls_body_rows {
@@ -25,10 +27,17 @@ typedef struct dls_body_rows {
     int *entry;         /* 2 · block + side of each block that touches the body, ascending */
     dls_round_row *round; /* by block, where there are balls */
     dls_roll_row *roll;   /* by block, where these resist turning */
+    dls_tails *tails;     /* of blocks that touch joined bodies; NULL where joints are not eliminated */
 } dls_body_rows;
 
 /* Of a matrix-free problem. */
 static inline dls_body_rows *dls_rows_of(const dls_problem *p) { return p->data; }
+
+/* Bodies that have velocities: components of joined ones, which come last, have none. */
+static inline int dls_true_bodies(const dls_problem *p) {
+    const dls_tails *tails = dls_rows_of(p)->tails;
+    return p->body_count - (tails ? tails->component_count : 0);
+}
 
 static inline bool dls_is_ball(const dls_body_rows *B, int c) {
     return B->round && (!B->row_start || B->row_start[c] < 0);
@@ -68,6 +77,10 @@ typedef struct dls_product_work {
     double *u, *state;
 } dls_product_work;
 
+/* The blocks of each body and component, ascending. */
+dls_status dls_bodies_list_entries(dls_problem *p, dls_error *error);
+/* One side as rows, as they are or made in room from those of balls. */
+const double *dls_rows_in(const dls_problem *p, int c, int side, double *room);
 /* Multiplies the rows of a block, b, and μ or bounds by their units. */
 void dls_bodies_take_units(dls_problem *p, int c);
 

@@ -100,18 +100,29 @@ static void fill_diagonal(dls_problem *p) {
     }
 }
 
-/* The blocks of each body, ascending. */
-static dls_status list_entries(dls_problem *p, dls_error *error) {
+/* The bodies of a list of pairs, and their entries: counted in start[body + 2], or written. */
+static void count_entries(const int *body, int64_t count, int64_t *start) {
+    for (int64_t k = 0; k < count; k++)
+        if (body[k] >= 0) start[body[k] + 2]++;
+}
+
+static void write_entries(const int *body, int64_t count, int64_t *start, int *entry) {
+    for (int64_t k = 0; k < count; k++)
+        if (body[k] >= 0) entry[start[body[k] + 1]++] = (int)k;
+}
+
+dls_status dls_bodies_list_entries(dls_problem *p, dls_error *error) {
     dls_body_rows *B = p->data;
+    int64_t sides = 2 * (int64_t)p->block_count;
     B->start = dls_problem_take(p, p->body_count + 2, sizeof(int64_t));
     if (!B->start) return dls_fail_memory(error);
-    for (int k = 0; k < 2 * p->block_count; k++)
-        if (B->body[k] >= 0) B->start[B->body[k] + 2]++;
+    count_entries(B->body, sides, B->start);
+    if (B->tails) count_entries(B->tails->component, sides, B->start);
     for (int body = 0; body < p->body_count; body++) B->start[body + 2] += B->start[body + 1];
     B->entry = dls_problem_take(p, B->start[p->body_count + 1], sizeof(int));
     if (!B->entry) return dls_fail_memory(error);
-    for (int k = 0; k < 2 * p->block_count; k++)
-        if (B->body[k] >= 0) B->entry[B->start[B->body[k] + 1]++] = k;
+    write_entries(B->body, sides, B->start, B->entry);
+    if (B->tails) write_entries(B->tails->component, sides, B->start, B->entry);
     return DLS_OK;
 }
 
@@ -132,7 +143,7 @@ static dls_status build(dls_problem *p, const dls_bodies *bodies, double *L, dls
     if (!B->body || !B->G || (!p->uniform && !B->row_start)) return dls_fail_memory(error);
     fill_rows(p, bodies, L);
     fill_diagonal(p);
-    return list_entries(p, error);
+    return dls_bodies_list_entries(p, error);
 }
 
 dls_status dls_problem_create_bodies(const dls_problem_def *def, const dls_bodies *bodies,
@@ -444,5 +455,5 @@ dls_status dls_problem_end_contacts(dls_problem *p, int threads, dls_error *erro
                             "contact %d: nothing that it touches can move (trace of its block %g)", c,
                             p->scale[c]);
     dls_status status = check_intervals(p, error);
-    return status ? status : list_entries(p, error);
+    return status ? status : dls_bodies_list_entries(p, error);
 }
