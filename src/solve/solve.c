@@ -351,6 +351,11 @@ static dls_status certify(const dls_problem *p, const dls_stop_options *stop, do
     return DLS_OK;
 }
 
+dls_status dls_certify_step(const dls_problem *p, const dls_stop_options *stop, double *r, double *u,
+                            dls_workspace *w, dls_solve_info *info, dls_error *error) {
+    return certify(p, stop, r, u, JUDGED, w, info, error);
+}
+
 static dls_status run_and_certify(const dls_problem *p, const dls_solver *solver, const void *options,
                                   double *r, double *u, certificate wanted, dls_workspace *w,
                                   dls_solve_info *info, dls_error *error) {

@@ -1,0 +1,335 @@
+/* Rows of joints are held, u = 0, or stand at a bound: which, is found in turn. With a set of held rows
+ *
+ *     eliminate them, solve u = W' r + b' for the contacts, r_J = −S⁻¹ (G_J Gᵀ r + b_J)
+ *
+ * and rows move where low ≤ r ≤ high is broken (to that bound) or u pulls from a bound (to the held ones),
+ * until none has to. Before the first round rows move with the contacts as the start has them. */
+#include "solve/joined/joined.h"
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "base/small.h"
+
+#include <math.h>
+#include <string.h>
+
+enum {
+    MOST_PIVOTS = 100, /* sets before the first round */
+    PATIENCE = 8,      /* sets without fewer wrong rows, after which rows move one by one */
+    MOST_ROUNDS = 12,
+    MOST_FLIPS = 3, /* of a row, after which it stays a block */
+    MOST_TIGHTER = 2
+};
+
+static const double LOOSE = 1e-8, STRICT = 1e-12; /* of S_ii: pivots of rows that depend on others */
+static const double SLACK = 1e-2;                 /* of the tolerance: what a row at its bound may be off */
+static const double CONTRADICTS = 1e-6;           /* of its own speeds: what rows that depend are left at */
+static const double MOST_TAILS = 64, MOST_FACTOR = 1e4; /* of the flops of a sweep over all as blocks */
+
+typedef union any_options {
+    dls_stop_options stop;
+    char bytes[DLS_MAX_OPTIONS_SIZE];
+} any_options;
+
+typedef struct joined_work {
+    const dls_problem *p;
+    dls_elimination *e;
+    const dls_solver *solver;
+    any_options options;
+    dls_workspace *w;
+    dls_solve_info *info;
+    dls_joined_info *joined;
+    dls_error *error;
+    double tolerance, dependent;
+    double *r, *u, *state; /* in the units inside */
+    uint8_t *role, *flips;
+    bool costly;
+} joined_work;
+
+/* ---- which rows are held ---- */
+
+static bool is_bounded(const dls_problem *p, int i) {
+    return p->low && (isfinite(p->low[i]) || isfinite(p->high[i]));
+}
+
+static bool is_interval_row(const dls_problem *p, int c) { return p->kind[c] == DLS_INTERVAL; }
+
+/* By the start: rows strictly between their bounds are held, the others stand at the nearer one. */
+static void guess_set(joined_work *x) {
+    const dls_problem *p = x->p;
+    for (int c = 0; c < p->block_count; c++)
+        for (int i = p->row[c]; i < p->row[c + 1] && is_interval_row(p, c); i++) {
+            bool bounded = is_bounded(p, i);
+            x->role[i] =
+                !bounded || (p->low[i] < x->r[i] && x->r[i] < p->high[i]) ? DLS_ROW_HELD : DLS_ROW_FIXED;
+            if (x->role[i] == DLS_ROW_FIXED) x->r[i] = x->r[i] <= p->low[i] ? p->low[i] : p->high[i];
+        }
+}
+
+/* What row i of block c may be off, as a velocity. */
+static double slack_of(const joined_work *x, int c, int i) {
+    const dls_problem *p = x->p;
+    int d = dls_size(p, c), k = i - p->row[c];
+    double load = dls_diagonal(p, c)[k + d * k] * fabs(x->r[i]);
+    return SLACK * x->tolerance * (fabs(p->b[i]) + load + p->reference_velocity);
+}
+
+/* Whether row i of block c is in the wrong set by r and u; to: the bound that it goes to, or 0 for none. */
+static bool is_wrong(const joined_work *x, int c, int i, int *to) {
+    const dls_problem *p = x->p;
+    int d = dls_size(p, c), k = i - p->row[c];
+    double slack = slack_of(x, c, i), W = dls_diagonal(p, c)[k + d * k];
+    *to = 0;
+    if (!is_bounded(p, i) || p->low[i] == p->high[i] || x->role[i] == DLS_ROW_STAYS) return false;
+    if (x->role[i] == DLS_ROW_HELD) {
+        *to = W * (p->low[i] - x->r[i]) > slack ? -1 : W * (x->r[i] - p->high[i]) > slack ? 1 : 0;
+        return *to != 0;
+    }
+    return x->r[i] == p->low[i] ? x->u[i] < -slack : x->u[i] > slack;
+}
+
+static void move_row(joined_work *x, int i, int to) {
+    if (to) x->r[i] = to < 0 ? x->p->low[i] : x->p->high[i];
+    x->role[i] = to ? DLS_ROW_FIXED : DLS_ROW_HELD;
+}
+
+/* Moves wrong rows, all or the last; returns how many were wrong. A row that has flipped too often stays. */
+static int move_rows(joined_work *x, bool all, bool count_flips) {
+    const dls_problem *p = x->p;
+    int wrong = 0, last = -1, last_to = 0;
+    for (int c = 0; c < p->block_count; c++)
+        for (int i = p->row[c], to; i < p->row[c + 1] && is_interval_row(p, c); i++) {
+            if (!is_wrong(x, c, i, &to)) continue;
+            wrong++;
+            last = i;
+            last_to = to;
+            if (!all) continue;
+            move_row(x, i, to);
+            if (count_flips && ++x->flips[i] > MOST_FLIPS) x->role[i] = DLS_ROW_STAYS;
+        }
+    if (!all && last >= 0) move_row(x, last, last_to);
+    return wrong;
+}
+
+/* Held rows end within their bounds to the last digit. */
+static void clamp_rows(joined_work *x) {
+    const dls_problem *p = x->p;
+    for (int c = 0; c < p->block_count; c++)
+        if (is_interval_row(p, c)) dls_block_project(p, c, x->r + p->row[c]);
+}
+
+/* ---- one set ---- */
+
+static dls_status factor(joined_work *x) {
+    dls_elimination_cost cost;
+    const dls_problem *p = x->p;
+    dls_status status =
+        dls_elimination_begin(x->e, p, x->role, x->options.stop.threads, x->w, &cost, x->error);
+    if (status) return status;
+    double sweep = p->op->sweep_cost(p);
+    x->costly = cost.tails > MOST_TAILS * sweep || cost.factor > MOST_FACTOR * sweep;
+    x->joined->eliminated = cost.rows;
+    return x->costly ? DLS_OK : dls_elimination_factor(x->e, x->dependent, x->error);
+}
+
+/* What a row moves at, to compare its error with. */
+static double speed_of_row(const dls_problem *p, int row) {
+    for (int c = 0; c < p->block_count; c++)
+        if (p->kind[c] == DLS_INTERVAL && row >= p->row[c] && row < p->row[c + 1])
+            return fabs(p->b[row]) + (p->speed ? p->speed[c] : 0) + p->reference_velocity;
+    return 0;
+}
+
+/* r of held rows, u of all. Rows that were left out because they seemed to depend on others but do not hold
+ * by themselves are taken in after all; those that cannot be are named. */
+static dls_status recover(joined_work *x, bool *again) {
+    const dls_problem *p = x->p;
+    dls_held_error held;
+    dls_status status = dls_elimination_recover(x->e, x->r, &held, x->error);
+    if (status) return status;
+    dls_velocity(p, x->r, x->u, x->state, x->options.stop.threads);
+    bool off = held.left_out && held.error > CONTRADICTS * speed_of_row(p, held.row);
+    *again = off && x->dependent > STRICT;
+    if (*again) x->dependent = STRICT;
+    x->joined->row = off ? held.row : -1;
+    x->joined->violated = off ? held.error / (p->unit ? p->unit[held.row] : 1) : 0;
+    return DLS_OK;
+}
+
+/* Sets with the contacts at rest, until no row is wrong; all wrong rows move, and one by one where that does
+ * not end (Murty's rule, which does). */
+static dls_status pivot(joined_work *x) {
+    int least = x->p->row_count + 1, patience = PATIENCE;
+    for (int k = 0; k < MOST_PIVOTS; k++) {
+        dls_workspace_mark mark = dls_workspace_get_mark(x->w);
+        bool again = false;
+        dls_status status = factor(x);
+        if (!status && !x->costly) status = recover(x, &again);
+        dls_workspace_release(x->w, mark);
+        if (status || x->costly) return status;
+        x->joined->pivots++;
+        if (again) continue;
+        int wrong = move_rows(x, patience > 0, false);
+        if (wrong == 0) return DLS_OK;
+        if (wrong < least) least = wrong, patience = PATIENCE;
+        patience--;
+    }
+    return DLS_OK;
+}
+
+/* ---- rounds ---- */
+
+static void add_info(const dls_solve_info *part, dls_solve_info *sum) {
+    int iterations = sum->iterations, fallbacks = sum->fallbacks, restarts = sum->restarts;
+    int64_t products = sum->products;
+    double seconds = sum->seconds, cpu = sum->cpu_seconds;
+    *sum = *part;
+    sum->iterations += iterations;
+    sum->fallbacks += fallbacks;
+    sum->restarts += restarts;
+    sum->products += products;
+    sum->seconds += seconds;
+    sum->cpu_seconds += cpu;
+}
+
+static dls_status solve_reduced(joined_work *x, const dls_problem *q) {
+    double *r = DLS_TAKE(x->w, double, q->row_count);
+    dls_solve_info info;
+    if (!r) return dls_fail_memory(x->error);
+    x->joined->rounds++;
+    x->joined->stays = q->row_count ? q->block_count - q->contact_count : 0;
+    dls_elimination_enter(x->e, x->r, r);
+    dls_leave_units(q, r, NULL);
+    dls_status status = DLS_OK;
+    if (q->block_count) {
+        status = dls_solve_step(q, x->solver, &x->options, r, NULL, x->w, &info, x->error);
+        if (!status) add_info(&info, x->info);
+    }
+    dls_enter_units(q, r);
+    if (!status) dls_elimination_leave(x->e, r, x->r);
+    return status;
+}
+
+/* One round; wrong: how many rows moved after it. */
+static dls_status run_round(joined_work *x, int *wrong) {
+    dls_workspace_mark mark = dls_workspace_get_mark(x->w);
+    dls_problem *q;
+    bool again = false;
+    dls_status status = factor(x);
+    if (!status && !x->costly) status = dls_elimination_reduce(x->e, x->r, &q, &x->joined->out, x->error);
+    if (!status && !x->costly) status = solve_reduced(x, q);
+    if (!status && !x->costly) status = recover(x, &again);
+    x->joined->dependent = 0;
+    dls_workspace_release(x->w, mark);
+    if (status || x->costly) return status;
+    *wrong = again ? 1 : move_rows(x, true, true);
+    return DLS_OK;
+}
+
+static dls_status run_rounds(joined_work *x) {
+    for (int k = 0, wrong = 1; k < MOST_ROUNDS && wrong > 0 && !x->costly; k++) {
+        dls_status status = run_round(x, &wrong);
+        if (status) return status;
+        if (x->info->outcome == DLS_CANCELLED || x->info->outcome == DLS_TIME_LIMIT) break;
+    }
+    clamp_rows(x);
+    return DLS_OK;
+}
+
+/* The judge's word on the whole problem; r and u stay in the units inside. */
+static dls_status judge(joined_work *x) {
+    dls_workspace_mark mark = dls_workspace_get_mark(x->w);
+    dls_stop_options stop = x->options.stop;
+    stop.tolerance = x->tolerance;
+    dls_status status = dls_certify_step(x->p, &stop, x->r, x->u, x->w, x->info, x->error);
+    dls_workspace_release(x->w, mark);
+    return status;
+}
+
+static bool is_solved(const joined_work *x) {
+    const dls_measures *m = &x->info->measures;
+    return m->residual <= x->tolerance && !(m->held > DLS_HELD_LIMIT);
+}
+
+/* As blocks, from where it stands; the better of both stays. */
+static dls_status solve_blocks(joined_work *x) {
+    const dls_problem *p = x->p;
+    size_t bytes = sizeof(double) * (size_t)p->row_count;
+    double *before = DLS_TAKE(x->w, double, p->row_count), residual = x->info->measures.residual;
+    bool fresh = x->costly;
+    dls_solve_info info, kept = *x->info;
+    if (!before) return dls_fail_memory(x->error);
+    memcpy(before, x->r, bytes);
+    x->options.stop.tolerance = x->tolerance;
+    x->joined->as_blocks = true;
+    dls_leave_units(p, x->r, NULL);
+    dls_status status = dls_solve_step(p, x->solver, &x->options, x->r, x->u, x->w, &info, x->error);
+    dls_enter_units(p, x->r);
+    if (status) return status;
+    add_info(&info, x->info);
+    if (fresh || x->info->measures.residual < residual) return judge(x);
+    memcpy(x->r, before, bytes);
+    kept.iterations = x->info->iterations;
+    kept.seconds = x->info->seconds;
+    kept.cpu_seconds = x->info->cpu_seconds;
+    *x->info = kept;
+    return judge(x);
+}
+
+static dls_status solve(joined_work *x) {
+    guess_set(x);
+    dls_status status = x->p->low ? pivot(x) : DLS_OK;
+    for (int k = 0; !status && !x->costly && k <= MOST_TIGHTER; k++) {
+        status = run_rounds(x);
+        if (status || x->costly) break;
+        status = judge(x);
+        if (status || is_solved(x) || x->info->outcome != DLS_CONVERGED) break;
+        x->options.stop.tolerance *= fmin(0.1, 0.5 * x->tolerance / x->info->measures.residual);
+    }
+    bool over = x->info->outcome == DLS_CANCELLED || x->info->outcome == DLS_TIME_LIMIT;
+    if (status || over || (!x->costly && is_solved(x))) return status;
+    return solve_blocks(x);
+}
+
+/* ---- the call ---- */
+
+static bool take_all(joined_work *x) {
+    int n = x->p->row_count;
+    x->state = DLS_TAKE(x->w, double, x->p->op->state_size(x->p));
+    x->role = DLS_TAKE_ZERO(x->w, uint8_t, n);
+    x->flips = DLS_TAKE_ZERO(x->w, uint8_t, n);
+    if (!x->u) x->u = DLS_TAKE(x->w, double, n);
+    return x->state && x->role && x->flips && x->u;
+}
+
+dls_status dls_solve_joined(const dls_problem *p, dls_elimination *elimination, const dls_solver *solver,
+                            const void *options, double *r, double *u, dls_workspace *w, dls_solve_info *info,
+                            dls_joined_info *joined, dls_error *error) {
+    *joined = (dls_joined_info){.row = -1};
+    if (!dls_can_eliminate(p)) {
+        joined->as_blocks = true;
+        return dls_solve_step(p, solver, options, r, u, w, info, error);
+    }
+    dls_workspace_mark mark = dls_workspace_get_mark(w);
+    joined_work x = {.p = p,
+                     .e = elimination,
+                     .solver = solver,
+                     .w = w,
+                     .info = info,
+                     .joined = joined,
+                     .error = error,
+                     .dependent = LOOSE,
+                     .r = r,
+                     .u = u};
+    memcpy(&x.options, options, solver->options_size);
+    x.tolerance = x.options.stop.tolerance;
+    *info =
+        (dls_solve_info){.solver = solver->name, .law = "", .outcome = DLS_CONVERGED, .user = solver->user};
+    dls_error_clear(error);
+    dls_status status = take_all(&x) ? DLS_OK : dls_fail_memory(error);
+    dls_enter_units(p, r);
+    if (!status) status = solve(&x);
+    dls_leave_units(p, r, x.u);
+    dls_workspace_release(w, mark);
+    return status;
+}
