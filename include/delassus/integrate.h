@@ -97,8 +97,9 @@ typedef struct dls_step_report {
     double penetration; /* largest −gap of the step's contacts, m */
     int joints;         /* that acted */
     int joint_rows, joint_rows_at_bound;
-    int joints_broken; /* at the end of this step */
-    double joint_gap;  /* largest violation of a held freedom at its end, m or rad */
+    dls_joint_id contradiction; /* a joint that others do not let hold; −1: none */
+    int joints_broken;          /* at the end of this step */
+    double joint_gap;           /* largest violation of a held freedom at its end, m or rad */
     dls_energy energy;
     dls_traffic traffic; /* at the beginning of the step */
     int64_t backlog;     /* bodies of inlets that were due and found no room, and their mass in kg */

@@ -6,7 +6,7 @@
 #include "base/parallel.h"
 #include "base/vector.h"
 #include "integrate/scheme.h"
-#include "solve/solve.h"
+#include "solve/joined/joined.h"
 
 #include <assert.h>
 #include <math.h>
@@ -57,14 +57,34 @@ static int solver_threads(const dls_simulation *s) {
     return s->assembly.block_count < THREADED_BLOCKS ? 1 : s->options.threads;
 }
 
+/* The joint of a row that contradicts others. */
+static dls_joint_id contradiction(const dls_assembly *a, const dls_joined_info *joined) {
+    int ask = a->joints && joined->row >= 0 ? joined->row - a->joints->first_row : -1;
+    return ask >= 0 && ask < a->joints->count ? a->joints->ask[ask].joint : -1;
+}
+
+static dls_status solve_once(dls_simulation *s, dls_solve_info *info, dls_step_report *report,
+                             dls_error *error) {
+    dls_assembly *a = &s->assembly;
+    bool joints = a->joints && a->joints->count && s->options.joints == DLS_JOINTS_ELIMINATED;
+    dls_joined_info joined;
+    if (!joints)
+        return dls_solve_step(a->problem, s->solver, s->solver_options, a->r, a->u, a->space, info, error);
+    if (!s->elimination && !(s->elimination = dls_elimination_create())) return dls_fail_memory(error);
+    dls_status status = dls_solve_joined(a->rows, s->elimination, s->solver, s->solver_options, a->r, a->u,
+                                         a->space, info, &joined, error);
+    if (!status) report->contradiction = contradiction(a, &joined);
+    return status;
+}
+
 /* Friction of a joint that follows from its load: bounds are renewed by the impulses until they stay. */
-static dls_status solve_with_friction(dls_simulation *s, dls_solve_info *info, dls_error *error) {
+static dls_status solve_with_friction(dls_simulation *s, dls_solve_info *info, dls_step_report *report,
+                                      dls_error *error) {
     dls_assembly *a = &s->assembly;
     double tolerance = ((const dls_stop_options *)s->solver_options)->tolerance;
     int iterations = 0;
     for (int round = 0; round < FRICTION_ROUNDS; round++) {
-        dls_status status =
-            dls_solve_step(a->problem, s->solver, s->solver_options, a->r, a->u, a->space, info, error);
+        dls_status status = solve_once(s, info, report, error);
         if (status) return status;
         iterations += info->iterations;
         if (!(dls_renew_friction(a, s->world, s->options.step) > tolerance)) break;
@@ -82,7 +102,7 @@ static dls_status solve(dls_simulation *s, dls_step_report *report, dls_error *e
     report->held = dls_problem_reference_velocity(a->problem) > 0 ? 0 : (double)NAN;
     if (a->rows->block_count == 0) return DLS_OK;
     dls_solve_info info;
-    dls_status status = solve_with_friction(s, &info, error);
+    dls_status status = solve_with_friction(s, &info, report, error);
     if (status) return status;
     report->outcome = info.outcome;
     report->residual = info.measures.residual;

@@ -6,6 +6,7 @@
 #include "base/hash.h"
 #include "base/memory.h"
 #include "base/vector.h"
+#include "problem/eliminate.h"
 #include "solve/fields.h"
 #include "solve/solve.h"
 
@@ -137,6 +138,7 @@ void dls_simulation_destroy(dls_simulation *s) {
     dls_free(s->kept);
     dls_free(s->kept_memory);
     dls_free(s->kept_joints);
+    dls_elimination_destroy(s->elimination);
     dls_free(s->joint_records);
     dls_free(s->found);
     dls_free(s);

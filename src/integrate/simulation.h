@@ -40,7 +40,8 @@ struct dls_simulation {
     double base_energy; /* kinetic and potential energy at the start, and of bodies that came and went */
     dls_energy energy;
     dls_run_summary summary;
-    int joint_record_count; /* of the last step */
+    struct dls_elimination *elimination; /* of joints; NULL until there are any */
+    int joint_record_count;              /* of the last step */
     int64_t joint_record_capacity;
     dls_joint_record *joint_records;
     double joint_work;   /* of driven bodies through joints in the last step */

@@ -207,7 +207,7 @@ dls_status dls_simulation_step(dls_simulation *s, dls_step_report *report, dls_e
     dls_error_clear(error);
     if (!s) return dls_fail(error, DLS_ERROR_ARGUMENT, "a simulation is needed, got NULL");
     if (!report) report = &ignored;
-    *report = (dls_step_report){.step = s->step};
+    *report = (dls_step_report){.step = s->step, .contradiction = -1};
     double began = dls_clock_wall();
     dls_status status = dls_simulation_settle(s, error);
     if (!status) status = keep(s, error);
