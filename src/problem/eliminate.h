@@ -49,9 +49,11 @@ typedef struct dls_held_error {
 dls_status dls_elimination_recover(dls_elimination *e, double *r, dls_held_error *held, dls_error *error);
 
 /* The problem of contacts and of rows that stay, in the workspace, for the impulses in r of rows that are
- * fixed. A contact that joints hold is left out; out tells how many are. */
-dls_status dls_elimination_reduce(dls_elimination *e, const double *r, dls_problem **reduced, int *out,
+ * fixed. A contact, or a row that stays, that held rows leave no freedom is left out. */
+dls_status dls_elimination_reduce(dls_elimination *e, const double *r, dls_problem **reduced,
                                   dls_error *error);
+/* The blocks that were left out. */
+const int *dls_elimination_out(const dls_elimination *e, int *count);
 /* Impulses of the problem to those of the reduced one, and back: those of contacts that are left out are 0.
  * All in the rows' own units, not the user's. */
 void dls_elimination_enter(const dls_elimination *e, const double *r, double *reduced);

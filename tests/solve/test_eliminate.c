@@ -90,7 +90,8 @@ static void check_reduced(const linkage *l, const roles *which) {
     choose_roles(p, which, role, r);
     assert_int_equal(dls_elimination_begin(e, p, role, 1, l->space, &cost, &error), DLS_OK);
     assert_int_equal(dls_elimination_factor(e, 1e-10, &error), DLS_OK);
-    assert_int_equal(dls_elimination_reduce(e, r, &q, &out, &error), DLS_OK);
+    assert_int_equal(dls_elimination_reduce(e, r, &q, &error), DLS_OK);
+    dls_elimination_out(e, &out);
     for (int i = 0; i < n; i++) {
         b[i] = p->b[i];
         for (int j = 0; j < n; j++)

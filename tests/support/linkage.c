@@ -11,8 +11,6 @@
 
 /* ---- random trees ---- */
 
-enum { MOST_INTERVALS = 512 };
-
 typedef struct tree_work {
     const linkage_shape *shape;
     dls_random g;
@@ -32,7 +30,8 @@ static void choose_bodies(tree_work *x, int k, int *body) {
         body[0] = before ? k % trees + trees * (int)dls_random_below(&x->g, (uint64_t)before) : -1;
     } else {
         body[0] = (int)dls_random_below(&x->g, (uint64_t)s->bodies);
-        int other = body[0] + trees * (1 + (int)dls_random_below(&x->g, 3));
+        int away = s->far ? s->bodies / trees : 3,
+            other = body[0] + trees * (1 + (int)dls_random_below(&x->g, (uint64_t)away));
         body[1] = other < s->bodies ? other : -1;
     }
 }
@@ -91,10 +90,9 @@ static void make_solvable(tree_work *x) {
         for (int k = 0; k < B->stride; k++)
             y[body * B->stride + k] = B->stride == 8 && k % 4 == 3 ? 0 : dls_random_normal(&x->g);
     for (int c = 0; c < p->block_count; c++) {
-        double v[DLS_MAX_BLOCK], room[DLS_MAX_BLOCK * DLS_MAX_BLOCK];
+        double v[DLS_MAX_BLOCK];
         for (int i = p->row[c]; i < p->row[c + 1]; i++) p->b[i] = 0;
         p->op->local(p, c, r, y, v);
-        (void)room;
         for (int i = p->row[c]; i < p->row[c + 1]; i++) {
             p->b[i] = v[i - p->row[c]] + (p->kind[c] == DLS_CONTACT && i == p->row[c] ? 0.1 : 0);
             p->given_b[i] = p->b[i] / p->unit[i];
@@ -104,14 +102,43 @@ static void make_solvable(tree_work *x) {
     free(r);
 }
 
+static void fill_contact(tree_work *x, int c) {
+    dls_body_rows *B = dls_rows_of(x->p);
+    int *body = B->body + 2 * c, bodies = x->shape->bodies;
+    x->p->mu[c] = 0.5;
+    if (x->p->parts) x->p->mu_rolling[c] = x->p->mu_spinning[c] = 0.1;
+    body[0] = (int)dls_random_below(&x->g, (uint64_t)bodies + 1) - 1;
+    body[1] = (int)dls_random_below(&x->g, (uint64_t)bodies);
+    if (body[0] == body[1]) body[0] = -1;
+    if (dls_is_ball(B, c))
+        random_ball(x, c);
+    else
+        random_rows(x, c);
+}
+
+static void fill_joint(tree_work *x, int c) {
+    const linkage_shape *s = x->shape;
+    dls_problem *p = x->p;
+    int k = c - p->contact_count;
+    p->inverse_mass[c] = dls_random_between(&x->g, 0.5, 4);
+    if (k < s->bodies + s->loops) {
+        choose_bodies(x, k, dls_rows_of(p)->body + 2 * c);
+        random_rows(x, c);
+    } else {
+        copy_rows(x, c, c - s->bodies - s->loops);
+    }
+    for (int i = p->row[c]; i < p->row[c + 1]; i++) {
+        if (s->soft && i % 3 == 0) dls_rows_of(p)->compliance[i] = dls_random_between(&x->g, 0.1, 3);
+        if (s->bounded && i % 2) p->low[i] = -0.2, p->high[i] = 0.3;
+    }
+}
+
 linkage linkage_random(const linkage_shape *s) {
     linkage l = {.space = dls_workspace_create()};
-    int intervals = s->bodies + s->loops + s->redundant;
-    uint8_t *ball = malloc((size_t)s->contacts + 1), *parts = malloc((size_t)s->contacts + 1);
-    uint8_t sizes[MOST_INTERVALS];
+    size_t n = (size_t)s->contacts + 1, intervals = (size_t)(s->bodies + s->loops + s->redundant);
+    uint8_t *ball = malloc(n), *parts = malloc(n), *sizes = malloc(intervals);
     tree_work x = {.shape = s, .g = {s->seed + 1}, .mass = malloc(sizeof(double) * (size_t)s->bodies)};
     dls_error error;
-    assert_true(intervals <= MOST_INTERVALS);
     for (int c = 0; c < s->contacts; c++)
         ball[c] = c % 5 > 0, parts[c] = c % 2 ? DLS_PARTS(2, 2, 1) : DLS_PARTS(2, 0, 0);
     for (int k = 0; k < s->bodies + s->loops; k++) sizes[k] = (uint8_t)random_size(&x);
@@ -123,41 +150,19 @@ linkage linkage_random(const linkage_shape *s) {
                             .reference_velocity = 0.1,
                             .ball = s->round && !s->planar ? ball : NULL,
                             .parts = s->turning && !s->planar ? parts : NULL,
-                            .interval_count = intervals,
+                            .interval_count = (int)intervals,
                             .interval_size = sizes};
-    assert_int_equal(dls_problem_begin_contacts(l.space, &def, &l.p, &error), DLS_OK);
-    dls_problem *p = x.p = l.p;
-    dls_body_rows *B = dls_rows_of(p);
-    for (int c = 0; c < p->block_count; c++) {
-        int k = c - p->contact_count, *body = B->body + 2 * c;
-        p->mu[c] = k < 0 ? 0.5 : 0;
-        if (p->parts) p->mu_rolling[c] = p->mu_spinning[c] = 0.1;
-        for (int i = p->row[c]; i < p->row[c + 1]; i++) p->b[i] = 0;
-        if (k < 0) {
-            body[0] = (int)dls_random_below(&x.g, (uint64_t)s->bodies + 1) - 1;
-            body[1] = (int)dls_random_below(&x.g, (uint64_t)s->bodies);
-            if (body[0] == body[1]) body[0] = -1;
-            if (dls_is_ball(B, c))
-                random_ball(&x, c);
-            else
-                random_rows(&x, c);
-            continue;
-        }
-        p->inverse_mass[c] = dls_random_between(&x.g, 0.5, 4);
-        if (k < s->bodies + s->loops) {
-            choose_bodies(&x, k, body);
-            random_rows(&x, c);
-        } else {
-            copy_rows(&x, c, c - s->bodies - s->loops);
-        }
-        for (int i = p->row[c]; i < p->row[c + 1]; i++) {
-            if (s->soft && i % 3 == 0) B->compliance[i] = dls_random_between(&x.g, 0.1, 3);
-            if (s->bounded && i % 2) p->low[i] = -0.2, p->high[i] = 0.3;
-        }
-    }
-    assert_int_equal(dls_problem_end_contacts(p, 1, &error), DLS_OK);
+    assert_int_equal(dls_problem_begin_contacts(l.space, &def, &x.p, &error), DLS_OK);
+    l.p = x.p;
+    for (int i = 0; i < l.p->row_count; i++) l.p->b[i] = 0;
+    for (int c = 0; c < l.p->block_count; c++)
+        if (l.p->kind[c] == DLS_CONTACT)
+            fill_contact(&x, c);
+        else
+            fill_joint(&x, c);
+    assert_int_equal(dls_problem_end_contacts(l.p, 1, &error), DLS_OK);
     make_solvable(&x);
-    free(ball), free(parts), free(x.mass);
+    free(ball), free(parts), free(sizes), free(x.mass);
     return l;
 }
 
@@ -165,7 +170,7 @@ void linkage_end(linkage *l) { dls_workspace_destroy(l->space); }
 
 /* ---- chains ---- */
 
-static const double STEP = 1e-3, GRAVITY = 9.81, LENGTH = 0.1;
+static const double STEP = 1e-3, GRAVITY = 9.81, LENGTH = 0.1, FRICTION = 0.5;
 
 typedef struct rod {
     double root, turn; /* √(1/m), √(1/I) */
@@ -183,52 +188,74 @@ static void fill_row(const rod *r, double sign, double along, double x, double y
     G[2] = sign * r->turn * (along * y + turn);
 }
 
+typedef struct chain_work {
+    const chain_shape *shape;
+    dls_random g;
+    dls_problem *p;
+    int every, touched; /* links that have contacts */
+} chain_work;
+
+static void fill_ground(chain_work *x, int c) {
+    const chain_shape *s = x->shape;
+    int k = s->links - 1 - (x->touched - 1 - c / s->contacts) * x->every, row = x->p->row[c];
+    double along = LENGTH * ((c % s->contacts + 0.5) / s->contacts - 0.5), *G = dls_side_of(x->p, c, 1);
+    double pull = k == s->links - 1 ? s->pull * s->links * FRICTION * GRAVITY * STEP : 0;
+    rod r = rod_of(s, k);
+    dls_rows_of(x->p)->body[2 * c + 1] = k;
+    x->p->mu[c] = FRICTION;
+    fill_row(&r, 1, along, 0, 1, 0, G);
+    fill_row(&r, 1, along, 1, 0, 0, G + 3);
+    x->p->b[row] = -GRAVITY * STEP + s->b_noise * dls_random_normal(&x->g);
+    x->p->b[row + 1] = s->b_noise * dls_random_normal(&x->g) + pull;
+}
+
+/* Two rows that hold the end of one rod to that of the next, or one that turns them against each other. */
+static void fill_hinge(chain_work *x, int c, int k, bool motor) {
+    const chain_shape *s = x->shape;
+    dls_problem *p = x->p;
+    int n = s->links, row = p->row[c];
+    rod of_b = rod_of(s, k), of_a = rod_of(s, k ? k - 1 : 0);
+    double *A = dls_side_of(p, c, 0), *G = dls_side_of(p, c, 1), hold = 0.5 * (n - k) * (n - k) * LENGTH;
+    dls_rows_of(p)->body[2 * c] = k - 1;
+    dls_rows_of(p)->body[2 * c + 1] = k;
+    p->inverse_mass[c] = of_b.root * of_b.root + (k ? of_a.root * of_a.root : 0);
+    for (int i = 0; i < (motor ? 1 : 2); i++) {
+        double end = motor ? 0 : LENGTH / 2;
+        fill_row(&of_b, 1, -end, !motor && i == 0, !motor && i == 1, motor, G + 3 * i);
+        if (k) fill_row(&of_a, -1, end, !motor && i == 0, !motor && i == 1, motor, A + 3 * i);
+    }
+    if (motor && k % 2 == 0 && isfinite(s->limit)) {
+        p->high[row] = s->limit * hold * GRAVITY * STEP;
+        p->low[row] = -p->high[row];
+    }
+    if (motor) return;
+    p->b[row] = k == n - 1 ? s->pull * n * FRICTION * GRAVITY * STEP : 0;
+    p->b[row + 1] = k ? 0 : -GRAVITY * STEP;
+}
+
 linkage linkage_chain(const chain_shape *s) {
     linkage l = {.space = dls_workspace_create()};
-    int n = s->links;
-    dls_random g = {7};
+    int n = s->links, every = s->every ? s->every : 1;
+    chain_work x = {.shape = s, .g = {7}, .every = every, .touched = n / every};
     dls_error error;
     uint8_t *sizes = malloc(2 * (size_t)n);
     for (int k = 0; k < 2 * n; k++) sizes[k] = k < n ? 2 : 1;
-    dls_contacts_def def = {.count = n * s->contacts,
+    dls_contacts_def def = {.count = x.touched * s->contacts,
                             .d = 2,
                             .body_count = n,
                             .reference_velocity = GRAVITY * STEP,
                             .interval_count = s->motors ? 2 * n : n,
                             .interval_size = sizes};
-    assert_int_equal(dls_problem_begin_contacts(l.space, &def, &l.p, &error), DLS_OK);
-    dls_problem *p = l.p;
-    dls_body_rows *B = dls_rows_of(p);
+    assert_int_equal(dls_problem_begin_contacts(l.space, &def, &x.p, &error), DLS_OK);
+    dls_problem *p = l.p = x.p;
+    for (int i = 0; i < p->row_count; i++) p->b[i] = 0;
     for (int c = 0; c < p->block_count; c++) {
-        int k = c < def.count ? c / s->contacts : (c - def.count) % n, *body = B->body + 2 * c,
-            row = p->row[c];
-        bool contact = c < def.count, motor = c >= def.count + n;
-        rod of_b = rod_of(s, k), of_a = k ? rod_of(s, k - 1) : of_b;
-        double *A = dls_side_of(p, c, 0), *G = dls_side_of(p, c, 1), fall = -GRAVITY * STEP;
-        memset(A, 0, 2 * sizeof *A * (size_t)(3 * dls_size(p, c)));
-        body[1] = k;
-        body[0] = contact || k == 0 ? -1 : k - 1;
-        p->mu[c] = contact ? 0.5 : 0;
-        if (contact) {
-            double along = LENGTH * ((c % s->contacts + 0.5) / s->contacts - 0.5);
-            fill_row(&of_b, 1, along, 0, 1, 0, G);
-            fill_row(&of_b, 1, along, 1, 0, 0, G + 3);
-            p->b[row] = fall + s->b_noise * dls_random_normal(&g);
-            p->b[row + 1] = s->b_noise * dls_random_normal(&g);
-            continue;
-        }
-        p->inverse_mass[c] = of_b.root * of_b.root + (k ? of_a.root * of_a.root : 0);
-        for (int i = 0; i < 2 && !motor; i++) {
-            fill_row(&of_b, 1, -LENGTH / 2, i == 0, i == 1, 0, G + 3 * i);
-            if (k) fill_row(&of_a, -1, LENGTH / 2, i == 0, i == 1, 0, A + 3 * i);
-            p->b[row + i] = i && !k ? fall : 0;
-        }
-        if (!motor) continue;
-        fill_row(&of_b, 1, 0, 0, 0, 1, G);
-        if (k) fill_row(&of_a, -1, 0, 0, 0, 1, A);
-        double hold = 0.5 * (n - k) * (n - k) * LENGTH * GRAVITY * STEP;
-        p->b[row] = 0;
-        if (k % 2 == 0 && isfinite(s->limit)) p->high[row] = s->limit * hold, p->low[row] = -p->high[row];
+        dls_rows_of(p)->body[2 * c] = -1;
+        memset(dls_side_of(p, c, 0), 0, 2 * sizeof(double) * (size_t)(3 * dls_size(p, c)));
+        if (c < def.count)
+            fill_ground(&x, c);
+        else
+            fill_hinge(&x, c, (c - def.count) % n, c >= def.count + n);
     }
     assert_int_equal(dls_problem_end_contacts(p, 1, &error), DLS_OK);
     free(sizes);

@@ -18,6 +18,7 @@ typedef struct linkage_shape {
     int loops;     /* joints beyond those of a tree */
     int redundant; /* joints that hold once more what others hold already */
     int trees;     /* that bodies are divided among; at least 1 */
+    bool far;      /* loops join any two bodies of a tree, not only near ones */
     bool planar, round, turning, soft, bounded;
 } linkage_shape;
 
@@ -26,9 +27,11 @@ linkage linkage_random(const linkage_shape *shape);
 
 typedef struct chain_shape {
     int links;
-    int contacts;      /* per link, with the ground below or with an obstacle */
+    int contacts;      /* per link, with the ground below */
+    int every;         /* so many links have them, counted from the last; 0: all */
     double mass_ratio; /* of the last link to the others; 1 for none */
     double b_noise;    /* of contacts, m/s */
+    double pull;       /* on the last link along x, of what makes all contacts slide */
     bool motors;       /* a motor in each joint */
     double limit;      /* of their torque impulses, of what would hold the chain up; INFINITY: none */
 } chain_shape;

@@ -31,6 +31,8 @@ struct dls_elimination {
     int *joined;          /* body_count + component of each body, −1 for none */
     int *row_of;          /* row of p of each row of the reduced problem */
     int reduced_rows;
+    int *out; /* blocks that are left out */
+    int out_count;
 };
 
 /* The held row at this place as one side of G. */

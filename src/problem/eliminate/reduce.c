@@ -22,7 +22,6 @@ typedef struct reduction {
     int64_t *tail_start; /* of each body in tail: numbers */
     double *tail;        /* T, freedoms of one row after those of another */
     int64_t rows_at;     /* in B->G */
-    int out;
 } reduction;
 
 /* ---- tails of bodies ---- */
@@ -235,7 +234,7 @@ static void add_contact(reduction *x, int c) {
         x->B->round[k] = A->round[c];
         if (A->roll) x->B->roll[k] = A->roll[c];
     } else if (!add_rows(x, c, 0, d, p->scale[c])) {
-        x->out++;
+        x->e->out[x->e->out_count++] = c;
         return;
     }
     x->q->scale[k] = p->scale[c];
@@ -251,7 +250,7 @@ static void add_row(reduction *x, int c, int i) {
     open_block(x, 1);
     *dls_diagonal_place(x->q, k) = W[i + d * i];
     if (!add_rows(x, c, i, 1, W[i + d * i])) {
-        x->out++;
+        x->e->out[x->e->out_count++] = c;
         return;
     }
     x->q->scale[k] = x->q->inverse_mass[k] = *dls_diagonal_place(x->q, k);
@@ -309,9 +308,11 @@ static bool take_layout(reduction *x, const reduced_size *n) {
     q->runs = DLS_TAKE(w, dls_run, n->blocks);
     q->diagonal = DLS_TAKE_ZERO(w, double, n->diagonal + DLS_MAX_BLOCK * DLS_MAX_BLOCK);
     x->e->row_of = DLS_TAKE(w, int, n->rows);
+    x->e->out = DLS_TAKE(w, int, n->blocks);
+    x->e->out_count = 0;
     if (!n->uniform && !(q->diagonal_start = DLS_TAKE_ZERO(w, int64_t, n->blocks + 2))) return false;
     return q->row && q->kind && q->mu && q->scale && q->speed && q->b && q->unit && q->given_b && q->runs &&
-           q->diagonal && x->e->row_of;
+           q->diagonal && x->e->row_of && x->e->out;
 }
 
 /* What only some problems have. */
@@ -402,7 +403,7 @@ static dls_status find_known(dls_elimination *e, const double *r, double **u, dl
     return status;
 }
 
-dls_status dls_elimination_reduce(dls_elimination *e, const double *r, dls_problem **reduced, int *out,
+dls_status dls_elimination_reduce(dls_elimination *e, const double *r, dls_problem **reduced,
                                   dls_error *error) {
     const dls_problem *p = e->p;
     reduction x = {.e = e, .p = p};
@@ -420,9 +421,13 @@ dls_status dls_elimination_reduce(dls_elimination *e, const double *r, dls_probl
     }
     finish(x.q);
     e->reduced_rows = x.q->row_count;
-    *out = x.out;
     *reduced = x.q;
     return dls_bodies_list_entries(x.q, error);
+}
+
+const int *dls_elimination_out(const dls_elimination *e, int *count) {
+    *count = e->out_count;
+    return e->out;
 }
 
 void dls_elimination_enter(const dls_elimination *e, const double *r, double *reduced) {

@@ -17,17 +17,20 @@ enum {
     MOST_PIVOTS = 100, /* sets before the first round */
     PATIENCE = 8,      /* sets without fewer wrong rows, after which rows move one by one */
     MOST_ROUNDS = 12,
-    MOST_FLIPS = 3, /* of a row, after which it stays a block */
+    FIRST_SWEEPS = 8, /* of the first round, twice as many in each after it */
+    MOST_FLIPS = 1,   /* of a row, after which it stays a block */
     MOST_TIGHTER = 2
 };
 
 static const double LOOSE = 1e-8, STRICT = 1e-12; /* of S_ii: pivots of rows that depend on others */
 static const double SLACK = 1e-2;                 /* of the tolerance: what a row at its bound may be off */
 static const double CONTRADICTS = 1e-6;           /* of its own speeds: what rows that depend are left at */
-static const double MOST_TAILS = 64, MOST_FACTOR = 1e4; /* of the flops of a sweep over all as blocks */
+static const double LEAST_TIGHTER = 1e-2;
+static const double MOST_TAILS = 12, MOST_FACTOR = 1e3; /* of the flops of a sweep over all as blocks */
 
 typedef union any_options {
     dls_stop_options stop;
+    dls_nlgs_options nlgs;
     char bytes[DLS_MAX_OPTIONS_SIZE];
 } any_options;
 
@@ -43,6 +46,7 @@ typedef struct joined_work {
     double tolerance, dependent;
     double *r, *u, *state; /* in the units inside */
     uint8_t *role, *flips;
+    int wrong; /* rows that moved after the last round */
     bool costly;
 } joined_work;
 
@@ -109,6 +113,28 @@ static int move_rows(joined_work *x, bool all, bool count_flips) {
         }
     if (!all && last >= 0) move_row(x, last, last_to);
     return wrong;
+}
+
+/* A contact that held rows leave no freedom must not approach. Where it does, one of them has to yield: rows
+ * with bounds stay blocks. Returns how many. */
+static int free_rows(joined_work *x) {
+    const dls_problem *p = x->p;
+    int count, freed = 0;
+    const int *out = dls_elimination_out(x->e, &count);
+    bool approaches = false;
+    for (int k = 0; k < count; k++) {
+        const double *b = p->b + p->row[out[k]];
+        double speed = small_norm(dls_size(p, out[k]), b) + p->reference_velocity;
+        approaches = approaches || dls_block_error(p, out[k], x->r, x->u) > x->tolerance * speed;
+    }
+    if (!approaches) return 0;
+    for (int c = 0; c < p->block_count; c++)
+        for (int i = p->row[c]; i < p->row[c + 1] && is_interval_row(p, c); i++) {
+            if (x->role[i] != DLS_ROW_HELD || !is_bounded(p, i)) continue;
+            x->role[i] = DLS_ROW_STAYS;
+            freed++;
+        }
+    return freed;
 }
 
 /* Held rows end within their bounds to the last digit. */
@@ -192,43 +218,81 @@ static void add_info(const dls_solve_info *part, dls_solve_info *sum) {
     sum->cpu_seconds += cpu;
 }
 
-static dls_status solve_reduced(joined_work *x, const dls_problem *q) {
+/* r of the reduced problem by a solver, from where it stands. */
+static dls_status solve_reduced(joined_work *x, const dls_problem *q, const dls_solver *solver,
+                                const any_options *options) {
+    dls_workspace_mark mark = dls_workspace_get_mark(x->w);
     double *r = DLS_TAKE(x->w, double, q->row_count);
     dls_solve_info info;
     if (!r) return dls_fail_memory(x->error);
-    x->joined->rounds++;
-    x->joined->stays = q->row_count ? q->block_count - q->contact_count : 0;
     dls_elimination_enter(x->e, x->r, r);
     dls_leave_units(q, r, NULL);
-    dls_status status = DLS_OK;
-    if (q->block_count) {
-        status = dls_solve_step(q, x->solver, &x->options, r, NULL, x->w, &info, x->error);
-        if (!status) add_info(&info, x->info);
-    }
+    dls_status status = dls_solve_step(q, solver, options, r, NULL, x->w, &info, x->error);
     dls_enter_units(q, r);
-    if (!status) dls_elimination_leave(x->e, r, x->r);
+    if (!status) {
+        add_info(&info, x->info);
+        dls_elimination_leave(x->e, r, x->r);
+    }
+    dls_workspace_release(x->w, mark);
     return status;
 }
 
-/* One round; wrong: how many rows moved after it. */
-static dls_status run_round(joined_work *x, int *wrong) {
-    dls_workspace_mark mark = dls_workspace_get_mark(x->w);
-    dls_problem *q;
-    bool again = false;
-    dls_status status = factor(x);
-    if (!status && !x->costly) status = dls_elimination_reduce(x->e, x->r, &q, &x->joined->out, x->error);
-    if (!status && !x->costly) status = solve_reduced(x, q);
-    if (!status && !x->costly) status = recover(x, &again);
-    x->joined->dependent = 0;
-    dls_workspace_release(x->w, mark);
-    if (status || x->costly) return status;
-    *wrong = again ? 1 : move_rows(x, true, true);
+/* Sweeps go first, for with joints out of the way few are enough, and momentum would only ring on; and until
+ * the set is found no more of them than these. */
+static dls_status sweep_reduced(joined_work *x, const dls_problem *q, int sweeps) {
+    any_options options;
+    dls_nlgs_options *nlgs = &options.nlgs;
+    if (x->solver == &dls_solver_nlgs) {
+        options = x->options;
+    } else {
+        *nlgs = dls_default_nlgs_options();
+        nlgs->stop = x->options.stop;
+    }
+    if (nlgs->acceleration == DLS_ACCELERATION_AUTO) nlgs->acceleration = DLS_ANDERSON;
+    if (nlgs->stop.max_iterations > sweeps) nlgs->stop.max_iterations = sweeps;
+    return solve_reduced(x, q, &dls_solver_nlgs, &options);
+}
+
+static bool sweeps(const joined_work *x) {
+    return x->solver == &dls_solver_nlgs || x->solver == &dls_solver_auto;
+}
+
+/* Recovers what is held and counts wrong rows, which move. */
+static dls_status check_set(joined_work *x, int *wrong) {
+    bool again;
+    dls_status status = recover(x, &again);
+    if (status) return status;
+    *wrong = again ? 1 : move_rows(x, true, true) + free_rows(x);
     return DLS_OK;
 }
 
+/* The reduced problem of one set; wrong: how many rows moved after it. */
+static dls_status run_round(joined_work *x, int limit, int *wrong) {
+    dls_problem *q;
+    *wrong = 0;
+    dls_status status = factor(x);
+    if (status || x->costly) return status;
+    status = dls_elimination_reduce(x->e, x->r, &q, x->error);
+    if (status) return status;
+    dls_elimination_out(x->e, &x->joined->out);
+    x->joined->rounds++;
+    x->joined->stays = q->block_count - q->contact_count;
+    x->info->outcome = DLS_CONVERGED;
+    if (q->block_count && sweeps(x)) status = sweep_reduced(x, q, limit);
+    if (!status && (sweeps(x) || !q->block_count)) status = check_set(x, wrong);
+    bool done = x->info->outcome != DLS_ITERATION_LIMIT && x->info->outcome != DLS_STALLED;
+    if (status || *wrong || q->block_count == 0 || (sweeps(x) && done)) return status;
+    status = solve_reduced(x, q, x->solver, &x->options);
+    return status ? status : check_set(x, wrong);
+}
+
 static dls_status run_rounds(joined_work *x) {
-    for (int k = 0, wrong = 1; k < MOST_ROUNDS && wrong > 0 && !x->costly; k++) {
-        dls_status status = run_round(x, &wrong);
+    int limit = FIRST_SWEEPS;
+    x->wrong = 1;
+    for (int k = 0; k < MOST_ROUNDS && x->wrong > 0 && !x->costly; k++, limit *= 2) {
+        dls_workspace_mark mark = dls_workspace_get_mark(x->w);
+        dls_status status = run_round(x, limit, &x->wrong);
+        dls_workspace_release(x->w, mark);
         if (status) return status;
         if (x->info->outcome == DLS_CANCELLED || x->info->outcome == DLS_TIME_LIMIT) break;
     }
@@ -283,8 +347,9 @@ static dls_status solve(joined_work *x) {
         status = run_rounds(x);
         if (status || x->costly) break;
         status = judge(x);
-        if (status || is_solved(x) || x->info->outcome != DLS_CONVERGED) break;
-        x->options.stop.tolerance *= fmin(0.1, 0.5 * x->tolerance / x->info->measures.residual);
+        if (status || is_solved(x) || x->wrong || x->info->outcome != DLS_CONVERGED) break;
+        x->options.stop.tolerance *=
+            fmax(LEAST_TIGHTER, fmin(0.1, 0.5 * x->tolerance / x->info->measures.residual));
     }
     bool over = x->info->outcome == DLS_CANCELLED || x->info->outcome == DLS_TIME_LIMIT;
     if (status || over || (!x->costly && is_solved(x))) return status;
