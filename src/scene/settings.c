@@ -22,7 +22,8 @@ static dls_status refuse(const setting *s, const char *what, const char *part, c
 
 /* Names that a file chooses: a setting may change them but not invent one, for that is a slip of the pen. */
 static bool is_free_map(const dls_node *map) {
-    return map->key && (!strcmp(map->key, "variables") || !strcmp(map->key, "materials"));
+    return map->key && (!strcmp(map->key, "variables") || !strcmp(map->key, "materials") ||
+                        !strcmp(map->key, "functions") || !strcmp(map->key, "frames"));
 }
 
 static dls_status refuse_name(const setting *s, const dls_node *map, const char *part) {
@@ -31,9 +32,9 @@ static dls_status refuse_name(const setting *s, const dls_node *map, const char 
     for (const dls_node *child = map->first; child; child = child->next)
         dls_nearest_offer(&nearest, child->key);
     dls_nearest_hint(&nearest, hint, sizeof hint);
-    return refuse(s,
-                  strcmp(map->key, "variables") ? "the scene has no material" : "the scene has no variable",
-                  part, hint);
+    char what[40];
+    snprintf(what, sizeof what, "the scene has no %.*s", (int)strlen(map->key) - 1, map->key);
+    return refuse(s, what, part, hint);
 }
 
 /* An entry of a list: by number from 0, or by the name that it holds. */

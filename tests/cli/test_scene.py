@@ -209,6 +209,39 @@ def test_warnings():
     assert "warning: step too long: from rest a body falls 0.0981 m in a step of 0.1 s" in text
 
 
+ARM = """delassus: 1
+dimension: 2
+bodies:
+  - {name: arm, mass: 1, inertia: 0.1, position: [1, 0]}
+joints:
+  - {kind: revolute, name: hinge, bodies: [{body: ground, at: [0, 0.1]}, {body: arm, at: [-1, 0]}]}
+time: {until: 0.01}
+"""
+
+
+def test_joints_are_assembled_and_told():
+    refuses("check", scene(ARM), words=["scene.yaml:6: revolute joint 'hinge' does not hold at the start: off by 0.1 m",
+                                        "say 'assemble: yes'"])
+    text = run("check", "scene.yaml", "--set", "assemble=yes").stdout
+    assert "  joints      1\n" in text and "  assembled   1 body moved, by 0.0" in text, text
+    facts = run_json("check", "scene.yaml", "--set", "assemble=yes")
+    assert facts["joints"] == 1 and facts["assembled"]["bodies"] == 1 and facts["assembled"]["moved"] > 0.01, facts
+    done = run("run", "scene.yaml", "-o", "arm.h5", "--set", "assemble=yes")
+    assert "assembled: 1 body moved, by 0.0" in done.stderr, done
+    assert "assembled" not in run("run", "scene.yaml", "-o", "arm.h5", "--quiet", "--set", "assemble=yes").stderr
+    text = run("check", "scene.yaml", "--set", "joints.hinge.bodies=[ground, arm]", "--set", "joints.hinge.at=[0, 0]").stdout
+    assert "  joints      1\n" in text and "assembled" not in text, text
+    assert "assembled" not in run_json("check", scene(BALL))
+
+
+def test_settings_of_functions():
+    text = ARM.replace("at: [0, 0.1]", "at: [0, 0]").replace("]}\ntime", "], drive: {position: way}}\ntime")
+    path = scene(text + "functions: {way: 0}\n")
+    run("check", path, "--set", "functions.way=t^2")
+    refuses("check", path, "--set", "functions.wy=1", words=["the scene has no function 'wy', did you mean 'way'?"])
+    refuses("check", path, "--set", "functions.way=1 + t", words=["scene.yaml:6: position is 1 rad at t = 0 s"])
+
+
 def test_meshes_lie_beside_the_scene():
     pathlib.Path("parts").mkdir()
     pathlib.Path("parts/floor.obj").write_text("v -1 -1 0\nv 1 -1 0\nv 1 1 0\nv -1 1 0\nf 1 2 3 4\n")

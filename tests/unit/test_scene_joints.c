@@ -435,7 +435,7 @@ static void test_bad_bodies(void **unused) {
         {"{kind: spherical, bodies: [leg, arm], at: [0, 0, 0], cone: -1}", "cone is -1"},
     };
     REFUSES_ALL(SPACE "joints:\n- ", spatial);
-    refuses(PLANE "joints: {kind: fixed}\n", "joints is a map, expected a list");
+    refuses(PLANE "joints: {kind: fixed}\n", "joints is a map of keys, expected a list");
     refuses(PLANE "springs: 3\n", "springs is a text, expected a list");
     refuses(PLANE "assemble: 3\n", "assemble");
 }

@@ -50,7 +50,7 @@ typedef struct motor_text {
     const dls_node *force, *torque;
 } motor_text;
 
-static const dls_row motor_rows[] = {EITHER(motor_text, force, torque, "function", "pushes with this")};
+static const dls_row motor_rows[] = {EITHER(motor_text, force, torque, "function", "acts with this")};
 
 const dls_group dls_group_joint_motor = {"joints.motor",     "a motor", "", DLS_GROUP_ROWS(motor_rows),
                                          sizeof(motor_text), NULL};
