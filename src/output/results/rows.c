@@ -145,6 +145,14 @@ dls_status dls_results_check_joint(const dls_results *r, int id, bool *is_whole,
     if (j->body[0] == j->body[1])
         return dls_results_fail(r, table, id, error, "it joins body %d with itself, expected two",
                                 j->body[0]);
+    for (int k = 0; k < DLS_FREEDOMS; k++) {
+        if (j->low[k] > j->high[k])
+            return dls_results_fail(r, table, id, error, "limits are %g and %g, expected the lower one first",
+                                    j->low[k], j->high[k]);
+        if (j->one_sided[k] < -1 || j->one_sided[k] > 1)
+            return dls_results_fail(r, table, id, error, "one_sided is %d, expected -1 to 1",
+                                    j->one_sided[k]);
+    }
     return DLS_OK;
 }
 

@@ -136,9 +136,10 @@ static dls_status check_numbers(const dls_joint_def *def, dls_error *error) {
     if (!status) status = check_number("break_force", def->break_force, error);
     if (!status) status = check_number("break_torque", def->break_torque, error);
     if (!status) status = check_number("cone", def->cone, error);
+    if (!status) status = check_number("radius", def->radius, error);
     if (status) return status;
-    if ((def->kind == DLS_JOINT_GEAR || def->kind == DLS_JOINT_RACK) &&
-        (!isfinite(def->ratio) || def->ratio == 0))
+    if (!isfinite(def->ratio) ||
+        ((def->kind == DLS_JOINT_GEAR || def->kind == DLS_JOINT_RACK) && def->ratio == 0))
         return dls_fail(error, DLS_ERROR_INPUT, "ratio is %g, expected a finite number other than 0",
                         def->ratio);
     if (def->kind == DLS_JOINT_ROLLING && !(def->radius > 0 && isfinite(def->radius)))
@@ -163,10 +164,10 @@ static dls_status check_def(const dls_world *world, const dls_joint_def *def, dl
         return dls_fail(error, DLS_ERROR_INPUT, "there is a joint '%.100s' already", def->name);
     dls_status status = check_bodies(world, def, error);
     for (int side = 0; side < 2 && !status; side++) {
-        if (!dls_vec_is_finite(def->frame[side].x, 3) || !dls_vec_is_finite(def->frame[side].q, 4) ||
+        if (!dls_vec_is_near(def->frame[side].x, 3) || !dls_vec_is_finite(def->frame[side].q, 4) ||
             !quat_is_unit(def->frame[side].q))
             status = dls_fail(error, DLS_ERROR_INPUT,
-                              "the frame on %s is not finite, or its quaternion is not of length 1",
+                              "the frame on %s lies beyond 1e+60 m, or its quaternion is not of length 1",
                               side ? "B" : "A");
     }
     if (!status) status = check_numbers(def, error);
