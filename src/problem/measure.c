@@ -77,6 +77,12 @@ static inline double row_error(const dls_problem *p, int row, double W_ii, doubl
     return z < p->low[row] ? W_ii * (r - p->low[row]) : z > p->high[row] ? W_ii * (r - p->high[row]) : u;
 }
 
+/* What is given of a row: b, or what an impulse that is told, as a motor's, does. */
+static inline double row_given(const dls_problem *p, int row, double W_ii, double b) {
+    bool told = p->low && p->low[row] == p->high[row];
+    return told ? fmax(fabs(b), W_ii * fabs(p->low[row])) : b;
+}
+
 /* N_i = w_i row_error with w_i² = w̄/W_ii: rows in rad/s and in m/s weigh alike, and a light body counts
  * beside a heavy one. */
 static void tally_rows(const dls_problem *p, int c, const double *r, const double *u, const double *b,
@@ -88,7 +94,8 @@ static void tally_rows(const dls_problem *p, int c, const double *r, const doubl
         assert(W[i + d * i] > 0 && p->inverse_mass[c] > 0);
         double W_ii = W[i + d * i], w2 = p->inverse_mass[c] / W_ii, load = W_ii * r[i];
         double N = row_error(p, p->row[c] + i, W_ii, r[i], u[i]);
-        judged x = judge_one(p, c, w2 * N * N, w2 * b[i] * b[i], w2 * load * load);
+        double given = row_given(p, p->row[c] + i, W_ii, b[i]);
+        judged x = judge_one(p, c, w2 * N * N, w2 * given * given, w2 * load * load);
         t->rows += x.counted2;
         t->row_scale += x.scale2;
         add_held(p, &x, t);
