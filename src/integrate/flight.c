@@ -104,34 +104,43 @@ void dls_fly(dls_world *world, double dt, int threads) {
     dls_parallel_for(world->body_count, threads, fly_range, &(flight_work){.world = world, .dt = dt});
 }
 
+enum { TOP_PASSES = 3 }; /* the first has an error of h², each of the others a power of h less */
+
+/* q⁺ = exp(h (θ ω⁺ + (1 − θ) ω)) q,   ω⁺ = J(q⁺)⁻¹ L, with L as the impulses left it. */
+static void turn_top(const dls_body *body, const dls_body_state *kept, double dt, double theta,
+                     dls_body_state *state) {
+    double Q[9], momentum[3], own[3], w[3];
+    momentum_of(body, state, momentum);
+    principal_axes(body, state->q, Q);
+    mat_apply(momentum, Q, momentum);
+    for (int pass = 0; pass < TOP_PASSES; pass++) {
+        for (int k = 0; k < 3; k++) w[k] = theta * state->w[k] + (1 - theta) * kept->w[k];
+        for (int k = 0; k < 4; k++) state->q[k] = kept->q[k];
+        turn_by(dt, w, state->q);
+        principal_axes(body, state->q, Q);
+        mat_apply_transposed(own, Q, momentum);
+        velocity_from(body, own, state);
+    }
+}
+
 static void fly_theta_range(void *self, int first, int end) {
     const flight_work *work = self;
     for (int row = first; row < end; row++) {
         const dls_body *body = &work->world->bodies[row];
-        double theta = body->motion == DLS_DRIVEN ? 1 : work->theta; /* it is told for the whole step */
+        double theta = body->motion == DLS_DRIVEN ? 1 : work->theta, w[3]; /* told for the whole step */
         const dls_body_state *kept = &work->kept[row];
         dls_body_state *state = &work->world->states[row];
         if (body->motion == DLS_STATIC) continue;
-        double w[3], momentum[3];
-        bool steady = turns_steadily(work->world, body);
-        if (!steady) { /* L in world axes, at the place where the impulses acted */
-            double Q[9];
-            momentum_of(body, state, momentum);
-            principal_axes(body, state->q, Q);
-            mat_apply(momentum, Q, momentum);
-        }
         for (int k = 0; k < 3; k++) {
             state->x[k] = kept->x[k] + work->dt * (theta * state->v[k] + (1 - theta) * kept->v[k]);
             w[k] = theta * state->w[k] + (1 - theta) * kept->w[k];
         }
+        if (!turns_steadily(work->world, body)) {
+            turn_top(body, kept, work->dt, theta, state);
+            continue;
+        }
         for (int k = 0; k < 4; k++) state->q[k] = kept->q[k];
         turn_by(work->dt, w, state->q);
-        if (!steady) {
-            double Q[9];
-            principal_axes(body, state->q, Q);
-            mat_apply_transposed(momentum, Q, momentum);
-            velocity_from(body, momentum, state);
-        }
     }
 }
 

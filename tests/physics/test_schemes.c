@@ -77,6 +77,39 @@ static void test_free_top(void **state) {
     }
 }
 
+/* Where ω of a tumbling box is after half a second. */
+static void tumble(const char *scheme, double theta, double h, double *w) {
+    stage s = stage_open(3, 0, 0, 0, 0);
+    dls_shape_def box = dls_default_shape_def(DLS_BOX);
+    box.size[0] = 0.3, box.size[1] = 0.2, box.size[2] = 0.1;
+    dls_body_id id = stage_add_shape(&s, DLS_DYNAMIC, &box, NULL, NULL, (double[3]){1, 5, 2});
+    dls_simulation_options o = scheme_of(scheme, theta, h);
+    stage_start(&s, &o, 0);
+    stage_run(&s, (int)lround(0.5 / h));
+    dls_body_state now = stage_state(&s, id);
+    memcpy(w, now.w, sizeof now.w);
+    stage_close(&s);
+}
+
+/* A free top is of the order of its scheme, against a step that is a hundred times finer. */
+static void test_order_of_a_free_top(void **state) {
+    (void)state;
+    static const struct {
+        const char *scheme;
+        double theta, ratio;
+    } rows[] = {{"moreau-jean", 0.5, 4}, {"theta", 0.5, 4}, {"theta", 1, 2}};
+    double exact[3];
+    tumble("moreau-jean", 0.5, 5e-5, exact);
+    for (int k = 0; k < 3; k++) {
+        double error[2] = {0, 0}, w[3];
+        for (int half = 0; half < 2; half++) {
+            tumble(rows[k].scheme, rows[k].theta, half ? 2.5e-3 : 5e-3, w);
+            for (int i = 0; i < 3; i++) error[half] = fmax(error[half], fabs(w[i] - exact[i]));
+        }
+        assert_near(error[0] / error[1], rows[k].ratio, 0.1 * rows[k].ratio);
+    }
+}
+
 /* ---- normal restitution ---- */
 
 /* A ball dropped from H reaches e² H, e⁴ H, …; a step errs by h v in where it bounces and by g h in how fast.
@@ -266,6 +299,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_order),
         cmocka_unit_test(test_free_top),
+        cmocka_unit_test(test_order_of_a_free_top),
         cmocka_unit_test(test_bounce_heights),
         cmocka_unit_test(test_bounces_end),
         cmocka_unit_test(test_entering_closed),
