@@ -11,6 +11,7 @@ static const experiment *const experiments[] = {
     &experiment_fixed_drum,        &experiment_sedimentation,   &experiment_rotating_drum,
     &experiment_ball_on_table,     &experiment_four_balls,      &experiment_many_balls,
     &experiment_descent_parameter, &experiment_behaviours,      &experiment_heap,
+    &experiment_mechanisms,
 };
 
 enum { EXPERIMENT_COUNT = sizeof experiments / sizeof *experiments, NAMES_TOLD = 3 };
@@ -27,6 +28,7 @@ static const experiment_source papers[] = {
      "discrete element method"},
     {"behaviours", "Delassus", "Five behaviours for which contact simulators are criticised"},
     {"heap", "Delassus", "The angle of repose of a heap over rolling friction"},
+    {"mechanisms", "Delassus", "Mechanisms: joints, drives, motors and limits, with and without contacts"},
 };
 
 int experiment_count(void) { return EXPERIMENT_COUNT; }

@@ -196,6 +196,6 @@ extern const experiment experiment_conveyor, experiment_fixed_drum, experiment_s
     experiment_rotating_drum;
 extern const experiment experiment_ball_on_table, experiment_four_balls, experiment_many_balls,
     experiment_descent_parameter;
-extern const experiment experiment_behaviours, experiment_heap;
+extern const experiment experiment_behaviours, experiment_heap, experiment_mechanisms;
 
 #endif
