@@ -14,9 +14,15 @@ typedef struct mechanism {
 } mechanism;
 
 static const mechanism mechanisms[] = {
-    {"pendulum", show_pendulum}, {"double-pendulum", show_double_pendulum}, {"drift", show_drift},
-    {"four-bar", show_four_bar}, {"slider-crank", show_slider_crank}, {"universal", show_universal},
-    {"gears", show_gears}, {"shaft", show_shaft}, {"disc", show_disc},
+    {"pendulum", show_pendulum},
+    {"double-pendulum", show_double_pendulum},
+    {"drift", show_drift},
+    {"four-bar", show_four_bar},
+    {"slider-crank", show_slider_crank},
+    {"universal", show_universal},
+    {"gears", show_gears},
+    {"shaft", show_shaft},
+    {"disc", show_disc},
 };
 
 static bool run_mechanisms(experiment_run *run) {

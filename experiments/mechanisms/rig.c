@@ -81,12 +81,20 @@ dls_function *rig_constant(rig *r, double value) {
     return function;
 }
 
-dls_joint_id rig_join(rig *r, dls_joint_def *def, const double *point, const double *axis,
-                      const double *second) {
-    dls_joint_id id = -1;
+void rig_place(rig *r, dls_joint_def *def, const double *point, const double *axis, const double *second) {
     if (!r->failed) r->failed = dls_joint_place(r->world, def, point, axis, second, &r->error) != DLS_OK;
+}
+
+dls_joint_id rig_add_joint(rig *r, const dls_joint_def *def) {
+    dls_joint_id id = -1;
     if (!r->failed) r->failed = dls_world_add_joint(r->world, def, &id, &r->error) != DLS_OK;
     return id;
+}
+
+dls_joint_id rig_join(rig *r, dls_joint_def *def, const double *point, const double *axis,
+                      const double *second) {
+    rig_place(r, def, point, axis, second);
+    return rig_add_joint(r, def);
 }
 
 dls_joint_id rig_join_plain(rig *r, dls_joint_kind kind, dls_body_id a, dls_body_id b, const double *point,

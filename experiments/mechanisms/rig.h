@@ -49,7 +49,9 @@ dls_body_id rig_add(rig *r, const dls_body_def *def);
 void rig_set_speed(rig *r, dls_body_id id, const double *v, const double *w);
 dls_body_state rig_state(const rig *r, dls_body_id id);
 
-/* Both frames at a point as bodies stand; axis and second as in dls_joint_place. */
+/* Both frames at a point as bodies stand; axis and second as in dls_joint_place. rig_join places and adds. */
+void rig_place(rig *r, dls_joint_def *def, const double *point, const double *axis, const double *second);
+dls_joint_id rig_add_joint(rig *r, const dls_joint_def *def);
 dls_joint_id rig_join(rig *r, dls_joint_def *def, const double *point, const double *axis,
                       const double *second);
 /* A joint of a kind without anything else. */

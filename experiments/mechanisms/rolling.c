@@ -103,8 +103,9 @@ static bool roll(experiment_run *run, const rig_scheme *scheme, double h, disc_r
     dls_joint_def def = dls_default_joint_def(DLS_JOINT_ROLLING);
     def.body[0] = DLS_GROUND, def.body[1] = disc;
     def.radius = RADIUS;
-    rig_join(&r, &def, y, up, y + 3);
-    memcpy(def.frame[0].x, origin, sizeof origin);
+    rig_place(&r, &def, y, up, y + 3);
+    memcpy(def.frame[0].x, origin, sizeof origin); /* of the plane */
+    rig_add_joint(&r, &def);
     rig_start(&r, scheme, h, 1e-12);
     *found = (disc_run){0};
     while (r.last.t < 2 - h / 2 && rig_step(&r)) {
