@@ -164,8 +164,7 @@ static int ipm_budget(const chain *x) {
 }
 
 static dls_status ipm_stage(chain *x, dls_outcome *outcome, dls_error *error) {
-    int iterations = 0, block;
-    if (!dls_ipm_takes(x->problem, &block)) return DLS_OK;
+    int iterations = 0;
     stage_begin(x, 0);
     dls_workspace_mark mark = dls_workspace_get_mark(x->workspace);
     double better = 0.5 * x->monitor.best_value; /* what is no better would not be polished */

@@ -6,9 +6,6 @@
 #include "solve/global/system.h"
 #include "solve/solve.h"
 
-/* Whether it has a path for all blocks, else the first without: cones of several parts share r_n, and bounds
- * are no cones. */
-bool dls_ipm_takes(const dls_problem *problem, int *block);
 /* From a cold start until the tolerance, so many iterations, or a stall; the monitor keeps the best iterate.
  * False when memory is out. */
 bool dls_ipm_run(const dls_scaled *scaled, dls_system *system, dls_monitor *monitor, double tolerance,
