@@ -17,9 +17,10 @@ static double start_between(double low, double high, double size) {
 /* ---- which pairs there are ---- */
 
 /* 1/μ of the part with the largest; 1 without friction, when the cone is a ray. */
-static double normal_weight(const dls_cone *cone) {
+static double normal_weight(const dls_problem *p, int c) {
+    dls_cone cone = dls_cone_of(p, c);
     double mu = 0;
-    for (int k = 0; k < cone->count; k++) mu = fmax(mu, cone->mu[k]);
+    for (int k = 0; k < cone.count; k++) mu = fmax(mu, cone.mu[k]);
     return mu > 0 ? 1 / mu : 1;
 }
 
@@ -61,21 +62,16 @@ static void add_interval(dls_cones *s, int c) {
     }
 }
 
-/* weight of normal rows, and the mean size of b. */
-static void find_size(dls_cones *s) {
-    const dls_problem *p = s->problem;
+/* Mean size of b, its normal rows as their equations have them. */
+static double find_size(const dls_problem *p, const double *weight) {
     double sum = 0;
     for (int c = 0; c < p->block_count; c++) {
-        dls_cone cone = {.d = 0};
-        if (p->kind[c] == DLS_CONTACT) cone = dls_cone_of(p, c);
-        double weight = normal_weight(&cone);
-        for (int i = p->row[c]; i < p->row[c + 1]; i++) {
-            s->weight[i] = i == p->row[c] ? weight : 1;
-            sum += p->b[i] * p->b[i] * (s->weight[i] * s->weight[i]);
-        }
+        double scale = weight[p->row[c]];
+        for (int i = p->row[c]; i < p->row[c + 1]; i++)
+            sum += p->b[i] * p->b[i] * (i == p->row[c] ? scale * scale : 1);
     }
-    s->size = sqrt(sum / (p->block_count ? p->block_count : 1));
-    if (!(s->size > 0)) s->size = 1;
+    double size = sqrt(sum / (p->block_count ? p->block_count : 1));
+    return size > 0 ? size : 1;
 }
 
 bool dls_cones_prepare(dls_cones *s, const dls_problem *p, dls_workspace *w) {
@@ -93,7 +89,11 @@ bool dls_cones_prepare(dls_cones *s, const dls_problem *p, dls_workspace *w) {
     double **vectors[] = {&s->x, &s->z, &s->dx, &s->dz, &s->target};
     for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++)
         if (!(*vectors[i] = DLS_TAKE_ZERO(w, double, entries))) return false;
-    find_size(s);
+    for (int c = 0; c < p->block_count; c++) {
+        for (int i = p->row[c]; i < p->row[c + 1]; i++) s->weight[i] = 1;
+        if (p->kind[c] == DLS_CONTACT) s->weight[p->row[c]] = normal_weight(p, c);
+    }
+    s->size = find_size(p, s->weight);
     for (int c = 0; c < p->block_count; c++) {
         s->first[c] = s->count;
         if (p->kind[c] == DLS_CONTACT)
@@ -206,8 +206,9 @@ void dls_cones_right_side(const dls_cones *s, const double *u, double *right) {
     for (int k = 0; k < s->count; k++) { /* δz̄ = δu − y: what |z̄| changes by with u is in B */
         const dls_pair *pair = &s->pairs[k];
         const double *z = s->z + pair->at, *y = right + pair->tail - 1;
-        double slip = small_norm(pair->size - 1, z + 1);
-        for (int i = 1; i < pair->size && slip > 0; i++) right[pair->row] += pair->share * z[i] / slip * y[i];
+        double slip = small_norm(pair->size - 1, z + 1), sum = right[pair->row];
+        for (int i = 1; i < pair->size && slip > 0; i++) sum += pair->share * z[i] / slip * y[i];
+        right[pair->row] = sum;
     }
     for (int k = 0; k < s->count; k++) {
         const dls_pair *pair = &s->pairs[k];
@@ -240,7 +241,8 @@ double dls_cones_step_length(const dls_cones *s, double t) {
 
 double dls_cones_gap(const dls_cones *s, double t) {
     double sum = 0;
-    for (int i = 0; i < s->entries; i++) sum += (s->x[i] + t * s->dx[i]) * (s->z[i] + t * s->dz[i]);
+    for (int i = 0; i < s->entries && !isnan(sum); i++)
+        sum += (s->x[i] + t * s->dx[i]) * (s->z[i] + t * s->dz[i]);
     return s->count ? sum / s->count : 0;
 }
 
