@@ -116,6 +116,7 @@ static void set_impulse(const dls_cones *s, const dls_pair *pair, double *r) {
 
 void dls_cones_start(dls_cones *s, double *r) {
     const dls_problem *p = s->problem;
+    s->coupling = 1;
     memset(s->x, 0, sizeof(double) * (size_t)s->entries);
     memset(s->z, 0, sizeof(double) * (size_t)s->entries);
     for (int i = 0; i < p->row_count; i++) r[i] = p->low ? start_between(p->low[i], p->high[i], s->size) : 0;
@@ -130,7 +131,7 @@ void dls_cones_start(dls_cones *s, double *r) {
         }
 }
 
-/* A += Eᵀ Θ E and B += μ_k n (z̄/|z̄|)ᵀ of one pair in the block that begins at the row first. */
+/* A += Eᵀ Θ E and B += γ μ_k n (z̄/|z̄|)ᵀ of one pair in the block that begins at the row first. */
 static bool linearize_pair(dls_cones *s, dls_pair *pair, int d, int first, double *A, double *B) {
     const double *x = s->x + pair->at, *z = s->z + pair->at;
     int m = pair->size, n = pair->row - first, tail = pair->tail - first - 1;
@@ -146,7 +147,7 @@ static bool linearize_pair(dls_cones *s, dls_pair *pair, int d, int first, doubl
             for (int i = 0; i < m; i++) twice[i] /= pair->scale;
         A[n + d * column] += pair->share * twice[0];
         for (int i = 1; i < m; i++) A[tail + i + d * column] += twice[i];
-        if (j > 0 && slip > 0) B[n + d * column] = pair->share * z[j] / slip;
+        if (j > 0 && slip > 0) B[n + d * column] = s->coupling * pair->share * z[j] / slip;
     }
     return true;
 }
@@ -207,7 +208,8 @@ void dls_cones_right_side(const dls_cones *s, const double *u, double *right) {
         const dls_pair *pair = &s->pairs[k];
         const double *z = s->z + pair->at, *y = right + pair->tail - 1;
         double slip = small_norm(pair->size - 1, z + 1), sum = right[pair->row];
-        for (int i = 1; i < pair->size && slip > 0; i++) sum += pair->share * z[i] / slip * y[i];
+        for (int i = 1; i < pair->size && slip > 0; i++)
+            sum += s->coupling * pair->share * z[i] / slip * y[i];
         right[pair->row] = sum;
     }
     for (int k = 0; k < s->count; k++) {

@@ -27,16 +27,17 @@ typedef struct dls_cones {
     dls_pair *pairs;
     double *weight; /* of u in the equation of each row; 0: its impulse stays as it is */
     double *x, *z, *dx, *dz;
-    double *target; /* V d of each pair */
-    double size;    /* mean size of b, as the equations have it */
+    double *target;  /* V d of each pair */
+    double size;     /* mean size of b, as the equations have it */
+    double coupling; /* γ: share of the derivative of |z̄| that directions know of */
 } dls_cones;
 
 /* False when memory is out. */
 bool dls_cones_prepare(dls_cones *cones, const dls_problem *problem, dls_workspace *workspace);
-/* Every pair on its axis, with x₀ z₀ = size² and impulses that the bounds allow. */
+/* Every pair on its axis, with x₀ z₀ = size² and impulses that the bounds allow; γ = 1. */
 void dls_cones_start(dls_cones *cones, double *r);
-/* A = Σ Eᵀ Θ E and B = 1 + n (Σ μ_k z̄_k/|z̄_k|)ᵀ of every block, Θ = V² the Nesterov–Todd scaling; False where
- * a pair has left the interior. */
+/* A = Σ Eᵀ Θ E and B = 1 + γ n (Σ μ_k z̄_k/|z̄_k|)ᵀ of every block, Θ = V² the Nesterov–Todd scaling; False
+ * where a pair has left the interior. */
 bool dls_cones_linearize(dls_cones *cones, double *A, double *B);
 /* y at (z, u); returns |y|. */
 double dls_cones_motion_error(const dls_cones *cones, const double *u, double *y);

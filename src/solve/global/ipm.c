@@ -6,7 +6,9 @@
  * δz = V d − Θ δx, with A = Eᵀ Θ E and Θ = V² the Nesterov–Todd scaling.
  * Where the path is lost W + α takes the place of W, a proximal step from the iterate: it bends no solution,
  * and gets past folds of the path (the problem is not convex) and along impulses that W does not see. Where
- * it is lost early, x · z has run ahead of the equation of motion: the path begins again, and x · z waits. */
+ * it is lost early, x · z has run ahead of the equation of motion: the path begins again, and x · z waits.
+ * Where it is lost as often again, directions know less of how |z̄| changes, γ in B: with γ = 0 the matrix is
+ * that of a convex problem, whose path has no folds, and |z̄| follows a step behind. */
 #include "solve/global/ipm.h"
 #include "base/error.h"
 #include "base/memory.h"
@@ -23,6 +25,8 @@ static const double AFTER_ALPHA = 1e-3; /* of the polish at the end of the path 
 static const double IN_STEP = 3;
 /* Shares of the first x · z: a path that is lost between them begins again. */
 static const double EARLY = 1e-6, UNDER_WAY = 0.5;
+/* γ once lost, and what 1 − γ is of itself after a long step. */
+static const double LESS_COUPLED = 0.8, MORE_COUPLED = 0.9;
 static const double FIRST_ALPHA = 1e-4, LARGEST_ALPHA = 1e2, LEAST_ALPHA = 1e-9, LONG = 0.5;
 
 enum { MAX_ITERATIONS = 100, MAX_TINY = 8, MAX_IDLE = 20, MAX_LOST = 2, LEAST_AGAIN = 25 };
@@ -72,11 +76,16 @@ static double step_length(const ipm *s) {
     return TO_BOUNDARY * dls_cones_step_length(&s->cones, 1 / TO_BOUNDARY);
 }
 
-static void adapt_alpha(ipm *s, bool lost, double t) {
-    if (lost)
+/* α and γ of the next step. */
+static void adapt(ipm *s, bool lost, double t) {
+    double *gamma = &s->cones.coupling;
+    if (lost) {
         s->alpha = fmin(fmax(10 * s->alpha, FIRST_ALPHA), LARGEST_ALPHA);
-    else if (t > LONG)
+        if (s->waiting > 0 && s->lost_early > MAX_LOST) *gamma *= LESS_COUPLED;
+    } else if (t > LONG) {
         s->alpha = s->alpha < LEAST_ALPHA ? 0 : 0.3 * s->alpha;
+        *gamma = 1 - MORE_COUPLED * (1 - *gamma);
+    }
 }
 
 /* Mean x · z that the next step aims at, where the predictor would leave the share ratio of it. */
@@ -107,7 +116,7 @@ static double take_step(ipm *s) {
         t = step_length(s);
     }
     t = fmin(t, 1);
-    adapt_alpha(s, lost, t);
+    adapt(s, lost, t);
     dls_cones_advance(&s->cones, t, s->dr, s->r);
     return t;
 }
