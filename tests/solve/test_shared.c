@@ -109,10 +109,9 @@ static int check_solvers(const char *name, const dls_problem *p) {
     return complaints;
 }
 
-/* The interior point takes no contacts with several parts of friction. */
 static int check_rolling(const char *name, const dls_problem *p) {
     static const char *const takers[] = {"auto",   "nlgs", "nlgs+law=eal", "nlgs+law=ebp",
-                                         "newton", "apgd", "pqn"};
+                                         "newton", "ipm",  "apgd",         "pqn"};
     int complaints = !dls_problem_has_parts(p);
     for (size_t k = 0; k < sizeof takers / sizeof *takers; k++)
         complaints += check_pair(name, p, takers[k], 1e-8);
