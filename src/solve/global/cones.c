@@ -35,7 +35,7 @@ static void add_contact(dls_cones *s, int c) {
     dls_cone cone = dls_cone_of(s->problem, c);
     int row = s->problem->row[c];
     double weight = s->weight[row];
-    bool any = false;
+    int first = s->count;
     for (int k = 0, tail = row + 1; k < cone.count; tail += cone.size[k++]) {
         bool rubs = cone.mu[k] > 0;
         for (int i = tail; i < tail + cone.size[k]; i++) s->weight[i] = rubs;
@@ -45,9 +45,10 @@ static void add_contact(dls_cones *s, int c) {
             s,
             (dls_pair){
                 .row = row, .tail = tail, .size = 1 + cone.size[k], .scale = scale, .share = weight / scale});
-        any = true;
     }
-    if (!any) add_pair(s, (dls_pair){.row = row, .tail = row, .size = 1, .scale = 1, .share = 1});
+    s->shared = s->shared || s->count > first + 1;
+    if (s->count == first)
+        add_pair(s, (dls_pair){.row = row, .tail = row, .size = 1, .scale = 1, .share = 1});
 }
 
 static void add_interval(dls_cones *s, int c) {

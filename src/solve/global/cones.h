@@ -23,7 +23,8 @@ typedef struct dls_pair {
 typedef struct dls_cones {
     const dls_problem *problem;
     int count, entries;
-    int *first; /* pair of each block, block_count + 1 entries */
+    bool shared; /* a contact has several pairs: one r_n for all of them */
+    int *first;  /* pair of each block, block_count + 1 entries */
     dls_pair *pairs;
     double *weight; /* of u in the equation of each row; 0: its impulse stays as it is */
     double *x, *z, *dx, *dz;
