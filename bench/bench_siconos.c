@@ -50,27 +50,37 @@ static void *must(void *memory) {
 
 static void *make(size_t count, size_t size) { return must(calloc(count ? count : 1, size)); }
 
+/* Marks the blocks of W's block row i in used, that of the diagonal with them. */
+static void mark_blocks(const peer_problem *peer, const int64_t *start, const int *column, int i,
+                        bool *used) {
+    const int d = peer->dimension;
+    for (int64_t k = start[d * i]; k < start[d * i + d]; k++) used[column[k] / d] = true;
+    used[i] = true;
+}
+
+static size_t count_blocks(const peer_problem *peer, const int64_t *start, const int *column, bool *used) {
+    size_t count = 0;
+    for (int i = 0; i < peer->contacts; i++) {
+        mark_blocks(peer, start, column, i, used);
+        for (int j = 0; j < peer->contacts; j++) count += used[j], used[j] = false;
+    }
+    return count;
+}
+
 /* Scalar rows into d × d blocks, columns in rising order. */
 static void fill_blocks(peer_problem *peer, const int64_t *start, const int *column, const double *value) {
     const int d = peer->dimension, n = peer->contacts;
     size_t *place = make((size_t)n, sizeof *place);
     bool *used = make((size_t)n, sizeof *used);
-    size_t capacity = (size_t)(start[peer->rows] / d + n);
+    const size_t count = count_blocks(peer, start, column, used);
     peer->row_start = make((size_t)n + 1, sizeof(size_t));
-    peer->column = make(capacity, sizeof(size_t));
-    peer->block = make(capacity * (size_t)(d * d), sizeof(double));
+    peer->column = make(count, sizeof(size_t));
+    peer->block = make(count * (size_t)(d * d), sizeof(double));
     for (int i = 0; i < n; i++) {
-        for (int64_t k = start[d * i]; k < start[d * i + d]; k++) used[column[k] / d] = true;
-        used[i] = true;
+        mark_blocks(peer, start, column, i, used);
         for (int j = 0; j < n; j++) {
             if (!used[j]) continue;
             used[j] = false;
-            if (peer->block_count == capacity) {
-                capacity *= 2;
-                peer->column = must(realloc(peer->column, capacity * sizeof(size_t)));
-                peer->block = must(realloc(peer->block, capacity * (size_t)(d * d) * sizeof(double)));
-            }
-            memset(peer->block + peer->block_count * (size_t)(d * d), 0, (size_t)(d * d) * sizeof(double));
             peer->column[peer->block_count] = (size_t)j;
             place[j] = peer->block_count++;
         }

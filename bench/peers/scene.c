@@ -30,9 +30,11 @@ static int read_count(FILE *file) {
     return (int)number;
 }
 
-static void *grown(void *items, int count, size_t size) {
-    items = realloc(items, (size_t)(count + 1) * size);
-    if (!items) peer_give_up("out of memory");
+/* So many items follow. */
+static void *read_room(FILE *file, int *count, size_t size) {
+    *count = read_count(file);
+    void *items = *count >= 0 ? calloc((size_t)*count + 1, size) : NULL;
+    if (!items) peer_give_up("a count in the scene is negative, or memory is short");
     return items;
 }
 
@@ -45,25 +47,31 @@ static void set_inertia(peer_body *body) {
     }
 }
 
-static void read_body(FILE *file, peer_scene *scene, bool is_box) {
-    peer_body body = {.is_box = is_box};
-    read_numbers(file, body.size, 3);
-    read_numbers(file, &body.mass, 1);
-    read_numbers(file, body.state.x, 3);
-    read_numbers(file, body.state.q, 4);
-    read_numbers(file, body.state.v, 3);
-    read_numbers(file, body.state.w, 3);
-    set_inertia(&body);
-    scene->bodies = grown(scene->bodies, scene->body_count, sizeof *scene->bodies);
-    scene->bodies[scene->body_count++] = body;
+static void read_body(FILE *file, peer_body *body) {
+    char kind[8] = "";
+    if (fscanf(file, "%7s", kind) != 1 || (strcmp(kind, "box") && strcmp(kind, "sphere")))
+        peer_give_up("a body is neither a box nor a sphere");
+    body->is_box = kind[0] == 'b';
+    read_numbers(file, body->size, 3);
+    read_numbers(file, &body->mass, 1);
+    read_numbers(file, body->state.x, 3);
+    read_numbers(file, body->state.q, 4);
+    read_numbers(file, body->state.v, 3);
+    read_numbers(file, body->state.w, 3);
+    set_inertia(body);
 }
 
-static void read_plane(FILE *file, peer_scene *scene) {
-    peer_plane plane;
-    read_numbers(file, plane.normal, 3);
-    read_numbers(file, &plane.offset, 1);
-    scene->planes = grown(scene->planes, scene->plane_count, sizeof *scene->planes);
-    scene->planes[scene->plane_count++] = plane;
+static void read_bodies(FILE *file, peer_scene *scene) {
+    scene->bodies = read_room(file, &scene->body_count, sizeof *scene->bodies);
+    for (int i = 0; i < scene->body_count; i++) read_body(file, &scene->bodies[i]);
+}
+
+static void read_planes(FILE *file, peer_scene *scene) {
+    scene->planes = read_room(file, &scene->plane_count, sizeof *scene->planes);
+    for (int i = 0; i < scene->plane_count; i++) {
+        read_numbers(file, scene->planes[i].normal, 3);
+        read_numbers(file, &scene->planes[i].offset, 1);
+    }
 }
 
 peer_scene peer_scene_read(const char *path) {
@@ -84,12 +92,12 @@ peer_scene peer_scene_read(const char *path) {
             scene.steps = read_count(file);
         else if (!strcmp(key, "every"))
             scene.every = read_count(file);
-        else if (!strcmp(key, "plane"))
-            read_plane(file, &scene);
-        else if (!strcmp(key, "box") || !strcmp(key, "sphere"))
-            read_body(file, &scene, key[0] == 'b');
+        else if (!strcmp(key, "planes") && !scene.planes)
+            read_planes(file, &scene);
+        else if (!strcmp(key, "bodies") && !scene.bodies)
+            read_bodies(file, &scene);
         else
-            peer_give_up("an unknown word in the scene");
+            peer_give_up("an unknown word in the scene, or one for the second time");
     }
     fclose(file);
     return scene;

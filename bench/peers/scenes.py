@@ -39,7 +39,8 @@ class Scene:
         """As bench/peers/scene.c reads it."""
         lines = [f"gravity 0 0 {-GRAVITY}", f"step {self.step!r}", f"steps {round(self.seconds / self.step)}",
                  f"every {self.every}", f"mu {self.mu!r}", f"e {self.e!r}"]
-        lines += ["plane " + numbers((*normal, offset)) for normal, offset in self.planes]
+        lines += [f"planes {len(self.planes)}"] + [numbers((*normal, offset)) for normal, offset in self.planes]
+        lines.append(f"bodies {len(self.bodies)}")
         for body in self.bodies:
             lines.append(f"{body.kind} " + numbers((*body.size, body.mass, *body.place, *body.turn, *body.velocity, 0, 0, 0)))
         return "\n".join(lines) + "\n"

@@ -239,18 +239,17 @@ static void settle_plot(figure_page *page, cairo_t *cr) {
 
 /* ---- page ---- */
 
-static bool build_traces(figure_page *page) {
+static void build_traces(figure_page *page) {
     for (size_t k = 0; k < page->figure->series_count; k++)
-        if (!figure_trace_build(&page->traces[k], page, &page->figure->series[k])) return false;
+        figure_trace_build(&page->traces[k], page, &page->figure->series[k]);
     figure_curves_measure_bars(page);
-    return true;
 }
 
 /* Puts everything in its place for the legend's side; true in *clear if an inside legend covers nothing. */
 static bool arrange(figure_page *page, cairo_t *cr, bool inside, bool *clear) {
     coverage c;
     settle_plot(page, cr);
-    if (!build_traces(page)) return false;
+    build_traces(page);
     const bool ok = coverage_open(&c, page);
     for (size_t k = 0; ok && k < page->figure->mark_count; k++) place_note(page, k, &c, cr);
     *clear = true;

@@ -90,7 +90,7 @@ typedef struct figure_vertex {
 
 typedef struct figure_trace {
     figure_vertex *vertex;
-    size_t count, capacity;
+    size_t count;
     bool held;  /* steps: the last value goes on to the right edge */
     bool dense; /* thinned out: the vertices are no longer the data */
 } figure_trace;
@@ -132,8 +132,8 @@ struct figure_page {
     const void *scene; /* of the backdrop */
 };
 
-/* Both return false when memory is short. */
-bool figure_trace_build(figure_trace *trace, const figure_page *page, const figure_series *series);
+void figure_trace_build(figure_trace *trace, const figure_page *page, const figure_series *series);
+/* False when memory is short. */
 bool figure_page_layout(figure_page *page, const figure *f, cairo_t *cr);
 /* Lays out, draws and writes a page that has its figure and backdrop. */
 bool figure_page_write(figure_page *page, const char *path_without_extension, char *message,

@@ -1,4 +1,5 @@
 #include "cli/figure/page.h"
+#include "cli/support/report.h"
 
 #include <stdlib.h>
 
@@ -14,39 +15,31 @@ static const double sleeve_radius = 0.06;
 static const double cell_width = 1.0;
 static const size_t cloud_from = 2000;
 
-static bool push(figure_trace *trace, double x, double y, bool start) {
-    if (trace->count == trace->capacity) {
-        const size_t capacity = trace->capacity ? 2 * trace->capacity : 64;
-        figure_vertex *grown = realloc(trace->vertex, capacity * sizeof *grown);
-        if (!grown) return false;
-        trace->vertex = grown;
-        trace->capacity = capacity;
-    }
+static void push(figure_trace *trace, double x, double y, bool start) {
+    trace->vertex = report_grow(trace->vertex, trace->count, sizeof *trace->vertex);
     trace->vertex[trace->count++] = (figure_vertex){x, y, start};
-    return true;
 }
 
 /* ---- every point ---- */
 
 /* A step curve keeps its value up to an x whose y has no place; an x without a place belongs to no step. */
-static bool trace_all(figure_trace *trace, const figure_page *page, const figure_series *series) {
+static void trace_all(figure_trace *trace, const figure_page *page, const figure_series *series) {
     const bool steps = series->style == FIGURE_STEPS;
     bool lifted = true;
     for (size_t i = 0; i < series->count; i++) {
         const double x = figure_ruler_place(&page->x, series->x[i]);
         const double y = figure_ruler_place(&page->y, series->y[i]);
         if (!isnan(x) && !isnan(y)) {
-            if (!push(trace, x, y, lifted)) return false;
+            push(trace, x, y, lifted);
             lifted = false;
         } else if (steps && !isnan(x) && !lifted) {
-            if (!push(trace, x, trace->vertex[trace->count - 1].y, false)) return false;
+            push(trace, x, trace->vertex[trace->count - 1].y, false);
             lifted = true;
         } else if (!steps) {
             lifted = true;
         }
     }
     trace->held = steps && !lifted;
-    return true;
 }
 
 /* ---- pieces of a line: a column each, or so many points each ---- */
@@ -82,17 +75,16 @@ static int compare_extremes(const void *a, const void *b) {
     return (i > j) - (i < j);
 }
 
-static bool piece_flush(piece *p, figure_trace *trace) {
+static void piece_flush(piece *p, figure_trace *trace) {
     const size_t kept = p->stride ? EXTREMES : LEFTMOST;
     bool start = p->start;
     qsort(p->extremes, kept, sizeof *p->extremes, compare_extremes);
     for (size_t k = 0; k < kept && p->points; k++) {
         if (k > 0 && p->extremes[k].index == p->extremes[k - 1].index) continue;
-        if (!push(trace, p->extremes[k].x, p->extremes[k].y, start)) return false;
+        push(trace, p->extremes[k].x, p->extremes[k].y, start);
         start = false;
     }
     p->points = 0;
-    return true;
 }
 
 static double column_of(const figure_page *page, double x) {
@@ -100,7 +92,7 @@ static double column_of(const figure_page *page, double x) {
 }
 
 /* A stride of 0 makes a piece of every column. */
-static bool trace_pieces(figure_trace *trace, const figure_page *page, const figure_series *series,
+static void trace_pieces(figure_trace *trace, const figure_page *page, const figure_series *series,
                          size_t stride) {
     piece p = {.stride = stride, .start = true};
     bool gap = true;
@@ -113,7 +105,7 @@ static bool trace_pieces(figure_trace *trace, const figure_page *page, const fig
         }
         const double column = column_of(page, e.x);
         const bool same = stride ? p.points < stride : column == p.column;
-        if (p.points > 0 && !same && !piece_flush(&p, trace)) return false;
+        if (p.points > 0 && !same) piece_flush(&p, trace);
         if (p.points == 0) {
             p.start = gap;
             p.column = column;
@@ -122,7 +114,7 @@ static bool trace_pieces(figure_trace *trace, const figure_page *page, const fig
         gap = false;
     }
     trace->held = series->style == FIGURE_STEPS && !gap;
-    return piece_flush(&p, trace);
+    piece_flush(&p, trace);
 }
 
 /* ---- the sleeve: directions from an anchor that pass every point since by less than the radius ---- */
@@ -158,19 +150,18 @@ static bool sleeve_extend(sleeve *s, double x, double y) {
     return true;
 }
 
-/* Stops, false in *small, when more vertices stay than allowed. */
+/* Stops, false, when more vertices stay than allowed. */
 static bool trace_sleeve(figure_trace *trace, const figure_page *page, const figure_series *series,
-                         size_t allowed, bool *small) {
+                         size_t allowed) {
     sleeve s = {0};
-    *small = true;
-    for (size_t i = 0; i <= series->count && *small; i++) {
+    for (size_t i = 0; i <= series->count && trace->count <= allowed; i++) {
         const bool end = i == series->count;
         const double x = end ? nan("") : figure_ruler_place(&page->x, series->x[i]);
         const double y = end ? nan("") : figure_ruler_place(&page->y, series->y[i]);
         const bool gap = isnan(x) || isnan(y);
         if (s.open && !gap && sleeve_extend(&s, x, y)) continue;
-        if (s.open && !push(trace, s.x, s.y, false)) return false;
-        if (!gap && !s.open && !push(trace, x, y, true)) return false;
+        if (s.open) push(trace, s.x, s.y, false);
+        if (!gap && !s.open) push(trace, x, y, true);
         if (gap) {
             s.open = false;
         } else if (s.open) {
@@ -179,9 +170,8 @@ static bool trace_sleeve(figure_trace *trace, const figure_page *page, const fig
         } else {
             sleeve_start(&s, x, y);
         }
-        *small = trace->count <= allowed;
     }
-    return true;
+    return trace->count <= allowed;
 }
 
 /* ---- lines of very many points ---- */
@@ -198,46 +188,44 @@ static size_t count_column_changes(const figure_page *page, const figure_series 
     return changes;
 }
 
-static bool trace_thinned(figure_trace *trace, const figure_page *page, const figure_series *series,
+static void trace_thinned(figure_trace *trace, const figure_page *page, const figure_series *series,
                           size_t columns) {
     const bool advances = series->style == FIGURE_STEPS || series->style == FIGURE_BARS ||
                           count_column_changes(page, series) <= 2 * columns;
-    bool small = false;
     trace->dense = true;
-    if (advances) return trace_pieces(trace, page, series, 0);
-    if (!trace_sleeve(trace, page, series, 16 * columns, &small)) return false;
-    if (small) return true;
+    if (!advances && trace_sleeve(trace, page, series, 16 * columns)) return;
     trace->count = 0;
-    return trace_pieces(trace, page, series, series->count / columns + 1);
+    trace_pieces(trace, page, series, advances ? 0 : series->count / columns + 1);
 }
 
 /* ---- clouds of very many points ---- */
 
-static bool trace_cloud(figure_trace *trace, const figure_page *page, const figure_series *series) {
+static void trace_cloud(figure_trace *trace, const figure_page *page, const figure_series *series) {
     const size_t across = (size_t)(page->plot.width / cell_width) + 2;
     const size_t down = (size_t)(page->plot.height / cell_width) + 2;
-    bool *taken = calloc(across * down, sizeof *taken);
-    bool ok = taken != NULL;
-    for (size_t i = 0; ok && i < series->count; i++) {
+    bool *taken = report_allocate(across * down, sizeof *taken);
+    for (size_t i = 0; i < series->count; i++) {
         const double x = figure_ruler_place(&page->x, series->x[i]);
         const double y = figure_ruler_place(&page->y, series->y[i]);
         if (!figure_rect_holds(page->plot, x, y)) continue;
         const size_t column = (size_t)(fmax(x - page->plot.x, 0) / cell_width);
         const size_t row = (size_t)(fmax(y - page->plot.y, 0) / cell_width);
         bool *cell = &taken[row * across + column];
-        if (!*cell) ok = push(trace, x, y, true);
+        if (!*cell) push(trace, x, y, true);
         *cell = true;
     }
     free(taken);
     trace->dense = true;
-    return ok;
 }
 
-bool figure_trace_build(figure_trace *trace, const figure_page *page, const figure_series *series) {
+void figure_trace_build(figure_trace *trace, const figure_page *page, const figure_series *series) {
     const size_t columns = (size_t)ceil(page->plot.width / column_width) + 1;
-    *trace = (figure_trace){.vertex = trace->vertex, .capacity = trace->capacity};
+    *trace = (figure_trace){.vertex = trace->vertex};
     const bool points = figure_series_is_points(series);
-    if (points && series->count > cloud_from) return trace_cloud(trace, page, series);
-    if (!points && series->count > 4 * columns) return trace_thinned(trace, page, series, columns);
-    return trace_all(trace, page, series);
+    if (points && series->count > cloud_from)
+        trace_cloud(trace, page, series);
+    else if (!points && series->count > 4 * columns)
+        trace_thinned(trace, page, series, columns);
+    else
+        trace_all(trace, page, series);
 }
