@@ -17,6 +17,7 @@ static const command *const commands[] = {
 enum { COMMANDS = sizeof commands / sizeof *commands, MOST_WORDS = 64 };
 
 static const command *present;
+static bool has_parsed; /* operands, as names of solvers */
 
 static void require(bool condition) {
     if (!condition) abort();
@@ -32,12 +33,8 @@ static void check_value(const option *o, const char *values) {
     require(number[0] == number[1] || (number[0] >= o->low && number[0] <= o->high));
 }
 
-/* In the place of the command's own work. */
-static int look(const text_list *operands, const void *values) {
-    require(operands->count >= present->least_operands && operands->count <= present->most_operands);
-    for (int i = 0; i < present->option_count; i++)
-        if (present->options[i].type == OPTION_INT || present->options[i].type == OPTION_REAL)
-            check_value(&present->options[i], values);
+/* Once: no command reads them otherwise. */
+static void parse_solvers(const text_list *operands) {
     for (int i = 0; i < operands->count; i++) {
         text_list parts;
         solver_choice choice;
@@ -46,10 +43,21 @@ static int look(const text_list *operands, const void *values) {
             if (solver_choice_parse(&choice, parts.items[k])) require(choice.solver != NULL);
         list_free_split(&parts);
     }
+}
+
+/* In the place of the command's own work. */
+static int look(const text_list *operands, const void *values) {
+    require(operands->count >= present->least_operands && operands->count <= present->most_operands);
+    for (int i = 0; i < present->option_count; i++)
+        if (present->options[i].type == OPTION_INT || present->options[i].type == OPTION_REAL)
+            check_value(&present->options[i], values);
+    if (!has_parsed) parse_solvers(operands);
+    has_parsed = true;
     return EXIT_DONE;
 }
 
 static void execute(int count, char **words) {
+    has_parsed = false;
     for (int i = 0; i < COMMANDS; i++) {
         command copy = *commands[i];
         copy.run = look;

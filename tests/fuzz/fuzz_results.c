@@ -86,6 +86,8 @@ static const sample *present; /* what stands for the file that is read; NULL: th
 
 /* ---- HDF5's side of the reader, from memory ---- */
 
+dls_status __real_dls_structure_take(int descriptor, const char *name, dls_structure *structure,
+                                     dls_error *error);
 bool __real_dls_table_open(dls_table *table, const dls_table_layout *layout, int version, hid_t file,
                            const char **what);
 bool __real_dls_table_read(const dls_table *table, int64_t first, int64_t count, void *rows);
@@ -99,6 +101,8 @@ hid_t __real_H5Fopen(const char *name, unsigned flags, hid_t access);
 herr_t __real_H5Fclose(hid_t file);
 htri_t __real_H5Lexists(hid_t file, const char *name, hid_t access);
 
+dls_status __wrap_dls_structure_take(int descriptor, const char *name, dls_structure *structure,
+                                     dls_error *error);
 bool __wrap_dls_table_open(dls_table *table, const dls_table_layout *layout, int version, hid_t file,
                            const char **what);
 bool __wrap_dls_table_read(const dls_table *table, int64_t first, int64_t count, void *rows);
@@ -123,6 +127,14 @@ herr_t __wrap_H5Fclose(hid_t file) { return file == NO_FILE ? 0 : __real_H5Fclos
 
 htri_t __wrap_H5Lexists(hid_t file, const char *name, hid_t access) {
     return file == NO_FILE ? present->texts[FILE_NAMES].count > 0 : __real_H5Lexists(file, name, access);
+}
+
+/* Blocks of HDF5 have a target of their own. */
+dls_status __wrap_dls_structure_take(int descriptor, const char *name, dls_structure *structure,
+                                     dls_error *error) {
+    if (!present) return __real_dls_structure_take(descriptor, name, structure, error);
+    *structure = (dls_structure){0};
+    return DLS_OK;
 }
 
 bool __wrap_dls_table_open(dls_table *table, const dls_table_layout *layout, int version, hid_t file,
@@ -293,7 +305,7 @@ static void release(void *block, void *user) {
 
 static void begin(void) {
     if (samples[0].path[0]) return;
-    sample_make_folder();
+    sample_begin();
     for (int k = 0; k < SAMPLES; k++) {
         sample *s = &samples[k];
         char path[64];

@@ -15,18 +15,17 @@ __attribute__((weak)) size_t LLVMFuzzerMutate(uint8_t *data, size_t size,
 size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t room, unsigned seed);
 
 static forge_sample samples[SAMPLES];
+static char paths[SAMPLES][64]; /* each holds its sample between two inputs */
 static dls_scene *scenes[SAMPLES];
 
 static void begin(void) {
     if (scenes[0]) return;
-    sample_make_folder();
+    sample_begin();
     for (int k = 0; k < SAMPLES; k++) {
-        char path[64];
-        snprintf(path, sizeof path, "%s/sample.h5", sample_folder);
-        sample_run(k, path);
-        samples[k].bytes = sample_bytes(path, &samples[k].size);
+        snprintf(paths[k], sizeof paths[k], "%s/sample-%d.h5", sample_folder, k);
+        sample_run(k, paths[k]);
+        samples[k].bytes = sample_bytes(paths[k], &samples[k].size);
         forge_find(&samples[k], "EADB EASB FHIB");
-        sample_empty_folder();
         scenes[k] = sample_scene(k);
     }
 }
@@ -69,33 +68,72 @@ static void go_on(const char *path, dls_scene *scene, int64_t step) {
         is_refused(dls_results_close(writer, NULL, &error), &error);
 }
 
+/* ---- numbers ---- */
+
 enum { RECORD = 12 };
 
-static void put_records(const forge_sample *s, uint8_t *bytes, const uint8_t *data, size_t size) {
+static void put(int file, const uint8_t *bytes, size_t begin, size_t size) {
+    if (pwrite(file, bytes + begin, size, (off_t)begin) != (ssize_t)size) abort();
+}
+
+static void put_block(int file, const uint8_t *bytes, const forge_block *b) {
+    put(file, bytes, b->begin, b->size);
+    put(file, bytes, b->sum, 4);
+}
+
+/* Blocks that are changed, a bit each. */
+typedef struct changed {
+    uint64_t bits[FORGE_BLOCKS / 64 + 1];
+} changed;
+
+static bool is_changed(const changed *c, int block) { return c->bits[block / 64] >> block % 64 & 1; }
+
+static void put_records(const forge_sample *s, uint8_t *bytes, const uint8_t *data, size_t size, changed *c) {
     for (size_t at = 0; at + RECORD <= size; at += RECORD) {
-        const forge_block *b = &s->blocks[data[at] % s->block_count];
+        int block = data[at] % s->block_count;
+        const forge_block *b = &s->blocks[block];
         size_t place = (data[at + 1] + 256u * data[at + 2]) % b->size, count = 1 + data[at + 3] % 8;
         if (count > b->size - place) count = b->size - place;
         memcpy(bytes + b->begin + place, data + at + 4, count);
+        c->bits[block / 64] |= UINT64_C(1) << block % 64;
     }
 }
 
+/* As it was; where a run went on the file is another one. */
+static void restore(const forge_sample *s, const char *path, uint8_t *bytes, const changed *c, bool whole) {
+    int file = open(path, O_WRONLY | O_CREAT | (whole ? O_TRUNC : 0), 0666);
+    if (file < 0) abort();
+    if (whole) put(file, s->bytes, 0, s->size);
+    for (int k = 0; k < s->block_count; k++) {
+        const forge_block *b = &s->blocks[k];
+        if (!is_changed(c, k)) continue;
+        if (!whole) put_block(file, s->bytes, b);
+        memcpy(bytes + b->begin, s->bytes + b->begin, b->size);
+        memcpy(bytes + b->sum, s->bytes + b->sum, 4);
+    }
+    close(file);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-    char path[64];
+    static uint8_t *copies[SAMPLES];
     begin();
     if (size < 1) return 0;
-    const forge_sample *s = &samples[data[0] % SAMPLES];
-    uint8_t *bytes = malloc(s->size);
-    memcpy(bytes, s->bytes, s->size);
-    put_records(s, bytes, data + 1, size - 1);
-    forge_seal(s, bytes);
-    snprintf(path, sizeof path, "%s/forged.h5", sample_folder);
-    int file = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0666);
-    if (file < 0 || write(file, bytes, s->size) != (ssize_t)s->size) abort();
+    int which = data[0] % SAMPLES;
+    const forge_sample *s = &samples[which];
+    changed c = {0};
+    bool goes_on = data[0] / SAMPLES % 8 == 0;
+    if (!copies[which]) copies[which] = memcpy(malloc(s->size), s->bytes, s->size);
+    put_records(s, copies[which], data + 1, size - 1, &c);
+    int file = open(paths[which], O_WRONLY);
+    for (int k = 0; k < s->block_count; k++) {
+        if (!is_changed(&c, k)) continue;
+        forge_seal_block(copies[which], &s->blocks[k]);
+        put_block(file, copies[which], &s->blocks[k]);
+    }
     close(file);
-    free(bytes);
-    read_all(path);
-    if (data[0] / SAMPLES % 8 == 0) go_on(path, scenes[data[0] % SAMPLES], 2);
+    read_all(paths[which]);
+    if (goes_on) go_on(paths[which], scenes[which], 2);
+    restore(s, paths[which], copies[which], &c, goes_on);
     return 0;
 }
 

@@ -77,12 +77,13 @@ static inline void forge_find(forge_sample *s, const char *lacks) {
                 if (check_number(s->bytes + at, 8) == s->blocks[i].begin) s->fields[s->field_count++] = at;
 }
 
+static inline void forge_seal_block(uint8_t *bytes, const forge_block *b) {
+    memcpy(bytes + b->sum, &(uint32_t){forge_sum(bytes, b)}, 4);
+}
+
 /* Puts right checksums under all blocks of bytes, which are those of the sample but for some. */
 static inline void forge_seal(const forge_sample *s, uint8_t *bytes) {
-    for (int k = 0; k < s->block_count; k++) {
-        uint32_t sum = forge_sum(bytes, &s->blocks[k]);
-        memcpy(bytes + s->blocks[k].sum, &sum, 4);
-    }
+    for (int k = 0; k < s->block_count; k++) forge_seal_block(bytes, &s->blocks[k]);
 }
 
 #endif
