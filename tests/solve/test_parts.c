@@ -529,26 +529,28 @@ static void one_visit_solves_an_interval(void **state) {
     }
 }
 
-/* A limit pushed shut against one that is bounded on both sides: no contradiction, for that one gives way;
- * two limits that face each other are one. */
+/* Two limits that face each other contradict each other, seen from either side. One that is bounded on both
+ * sides gives way, be it at the end of what sweeps would walk in a year. */
 static void contradictions_know_bounds(void **state) {
     (void)state;
-    const double W[4] = {1, -1, -1, 1}, b[2] = {-1, -1}, mu[2] = {0, 0}, zero[2] = {0, 0},
-                 high[2] = {HUGE_VAL, 2};
+    const double bounds[] = {HUGE_VAL, 2, 1e15}, mu[2] = {0, 0};
     const int size[2] = {1, 1};
     const uint8_t kind[2] = {DLS_INTERVAL, DLS_INTERVAL};
-    for (int k = 0; k < 2; k++) {
+    for (int k = 0; k < 6; k++) {
+        double bound = bounds[k % 3], sign = k < 3 ? 1 : -1; /* of the second row */
+        const double W[4] = {1, -sign, -sign, 1}, b[2] = {-1, -sign}, low[2] = {0, sign > 0 ? 0 : -bound},
+                     high[2] = {HUGE_VAL, sign > 0 ? bound : 0};
         dls_problem_def def = {.block_count = 2,
                                .block_size = size,
                                .block_kind = kind,
                                .mu = mu,
-                               .low = zero,
-                               .high = k ? high : NULL,
+                               .low = low,
+                               .high = high,
                                .b = b};
         dls_problem *p = dense_problem(&def, 2, W);
         dls_contradiction found;
         assert_int_equal(dls_find_contradiction(p, NULL, &found, NULL), DLS_OK);
-        assert_int_equal(found.found, k == 0);
+        assert_int_equal(found.found, bound == HUGE_VAL);
         dls_problem_destroy(p);
     }
 }
