@@ -1,5 +1,6 @@
 /* Joints and springs of scenes: what they become, and what is refused. */
 #include "base/vector.h"
+#include "support/allocator.h"
 #include "support/near.h"
 #include "support/scene_text.h"
 #include "world/joint/joint.h"
@@ -616,6 +617,39 @@ static void test_doubts(void **unused) {
     doubts("- {kind: prismatic, bodies: [ground, arm], axis: [1, 0], limits: [-20, 40]}\n", NULL);
 }
 
+static void test_memory_that_runs_out(void **unused) {
+    (void)unused;
+    static const char text[] =
+        HEAD2 "functions: {a: t^2, b: {t: [0, 1], value: [0, 1]}}\nassemble: yes\nbodies:\n"
+              "- {name: arm, mass: 1, inertia: 1, position: [1, 0], frames: {tip: {at: [1, 0]}}}\n"
+              "- {motion: static, position: [0, -9], shape: {kind: half-plane, belt: [1, 0]}}\n"
+              "- links: {points: [[0, 3], [1, 3]], count: 3, joint: {kind: revolute, name: pin}, ends: "
+              "[ground, none]}\n"
+              "  body: {name: link, shape: {kind: disc, radius: 0.1}}\njoints:\n"
+              "- {kind: revolute, name: hip, bodies: [ground, arm], at: [0, 0], drive: {position: a}}\n"
+              "- {kind: prismatic, bodies: [{body: arm, frame: tip}, link-2], axis: [1, 0], servo: {target: "
+              "b, p: 1, "
+              "bias: t}}\n"
+              "- {kind: distance, neighbours: {of: link, within: 1}, rope: yes}\n"
+              "springs:\n- {bodies: [arm, link-0], stiffness: 1}\n";
+    dls_error error;
+    dls_scene *scene = NULL;
+    counting_begin(0);
+    if (dls_scene_read_text(text, strlen(text), "x", ".", 0, NULL, &scene, &error))
+        fail_msg("%s", error.message);
+    dls_scene_destroy(scene);
+    int asked = counting_allocations();
+    assert_int_equal(counting_end(), 0);
+    for (int i = 1; i <= asked; i++) {
+        counting_begin(i);
+        dls_status status = dls_scene_read_text(text, strlen(text), "x", ".", 0, NULL, &scene, &error);
+        if (status != DLS_ERROR_MEMORY)
+            fail_msg("allocation %d of %d: %d %s", i, asked, status, error.message);
+        assert_null(scene);
+        assert_int_equal(counting_end(), 0);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_place_in_the_world),
@@ -638,6 +672,7 @@ int main(void) {
         cmocka_unit_test(test_bad_crowds),
         cmocka_unit_test(test_bad_frames_and_functions),
         cmocka_unit_test(test_doubts),
+        cmocka_unit_test(test_memory_that_runs_out),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
