@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_SERIES = 7, MOST_POINTS = 1500 };
+enum { MOST_SERIES = 10, MOST_POINTS = 1500 };
 
 /* A column as it is, what it has changed since its first row, against its sign, or as it is if it is not all
  * zero. */
@@ -211,7 +211,54 @@ static const drawing drawings[] = {
       {"impact", "lost in impacts", FIGURE_PLAIN, AS_IT_IS},
       {"work", "work of drives", FIGURE_PLAIN, AS_IT_IS},
       {"unaccounted", "unaccounted", FIGURE_PLAIN, AS_IT_IS},
-      {"turning", "lost to turning", FIGURE_PLAIN, UNLESS_ZERO}}},
+      {"turning", "lost to turning", FIGURE_PLAIN, UNLESS_ZERO},
+      {"spring", "stored in springs", FIGURE_PLAIN, UNLESS_ZERO},
+      {"motors", "work of motors", FIGURE_PLAIN, UNLESS_ZERO},
+      {"joint_loss", "lost in joints", FIGURE_PLAIN, UNLESS_ZERO}}},
+    {"joints",
+     "joints_force",
+     "time",
+     "time",
+     "reaction force",
+     FIGURE_LINEAR,
+     false,
+     {{"force", NULL, FIGURE_PLAIN, UNLESS_ZERO}}},
+    {"joints",
+     "joints_torque",
+     "time",
+     "time",
+     "reaction torque",
+     FIGURE_LINEAR,
+     false,
+     {{"torque", NULL, FIGURE_PLAIN, UNLESS_ZERO}}},
+    {"joints",
+     "joints_power",
+     "time",
+     "time",
+     "power of motors and loss",
+     FIGURE_LINEAR,
+     false,
+     {{"power", "motor", FIGURE_PLAIN, UNLESS_ZERO}, {"loss", "loss", FIGURE_PLAIN, UNLESS_ZERO}}},
+    {"joints",
+     "joints_way",
+     "time",
+     "time",
+     "coordinate",
+     FIGURE_LINEAR,
+     false,
+     {{"coordinate_1", "1", FIGURE_PLAIN, UNLESS_ZERO},
+      {"coordinate_2", "2", FIGURE_PLAIN, UNLESS_ZERO},
+      {"coordinate_3", "3", FIGURE_PLAIN, UNLESS_ZERO}}},
+    {"joints",
+     "joints_angle",
+     "time",
+     "time",
+     "coordinate",
+     FIGURE_LINEAR,
+     false,
+     {{"coordinate_4", "4", FIGURE_PLAIN, UNLESS_ZERO},
+      {"coordinate_5", "5", FIGURE_PLAIN, UNLESS_ZERO},
+      {"coordinate_6", "6", FIGURE_PLAIN, UNLESS_ZERO}}},
     {"penetration",
      "penetration",
      "time",
@@ -279,14 +326,31 @@ static void sort_points(size_t count, double *x, double *y) {
     free(pairs);
 }
 
-static figure_series take_series(const dls_analysis_table *t, const drawing *d, const drawn_column *c,
-                                 int x_at, int y_at, unsigned look) {
-    size_t count = (size_t)t->row_count;
-    double *x = report_allocate(count + 1, sizeof *x), *y = report_allocate(count + 1, sizeof *y);
-    for (size_t k = 0; k < count; k++) {
-        const double *row = t->values + k * (size_t)t->column_count;
-        x[k] = row[x_at];
-        y[k] = c->value == NEGATED ? -row[y_at] : row[y_at] - (c->value == FROM_FIRST ? t->values[y_at] : 0);
+/* Rows belong to the joints of the column `joint`, each of which has series of its own. */
+static bool is_of_joints(const drawing *d) { return !strcmp(d->table, "joints"); }
+
+/* Rows of a joint, or all of them. */
+typedef struct drawn_rows {
+    const dls_analysis_table *table;
+    int joint_at, joint; /* column and its number; column −1: all */
+} drawn_rows;
+
+static bool is_drawn(const drawn_rows *r, int64_t row) {
+    return r->joint_at < 0 || r->table->values[row * r->table->column_count + r->joint_at] == r->joint;
+}
+
+static figure_series take_series(const drawn_rows *r, const drawing *d, const drawn_column *c, int x_at,
+                                 int y_at, unsigned look) {
+    const dls_analysis_table *t = r->table;
+    size_t count = 0;
+    double *x = report_allocate((size_t)t->row_count + 1, sizeof *x),
+           *y = report_allocate((size_t)t->row_count + 1, sizeof *y);
+    for (int64_t k = 0; k < t->row_count; k++) {
+        const double *row = t->values + k * t->column_count;
+        if (!is_drawn(r, k)) continue;
+        x[count] = row[x_at];
+        y[count++] =
+            c->value == NEGATED ? -row[y_at] : row[y_at] - (c->value == FROM_FIRST ? t->values[y_at] : 0);
     }
     if (c->style == FIGURE_PLAIN) {
         sort_points(count, x, y);
@@ -317,28 +381,62 @@ static bool write_figure(const figure *f, const char *folder, const char *name) 
     return false;
 }
 
-static bool is_zero(const dls_analysis_table *t, int column) {
-    for (int64_t k = 0; k < t->row_count; k++)
-        if (t->values[k * t->column_count + column] != 0) return false;
+/* Nothing but zeros, and numbers that do not exist. */
+static bool is_zero(const drawn_rows *r, int column) {
+    for (int64_t k = 0; k < r->table->row_count; k++) {
+        double value = r->table->values[k * r->table->column_count + column];
+        if (is_drawn(r, k) && value != 0 && !isnan(value)) return false;
+    }
     return true;
 }
 
-static bool draw(const analyze_report *r, const dls_analysis_table *t, const drawing *d, const char *folder) {
+/* What a page shows: series, and whose they are. */
+typedef struct drawn_series {
     figure_series series[MOST_SERIES];
-    figure_mark tolerance = {"tolerance", true, dls_results_tolerance(r->results)};
-    size_t count = 0;
-    int x_at = find_column(t, d->x), unit_at = x_at;
+    char names[MOST_SERIES][96];
+    size_t count;
+    int unit_at; /* column that says the unit */
+} drawn_series;
+
+static void name_series(const analyze_report *r, const drawn_rows *rows, const char *column, char *name,
+                        size_t size) {
+    const char *own = dls_results_joint_name(r->results, rows->joint);
+    char number[32];
+    snprintf(number, sizeof number, "joint %d", rows->joint);
+    snprintf(name, size, "%.60s%s%s", *own ? own : number, column ? ", " : "", column ? column : "");
+}
+
+static void add_series(const analyze_report *r, const drawn_rows *rows, const drawing *d, drawn_series *out) {
     bool plane = dls_results_dimension(r->results) == 2;
-    for (int k = 0; k < MOST_SERIES && d->columns[k].column; k++) {
-        int y_at = find_column(t, d->columns[k].column);
-        if (y_at < 0 || (plane && !strcmp(d->columns[k].column, "fz"))) continue;
-        if (d->columns[k].value == UNLESS_ZERO && is_zero(t, y_at)) continue;
-        if (count == 0) unit_at = y_at;
-        series[count++] = take_series(t, d, &d->columns[k], x_at, y_at, (unsigned)k + 1);
+    int x_at = find_column(rows->table, d->x);
+    for (int k = 0; k < MOST_SERIES && d->columns[k].column && out->count < MOST_SERIES; k++) {
+        const drawn_column *c = &d->columns[k];
+        int y_at = find_column(rows->table, c->column);
+        if (y_at < 0 || (plane && !strcmp(c->column, "fz"))) continue;
+        if (c->value == UNLESS_ZERO && is_zero(rows, y_at)) continue;
+        if (out->count == 0) out->unit_at = y_at;
+        unsigned look = is_of_joints(d) ? (unsigned)out->count + 1 : (unsigned)k + 1;
+        figure_series *series = &out->series[out->count];
+        *series = take_series(rows, d, c, x_at, y_at, look);
+        if (is_of_joints(d)) {
+            name_series(r, rows, c->name, out->names[out->count], sizeof *out->names);
+            series->name = out->names[out->count];
+        }
+        out->count++;
     }
+}
+
+static bool draw(const analyze_report *r, const dls_analysis_table *t, const drawing *d, const char *folder) {
+    figure_mark tolerance = {"tolerance", true, dls_results_tolerance(r->results)};
+    int x_at = find_column(t, d->x), joints = is_of_joints(d) ? dls_results_joint_count(r->results) : 1;
+    drawn_series drawn = {.unit_at = x_at};
+    for (int joint = 0; joint < joints; joint++)
+        add_series(r, &(drawn_rows){t, is_of_joints(d) ? find_column(t, "joint") : -1, joint}, d, &drawn);
+    figure_series *series = drawn.series;
+    size_t count = drawn.count;
     char x_label[128], y_label[128];
     label_axis(x_label, sizeof x_label, d->x_label, t->units[x_at]);
-    label_axis(y_label, sizeof y_label, d->y_label, t->units[unit_at]);
+    label_axis(y_label, sizeof y_label, d->y_label, t->units[drawn.unit_at]);
     figure_axis x = {x_label, FIGURE_LINEAR, 0, 0}, y = {y_label, d->y_scale, 0, 0};
     figure f = {.x = d->upright ? y : x, .y = d->upright ? x : y, .series = series, .series_count = count};
     if (!strcmp(d->table, "residual") && tolerance.value > 0) f.marks = &tolerance, f.mark_count = 1;

@@ -377,7 +377,7 @@ static void add_body(const picture *p, int body, bool endless, picture_items *it
 /* ---- joints, and bodies that have nothing but them ---- */
 
 static bool is_bare(const picture *p, int body) {
-    return body >= 0 && dls_results_body_shape_count(p->results, body) == 0;
+    return dls_results_body_shape_count(p->results, body) == 0;
 }
 
 static void add_cross(const picture *p, int body, picture_items *items) {
@@ -394,9 +394,10 @@ static void add_cross(const picture *p, int body, picture_items *items) {
 
 static void add_bar(const picture *p, int body, const double *to, picture_items *items) {
     double from[2], depth;
+    bool bare = is_bare(p, body);
     picture_project(&p->view, p->states[body].x, from, &depth);
-    picture_item *item = add_item(items, ITEM_BAR, body);
-    item->depth = depth;
+    picture_item *item = add_item(items, bare ? ITEM_BAR : ITEM_STAY, body);
+    item->depth = bare ? depth : -(double)INFINITY;
     item->wall = dls_results_body_motion(p->results, body) != DLS_DYNAMIC;
     add_point(items, item, from);
     add_point(items, item, to);
@@ -427,7 +428,7 @@ static void add_joint(const picture *p, dls_joint_id id, picture_items *items) {
         for (int k = 0; k < 3; k++) picture_project(&p->view, axis[k], joint.axis[k], &depth);
         items->moving = false;
         enclose(items, joint.place[side][0], joint.place[side][1], 0);
-        if (is_bare(p, def.body[side])) add_bar(p, def.body[side], joint.place[side], items);
+        if (def.body[side] >= 0) add_bar(p, def.body[side], joint.place[side], items);
     }
     items->joint = report_grow(items->joint, (size_t)items->joint_count, sizeof *items->joint);
     items->joint[items->joint_count++] = joint;

@@ -33,14 +33,18 @@ static const joint_look looks[DLS_JOINT_KINDS] = {
 
 static void set_ink(cairo_t *cr) { cairo_set_source_rgb(cr, 0.1, 0.1, 0.1); }
 
-static void draw_sign(joint_sign sign, double x, double y, double size, cairo_t *cr) {
+/* Frames lie along the axis that is slid along. */
+static void draw_sign(joint_sign sign, double x, double y, const double *axis, double size, cairo_t *cr) {
+    double half = sign == SIGN_DOT ? 0.7 * size : size, wide = sign == SIGN_FRAME ? 1.9 * size : size;
     if (sign == SIGN_NONE) return;
-    bool is_round = sign == SIGN_DOT || sign == SIGN_RING;
-    double half = sign == SIGN_DOT ? 0.7 * size : size;
-    if (is_round)
-        cairo_arc(cr, x, y, half, 0, 6.283185307179586);
+    cairo_save(cr);
+    cairo_translate(cr, x, y);
+    if (sign == SIGN_FRAME) cairo_rotate(cr, atan2(-axis[1], axis[0]));
+    if (sign == SIGN_DOT || sign == SIGN_RING)
+        cairo_arc(cr, 0, 0, half, 0, 6.283185307179586);
     else
-        cairo_rectangle(cr, x - half, y - half, 2 * half, 2 * half);
+        cairo_rectangle(cr, -wide, -half, 2 * wide, 2 * half);
+    cairo_restore(cr);
     if (sign == SIGN_RING || sign == SIGN_FRAME)
         cairo_set_source_rgb(cr, 1, 1, 1);
     else
@@ -81,7 +85,7 @@ static void draw_line(joint_line line, bool rope, const double *from, const doub
 
 void picture_mark_draw(const picture_joint *joint, const picture_map *map, cairo_t *cr) {
     const joint_look *look = &looks[joint->kind];
-    double at[2][2];
+    double at[2][2], reach = 4 * map->mark;
     for (int side = 0; side < 2; side++) {
         at[side][0] = picture_map_x(map, joint->place[side][0]);
         at[side][1] = picture_map_y(map, joint->place[side][1]);
@@ -90,11 +94,12 @@ void picture_mark_draw(const picture_joint *joint, const picture_map *map, cairo
     set_ink(cr);
     draw_line(look->line, joint->rope, at[0], at[1], map->mark, cr);
     for (int k = 0; k < 3; k++) {
-        double x = 3 * map->mark * joint->axis[k][0], y = -3 * map->mark * joint->axis[k][1];
+        double x = reach * joint->axis[k][0], y = -reach * joint->axis[k][1];
         if (!(look->axes >> k & 1)) continue;
         cairo_move_to(cr, at[1][0] - x, at[1][1] - y);
         cairo_line_to(cr, at[1][0] + x, at[1][1] + y);
         cairo_stroke(cr);
     }
-    for (int side = 0; side < 2; side++) draw_sign(look->sign[side], at[side][0], at[side][1], map->mark, cr);
+    for (int side = 0; side < 2; side++)
+        draw_sign(look->sign[side], at[side][0], at[side][1], joint->axis[0], map->mark, cr);
 }

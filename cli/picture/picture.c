@@ -135,8 +135,11 @@ static void draw_bare(const page *g, const picture_item *item, cairo_t *cr) {
     const double *p = g->items.point + 2 * item->first;
     item_colour(g, item, rgb);
     cairo_set_source_rgb(cr, rgb[0], rgb[1], rgb[2]);
-    cairo_set_line_width(cr, (item->kind == ITEM_BAR ? 0.8 : 0.5) * g->map.mark);
-    if (item->kind == ITEM_BAR) {
+    cairo_set_line_width(cr, (item->kind == ITEM_BAR    ? 0.8
+                              : item->kind == ITEM_STAY ? 0.3
+                                                        : 0.5) *
+                                 g->map.mark);
+    if (item->kind != ITEM_CROSS) {
         cairo_move_to(cr, page_x(g, p[0]), page_y(g, p[1]));
         cairo_line_to(cr, page_x(g, p[2]), page_y(g, p[3]));
     } else {
@@ -227,16 +230,19 @@ static void draw_page(const void *self, cairo_t *cr) {
     cairo_clip(cr);
     for (int k = 0; k < g->items.count; k++) {
         const picture_item *item = &g->items.item[k];
+        if (item->kind == ITEM_CROSS) continue; /* over the joints */
         if (item->kind == ITEM_DISC)
             draw_disc(g, item, cr);
         else if (item->kind == ITEM_FACE)
             draw_face(g, item, cr);
-        else if (item->kind == ITEM_CROSS || item->kind == ITEM_BAR)
+        else if (item->kind == ITEM_BAR || item->kind == ITEM_STAY)
             draw_bare(g, item, cr);
         else
             draw_lines(g, item, cr);
     }
     for (int k = 0; k < g->items.joint_count; k++) picture_mark_draw(&g->items.joint[k], &g->map, cr);
+    for (int k = 0; k < g->items.count; k++)
+        if (g->items.item[k].kind == ITEM_CROSS) draw_bare(g, &g->items.item[k], cr);
     if (g->top_force > 0) draw_chains(g, cr);
     cairo_restore(cr);
     draw_scales(g, cr);

@@ -142,6 +142,7 @@ static void add_facts(dls_analysis_work *work, const joints_work *j) {
         if (!p->acted) continue;
         add_fact_of(work, id, "force", "N", p->force, "its largest");
         add_fact_of(work, id, "force time", "s", p->force_time, "when it was");
+        if (!(p->torque > 0)) continue;
         add_fact_of(work, id, "torque", "N m", p->torque, "its largest");
         add_fact_of(work, id, "torque time", "s", p->torque_time, "when it was");
     }
