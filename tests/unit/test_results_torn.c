@@ -192,6 +192,139 @@ static void test_every_byte(void **state) {
     forget_deeds();
 }
 
+/* ---- records ---- */
+
+static int open_new(const char *path) {
+    int file = open(path, O_RDWR | O_CREAT | O_TRUNC, 0666);
+    assert_true(file >= 0);
+    return file;
+}
+
+/* A file of zeros that ends with a record of three blocks full of `fill`; gives the record's place. */
+static uint64_t write_record(int file, uint8_t fill, dls_journal *journal) {
+    enum { BEFORE = 500 };
+    uint8_t block[100];
+    memset(block, fill, sizeof block);
+    dls_journal_clear(journal);
+    for (int k = 0; k < 3; k++)
+        assert_non_null(dls_journal_add(journal, 100u * (unsigned)k, 60 + 20u * (unsigned)k, block));
+    assert_true(dls_journal_seal(journal));
+    assert_int_equal(ftruncate(file, 0) | ftruncate(file, BEFORE), 0);
+    assert_int_equal(pwrite(file, journal->bytes, (size_t)journal->used, BEFORE), journal->used);
+    return BEFORE;
+}
+
+static int64_t blocks_found(int file) {
+    struct stat about;
+    dls_journal found = {0};
+    assert_int_equal(fstat(file, &about), 0);
+    assert_int_equal(dls_journal_load(file, (uint64_t)about.st_size, &found, NULL), DLS_OK);
+    int64_t count = found.count;
+    assert_int_equal(found.used > 0, count > 0);
+    dls_journal_free(&found);
+    return count;
+}
+
+/* With any byte another one, any part of its end cut off, or its first bytes those of another record with as
+ * many blocks of as many bytes: what is left of that one's time would be taken for this one's. */
+static void test_a_record_is_whole_or_none(void **state) {
+    (void)state;
+    int file = open_new("record");
+    dls_journal journal = {0};
+    uint64_t place = write_record(file, 1, &journal);
+    assert_int_equal(blocks_found(file), 3);
+    for (int64_t k = 0; k < journal.used; k++) {
+        uint8_t other = journal.bytes[k] ^ 4;
+        assert_int_equal(pwrite(file, &other, 1, (off_t)place + k), 1);
+        if (blocks_found(file)) fail_msg("a record with another byte %d of %d", (int)k, (int)journal.used);
+        assert_int_equal(pwrite(file, &journal.bytes[k], 1, (off_t)place + k), 1);
+    }
+    for (int64_t k = journal.used - 1; k >= 0; k--) {
+        assert_int_equal(ftruncate(file, (off_t)place + k), 0);
+        assert_int_equal(blocks_found(file), 0);
+    }
+    write_record(file, 1, &journal);
+    uint8_t *earlier = malloc((size_t)journal.used);
+    memcpy(earlier, journal.bytes, (size_t)journal.used);
+    write_record(file, 2, &journal);
+    assert_int_equal(blocks_found(file), 3);
+    assert_int_equal(pwrite(file, earlier, 150, (off_t)place), 150);
+    assert_int_equal(blocks_found(file), 0);
+    free(earlier);
+    dls_journal_free(&journal);
+    close(file);
+}
+
+/* Blocks of HDF5's own, each in the header of an object. */
+static void add_blocks(hid_t file, int count, hsize_t size) {
+    uint8_t *bytes = calloc(size, 1);
+    hid_t space = H5Screate_simple(1, &size, NULL), creation = H5Pcreate(H5P_DATASET_CREATE);
+    assert_true(H5Pset_layout(creation, H5D_COMPACT) >= 0);
+    for (int k = 0; k < count; k++) {
+        char name[16];
+        snprintf(name, sizeof name, "block-%d", k);
+        hid_t set = H5Dcreate(file, name, H5T_NATIVE_UINT8, space, H5P_DEFAULT, creation, H5P_DEFAULT);
+        assert_true(set >= 0 && H5Dwrite(set, H5T_NATIVE_UINT8, H5S_ALL, H5S_ALL, H5P_DEFAULT, bytes) >= 0);
+        H5Dclose(set);
+    }
+    H5Pclose(creation);
+    H5Sclose(space);
+    free(bytes);
+}
+
+enum { ROWS = 100000 };
+
+static hid_t add_rows(hid_t file, const int *rows) {
+    hid_t space = H5Screate_simple(1, &(hsize_t){ROWS}, NULL);
+    hid_t set = H5Dcreate(file, "rows", H5T_NATIVE_INT, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+    assert_true(set >= 0 && H5Dwrite(set, H5T_NATIVE_INT, H5S_ALL, H5S_ALL, H5P_DEFAULT, rows) >= 0);
+    H5Sclose(space);
+    return set;
+}
+
+/* The record lies behind the last rows, whole, though it is longer than all that is kept ahead. */
+static hid_t write_long_record(dls_output_device *device, hid_t access) {
+    static int rows[ROWS], back[ROWS];
+    hid_t file = H5Fcreate("long.h5", H5F_ACC_TRUNC, H5P_DEFAULT, access);
+    assert_true(file >= 0);
+    for (int k = 0; k < ROWS; k++) rows[k] = k + 1;
+    add_blocks(file, 80, 60000);
+    hid_t set = add_rows(file, rows);
+    assert_true(H5Fflush(file, H5F_SCOPE_LOCAL) >= 0 && !device->is_dead);
+    assert_true(H5Dread(set, H5T_NATIVE_INT, H5S_ALL, H5S_ALL, H5P_DEFAULT, back) >= 0);
+    assert_memory_equal(back, rows, sizeof rows);
+    assert_true(blocks_found(device->descriptor) >= 80);
+    H5Dclose(set);
+    return file;
+}
+
+/* Room for rows that nobody has written yet, over where the record was. */
+static void check_room_is_empty(hid_t file) {
+    enum { SIZE = 16 << 20 };
+    uint8_t *bytes = malloc(SIZE);
+    hid_t space = H5Screate_simple(1, &(hsize_t){SIZE}, NULL), creation = H5Pcreate(H5P_DATASET_CREATE);
+    assert_true(H5Pset_alloc_time(creation, H5D_ALLOC_TIME_EARLY) >= 0 &&
+                H5Pset_fill_time(creation, H5D_FILL_TIME_NEVER) >= 0);
+    hid_t set = H5Dcreate(file, "empty", H5T_NATIVE_UINT8, space, H5P_DEFAULT, creation, H5P_DEFAULT);
+    assert_true(set >= 0 && H5Dread(set, H5T_NATIVE_UINT8, H5S_ALL, H5S_ALL, H5P_DEFAULT, bytes) >= 0);
+    for (int k = 0; k < SIZE; k++)
+        if (bytes[k]) fail_msg("byte %d of what was just given out is %d", k, bytes[k]);
+    H5Dclose(set);
+    H5Pclose(creation);
+    H5Sclose(space);
+    free(bytes);
+}
+
+static void test_long_records(void **state) {
+    (void)state;
+    dls_output_device device = {.descriptor = open_new("long.h5")};
+    hid_t access = dls_driver_access(&device), file = write_long_record(&device, access);
+    check_room_is_empty(file);
+    H5Fclose(file);
+    H5Pclose(access);
+    close(device.descriptor);
+}
+
 /* A reader beside a writer that does nothing but write: every opening sees whole frames, and no fewer than
  * the one before. */
 static void test_beside_a_writer(void **state) {
@@ -234,7 +367,8 @@ static void test_beside_a_writer(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_every_byte),
-                                       cmocka_unit_test(test_beside_a_writer)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_every_byte), cmocka_unit_test(test_a_record_is_whole_or_none),
+        cmocka_unit_test(test_long_records), cmocka_unit_test(test_beside_a_writer)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
