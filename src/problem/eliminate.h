@@ -40,9 +40,10 @@ dls_status dls_elimination_factor(dls_elimination *e, double dependent, dls_erro
 
 /* How well held rows are held. */
 typedef struct dls_held_error {
-    double error;  /* max |u_i| of held rows, m/s */
-    int row;       /* where; −1 where none is held */
-    bool left_out; /* whether it is one that depends on others: what is left of it contradicts them */
+    double error;   /* max |u_i| of held rows, m/s */
+    int row, block; /* where; −1 where none is held */
+    bool left_out;  /* whether it is one that depends on others: what is left of it contradicts them */
+    int dependent;  /* how many such rows there are */
 } dls_held_error;
 
 /* r of the held rows for those of all others, refined by true products. */

@@ -105,7 +105,7 @@ static void make_solvable(tree_work *x) {
 static void fill_contact(tree_work *x, int c) {
     dls_body_rows *B = dls_rows_of(x->p);
     int *body = B->body + 2 * c, bodies = x->shape->bodies;
-    x->p->mu[c] = 0.5;
+    x->p->mu[c] = x->shape->smooth ? 0 : 0.5;
     if (x->p->parts) x->p->mu_rolling[c] = x->p->mu_spinning[c] = 0.1;
     body[0] = (int)dls_random_below(&x->g, (uint64_t)bodies + 1) - 1;
     body[1] = (int)dls_random_below(&x->g, (uint64_t)bodies);

@@ -20,6 +20,7 @@ typedef struct linkage_shape {
     int trees;     /* that bodies are divided among; at least 1 */
     bool far;      /* loops join any two bodies of a tree, not only near ones */
     bool planar, round, turning, soft, bounded;
+    bool smooth; /* without friction */
 } linkage_shape;
 
 /* Random bodies in random trees; a motion exists that every row allows. */

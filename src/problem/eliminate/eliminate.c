@@ -237,10 +237,15 @@ static void held_velocity(const dls_elimination *e, const double *x, const doubl
 }
 
 static dls_held_error worst_of(const dls_elimination *e, const double *u) {
-    dls_held_error worst = {0, -1, false};
-    for (int j = 0; j < e->place_count; j++)
-        if (worst.row < 0 || !(fabs(u[j]) <= worst.error))
-            worst = (dls_held_error){fabs(u[j]), e->row[j], e->R.dropped[j]};
+    dls_held_error worst = {.row = -1, .block = -1, .dependent = e->R.dropped_count};
+    for (int k = 0; k < e->node_count; k++)
+        for (int j = e->first_place[k]; j < e->first_place[k + 1]; j++) {
+            if (worst.row >= 0 && fabs(u[j]) <= worst.error) continue;
+            worst.error = fabs(u[j]);
+            worst.row = e->row[j];
+            worst.block = e->block[e->order[k]];
+            worst.left_out = e->R.dropped[j];
+        }
     return worst;
 }
 

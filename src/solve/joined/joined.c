@@ -18,7 +18,10 @@ enum {
     PATIENCE = 8,      /* sets without fewer wrong rows, after which rows move one by one */
     MOST_ROUNDS = 12,
     FIRST_SWEEPS = 8, /* of the first round, twice as many in each after it */
-    MOST_FLIPS = 1,   /* of a row, after which it stays a block */
+    MOST_SWEEPS = 32, /* of a round before the given solver */
+    NEWTON_ROWS = 600,
+    NEWTON_ITERATIONS = 60,
+    MOST_FLIPS = 2, /* of a row, after which it stays a block */
     MOST_TIGHTER = 2
 };
 
@@ -158,12 +161,11 @@ static dls_status factor(joined_work *x) {
     return x->costly ? DLS_OK : dls_elimination_factor(x->e, x->dependent, x->error);
 }
 
-/* What a row moves at, to compare its error with. */
-static double speed_of_row(const dls_problem *p, int row) {
-    for (int c = 0; c < p->block_count; c++)
-        if (p->kind[c] == DLS_INTERVAL && row >= p->row[c] && row < p->row[c + 1])
-            return fabs(p->b[row]) + (p->speed ? p->speed[c] : 0) + p->reference_velocity;
-    return 0;
+/* Whether a row that was left out because it depends on others does not hold by itself. */
+static bool contradicts(const dls_problem *p, const dls_held_error *held) {
+    if (!held->left_out) return false;
+    double speed = fabs(p->b[held->row]) + (p->speed ? p->speed[held->block] : 0) + p->reference_velocity;
+    return held->error > CONTRADICTS * speed;
 }
 
 /* r of held rows, u of all. Rows that were left out because they seemed to depend on others but do not hold
@@ -174,9 +176,10 @@ static dls_status recover(joined_work *x, bool *again) {
     dls_status status = dls_elimination_recover(x->e, x->r, &held, x->error);
     if (status) return status;
     dls_velocity(p, x->r, x->u, x->state, x->options.stop.threads);
-    bool off = held.left_out && held.error > CONTRADICTS * speed_of_row(p, held.row);
+    bool off = contradicts(p, &held);
     *again = off && x->dependent > STRICT;
     if (*again) x->dependent = STRICT;
+    x->joined->dependent = held.dependent;
     x->joined->row = off ? held.row : -1;
     x->joined->violated = off ? held.error / (p->unit ? p->unit[held.row] : 1) : 0;
     return DLS_OK;
@@ -253,6 +256,22 @@ static dls_status sweep_reduced(joined_work *x, const dls_problem *q, int sweeps
     return solve_reduced(x, q, &dls_solver_nlgs, &options);
 }
 
+/* Rows of joints that stay beside contacts are what sweeps are slow with, and Newton is not while they are
+ * few.
+ */
+static bool wants_newton(const joined_work *x, const dls_problem *q) {
+    return x->solver == &dls_solver_auto && x->joined->stays > 0 && q->row_count <= NEWTON_ROWS &&
+           x->info->outcome == DLS_ITERATION_LIMIT;
+}
+
+static dls_status newton_reduced(joined_work *x, const dls_problem *q) {
+    any_options options;
+    dls_solver_newton.defaults(&options);
+    options.stop = x->options.stop;
+    if (options.stop.max_iterations > NEWTON_ITERATIONS) options.stop.max_iterations = NEWTON_ITERATIONS;
+    return solve_reduced(x, q, &dls_solver_newton, &options);
+}
+
 static bool sweeps(const joined_work *x) {
     return x->solver == &dls_solver_nlgs || x->solver == &dls_solver_auto;
 }
@@ -279,6 +298,7 @@ static dls_status run_round(joined_work *x, int limit, int *wrong) {
     x->joined->stays = q->block_count - q->contact_count;
     x->info->outcome = DLS_CONVERGED;
     if (q->block_count && sweeps(x)) status = sweep_reduced(x, q, limit);
+    if (!status && wants_newton(x, q)) status = newton_reduced(x, q);
     if (!status && (sweeps(x) || !q->block_count)) status = check_set(x, wrong);
     bool done = x->info->outcome != DLS_ITERATION_LIMIT && x->info->outcome != DLS_STALLED;
     if (status || *wrong || q->block_count == 0 || (sweeps(x) && done)) return status;
@@ -289,7 +309,8 @@ static dls_status run_round(joined_work *x, int limit, int *wrong) {
 static dls_status run_rounds(joined_work *x) {
     int limit = FIRST_SWEEPS;
     x->wrong = 1;
-    for (int k = 0; k < MOST_ROUNDS && x->wrong > 0 && !x->costly; k++, limit *= 2) {
+    for (int k = 0; k < MOST_ROUNDS && x->wrong > 0 && !x->costly;
+         k++, limit = limit < MOST_SWEEPS ? 2 * limit : limit) {
         dls_workspace_mark mark = dls_workspace_get_mark(x->w);
         dls_status status = run_round(x, limit, &x->wrong);
         dls_workspace_release(x->w, mark);
