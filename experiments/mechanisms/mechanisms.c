@@ -23,6 +23,10 @@ static const mechanism mechanisms[] = {
     {"gears", show_gears},
     {"shaft", show_shaft},
     {"disc", show_disc},
+    {"bicycle", show_bicycle},
+    {"superball", show_superball},
+    {"clearance", show_clearance},
+    {"woodpecker", show_woodpecker},
 };
 
 static bool run_mechanisms(experiment_run *run) {

@@ -61,6 +61,14 @@ dls_body_id rig_add_rod(rig *r, double mass, const double *p, const double *q) {
     return rig_add(r, &def);
 }
 
+dls_material_id rig_add_material(rig *r, double mu, double e_n, double e_t) {
+    dls_material_def def = dls_default_material_def();
+    dls_material_id id = 0;
+    def.mu = mu, def.e_n = e_n, def.e_t = e_t;
+    if (!r->failed) r->failed = dls_world_add_material(r->world, &def, &id, &r->error) != DLS_OK;
+    return id;
+}
+
 dls_body_state rig_state(const rig *r, dls_body_id id) {
     dls_body_state state = {.q = {1, 0, 0, 0}};
     if (!r->failed) dls_body_state_get(r->world, id, &state, NULL);

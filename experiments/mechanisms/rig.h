@@ -46,6 +46,7 @@ dls_body_id rig_add_rod(rig *r, double mass, const double *p, const double *q);
 /* A body with moments of inertia about the world's axes. */
 dls_body_id rig_add_mass(rig *r, double mass, const double *inertia, const double *x);
 dls_body_id rig_add(rig *r, const dls_body_def *def);
+dls_material_id rig_add_material(rig *r, double mu, double e_n, double e_t);
 void rig_set_speed(rig *r, dls_body_id id, const double *v, const double *w);
 dls_body_state rig_state(const rig *r, dls_body_id id);
 
