@@ -27,6 +27,12 @@ static const mechanism mechanisms[] = {
     {"superball", show_superball},
     {"clearance", show_clearance},
     {"woodpecker", show_woodpecker},
+    {"cart-pole", show_cart_pole},
+    {"capstan", show_capstan},
+    {"peg", show_peg},
+    {"catenary", show_catenary},
+    {"bridge", show_bridge},
+    {"heavy-bob", show_heavy_bob},
 };
 
 static bool run_mechanisms(experiment_run *run) {

@@ -156,8 +156,8 @@ void rig_start(rig *r, const rig_scheme *scheme, double h, double tolerance) {
 
 static void keep_books(rig *r) {
     const dls_energy *e = &r->last.energy;
-    double turned = e->kinetic + fabs(e->potential - r->potential) + e->spring + fabs(e->motors) +
-                    fabs(e->work) + fabs(e->joints) + e->friction + e->impact;
+    double turned = e->kinetic + fabs(e->potential) + fabs(e->potential - r->potential) + e->spring +
+                    fabs(e->motors) + fabs(e->work) + fabs(e->joints) + e->friction + e->impact;
     r->books = fmax(r->books, fabs(e->unaccounted));
     r->turnover = fmax(r->turnover, turned);
 }

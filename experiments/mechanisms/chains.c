@@ -1,0 +1,289 @@
+/* Chains and bridges that hang, against statics. With H the pull along the span and V_i the load that rod i
+ * carries in its middle, moments about its ends give
+ *
+ *     tan α_i = V_i/H,      Σ l cos α_i = span
+ *
+ * for uniform rods; for ever shorter ones it is the catenary. */
+#include "experiments/mechanisms/mechanisms.h"
+
+#include "cli/support/report.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const double G = 9.81, down[3] = {0, -9.81, 0}, z_axis[3] = {0, 0, 1}, origin[3] = {0, 0, 0};
+
+/* ---- how it hangs ---- */
+
+typedef struct hanging {
+    int count;
+    double span, rod, mass; /* of a rod */
+    double load;            /* in the middle, N */
+    double pull;            /* H, found */
+} hanging;
+
+static double tangent(const hanging *c, int i, double pull) {
+    double from_middle = i + 0.5 - 0.5 * c->count;
+    double carried = from_middle * c->mass * G + (from_middle > 0   ? 0.5
+                                                  : from_middle < 0 ? -0.5
+                                                                    : 0) *
+                                                     c->load;
+    return carried / pull;
+}
+
+static double span_at(const hanging *c, double pull) {
+    double sum = 0;
+    for (int i = 0; i < c->count; i++) sum += c->rod / hypot(1, tangent(c, i, pull));
+    return sum;
+}
+
+/* By halves: the span grows with the pull. */
+static void find_pull(hanging *c) {
+    double low = 1e-9, high = 1e12;
+    for (int k = 0; k < 200; k++) {
+        double middle = sqrt(low * high);
+        *(span_at(c, middle) < c->span ? &low : &high) = middle;
+    }
+    c->pull = low;
+}
+
+/* Joints 0 … count, three numbers each. */
+static double *find_shape(hanging *c) {
+    double *x = report_allocate(3 * (size_t)(c->count + 1), sizeof *x);
+    find_pull(c);
+    for (int i = 0; i < c->count; i++) {
+        double t = tangent(c, i, c->pull), along = c->rod / hypot(1, t);
+        x[3 * i + 3] = x[3 * i] + along;
+        x[3 * i + 4] = x[3 * i + 1] + along * t;
+    }
+    return x;
+}
+
+/* Joints where a catenary of this length has them, y = a cosh(x/a): rods are its chords. */
+static double *catenary_shape(const hanging *c, double *a) {
+    double *x = report_allocate(3 * (size_t)(c->count + 1), sizeof *x), length = c->rod * c->count;
+    double low = 1e-3 * c->span, high = 1e3 * c->span;
+    for (int k = 0; k < 200; k++) {
+        double middle = sqrt(low * high);
+        *(2 * middle * sinh(c->span / (2 * middle)) > length ? &low : &high) = middle;
+    }
+    *a = low;
+    for (int i = 0; i <= c->count; i++) {
+        double s = length * ((double)i / c->count - 0.5);
+        x[3 * i] = *a * asinh(s / *a) + c->span / 2;
+        x[3 * i + 1] = sqrt(*a * *a + s * s) - *a * cosh(c->span / (2 * *a));
+    }
+    return x;
+}
+
+/* ---- the chain ---- */
+
+typedef struct chain {
+    rig r;
+    dls_body_id first;
+    dls_joint_id support[2];
+} chain;
+
+static dls_joint_id hinge(rig *r, dls_body_id a, dls_body_id b, const double *at, double damping) {
+    dls_joint_def def = dls_default_joint_def(DLS_JOINT_REVOLUTE);
+    def.body[0] = a, def.body[1] = b;
+    def.freedom[3].damping = damping;
+    return rig_join(r, &def, at, z_axis, NULL);
+}
+
+static chain hang(const hanging *c, const double *x, double damping) {
+    chain m = {.r = rig_open(2, down)};
+    for (int i = 0; i < c->count; i++) {
+        dls_body_id id = rig_add_rod(&m.r, c->mass, x + 3 * i, x + 3 * i + 3);
+        if (i == 0) m.first = id;
+        dls_joint_id joint = hinge(&m.r, i ? id - 1 : DLS_GROUND, id, x + 3 * i, damping);
+        if (i == 0) m.support[0] = joint;
+    }
+    m.support[1] = hinge(&m.r, m.first + c->count - 1, DLS_GROUND, x + 3 * (int64_t)c->count, damping);
+    return m;
+}
+
+/* Largest distance of rods' middles from those between joints at x. */
+static double away_from(const chain *m, const hanging *c, const double *x) {
+    double worst = 0;
+    for (int i = 0; i < c->count; i++) {
+        dls_body_state now = rig_state(&m->r, m->first + i);
+        double dx = now.x[0] - 0.5 * (x[3 * i] + x[3 * i + 3]),
+               dy = now.x[1] - 0.5 * (x[3 * i + 1] + x[3 * i + 4]);
+        worst = fmax(worst, hypot(dx, dy));
+    }
+    return worst;
+}
+
+/* ---- catenary ---- */
+
+static bool draw_catenary(experiment_run *run, const chain *m, const hanging *c, const double *x) {
+    enum { SHOWN = 100 };
+    double at[4][SHOWN];
+    for (int k = 0; k < SHOWN; k++) {
+        int i = k * (c->count - 1) / (SHOWN - 1);
+        dls_body_state now = rig_state(&m->r, m->first + i);
+        at[0][k] = now.x[0], at[1][k] = now.x[1];
+        at[2][k] = 0.5 * (x[3 * i] + x[3 * i + 3]), at[3][k] = 0.5 * (x[3 * i + 1] + x[3 * i + 4]);
+    }
+    const figure_series series[] = {{"catenary", at[2], at[3], SHOWN, FIGURE_PLAIN, FIGURE_LOOK_BLACK},
+                                    {"rods", at[0], at[1], SHOWN, FIGURE_POINTS, 2}};
+    figure f = {.x = {"x in m", FIGURE_LINEAR, 0, 1},
+                .y = {"y in m", FIGURE_LINEAR, 0, 0},
+                .series = series,
+                .series_count = 2};
+    return run_figure(run, &f, "catenary");
+}
+
+/* Begins on the catenary, whose chords are a little shorter than the rods of the claim, and settles. */
+bool show_catenary(experiment_run *run) {
+    hanging c = {.count = run->size == SIZE_FULL ? 1000 : 100, .span = 1, .mass = 1};
+    c.rod = 1.5 / c.count, c.mass = 1.0 / c.count;
+    double a, *x = catenary_shape(&c, &a);
+    chain m = hang(&c, x, 1e-3 / c.count);
+    hanging uneven = c;
+    uneven.rod = hypot(x[3] - x[0], x[4] - x[1]);
+    rig_start(&m.r, rig_schemes, 1e-3, 1e-9);
+    rig_run(&m.r, run->size == SIZE_FULL ? 1000 : 500);
+    dls_joint_record left = rig_record(&m.r, m.support[0]);
+    double across = fabs(left.impulse[0]) / 1e-3, *exact = find_shape(&uneven);
+    (void)exact;
+    claim_bound(&run->claims, CLAIM_DERIVED, "1", CLAIM_AT_MOST, 10.0 / ((double)c.count * c.count),
+                away_from(&m, &c, x), "chain of %d rods: distance from the catenary over its span", c.count);
+    double force = hypot(hypot(left.impulse[0], left.impulse[1]), left.impulse[2]) / 1e-3;
+    double expected = G / 1.5 * a * cosh(c.span / (2 * a));
+    claim_equal(&run->claims, CLAIM_DERIVED, "N", expected, force, 1e-3 * expected,
+                "chain of %d rods: force at a support, of the catenary's tension", c.count);
+    (void)across;
+    rig_claim_books(run, "hanging chain", &m.r);
+    claim_bound(&run->claims, CLAIM_DERIVED, "m", CLAIM_AT_MOST, 1e-8, m.r.gap,
+                "chain of %d rods: largest gap", c.count);
+    claim_equal(&run->claims, CLAIM_DERIVED, "1", 0, m.r.uncertified, 0,
+                "chain of %d rods: steps that are not certified", c.count);
+    bool good = !*run->folder || draw_catenary(run, &m, &c, x);
+    free(exact);
+    free(x);
+    return rig_close(&m.r) && good;
+}
+
+/* ---- bridge ---- */
+
+static dls_body_id add_ball(rig *r, double mass, double radius, const double *x) {
+    dls_shape_def disc = dls_default_shape_def(DLS_DISC);
+    dls_body_def def = dls_default_body_def();
+    disc.radius = radius;
+    def.shape_count = 1;
+    def.shapes = &disc;
+    def.mass = mass;
+    memcpy(def.pose.x, x, sizeof def.pose.x);
+    return rig_add(r, &def);
+}
+
+static dls_body_id add_plank(rig *r, double mass, double half, const double *p, const double *q) {
+    const double top = 0.005, length = hypot(q[0] - p[0], q[1] - p[1]),
+                 angle = atan2(q[1] - p[1], q[0] - p[0]);
+    const double corners[12] = {-half, -top, 0, half, -top, 0, half, top, 0, -half, top, 0};
+    double I = mass * length * length / 12;
+    const double inertia[9] = {I, 0, 0, 0, I, 0, 0, 0, I};
+    dls_shape_def box = dls_default_shape_def(DLS_POLYGON);
+    dls_body_def def = dls_default_body_def();
+    box.point_count = 4, box.points = corners;
+    box.group = 2, box.collides = 1;
+    def.shape_count = 1;
+    def.shapes = &box;
+    def.mass = mass;
+    def.inertia = inertia;
+    def.pose.q[0] = cos(angle / 2), def.pose.q[3] = sin(angle / 2);
+    for (int k = 0; k < 2; k++) def.pose.x[k] = 0.5 * (p[k] + q[k]);
+    return rig_add(r, &def);
+}
+
+/* Planks that hang as under the ball's weight in their middle, and the ball in the notch. */
+static chain build_bridge(const hanging *c, const double *x, double ball, double radius, double damping) {
+    chain m = {.r = rig_open(2, down)};
+    for (int i = 0; i < c->count; i++) {
+        dls_body_id id = add_plank(&m.r, c->mass, c->rod / 2, x + 3 * i, x + 3 * i + 3);
+        if (i == 0) m.first = id;
+        dls_joint_id joint = hinge(&m.r, i ? id - 1 : DLS_GROUND, id, x + 3 * i, damping);
+        if (i == 0) m.support[0] = joint;
+    }
+    m.support[1] = hinge(&m.r, m.first + c->count - 1, DLS_GROUND, x + 3 * (int64_t)c->count, damping);
+    const double *notch = x + 3 * (c->count / 2);
+    double slope = tangent(c, c->count / 2, c->pull);
+    const double at[3] = {notch[0], notch[1] + (radius + 0.005) * hypot(1, slope) + 1e-6, 0};
+    add_ball(&m.r, ball, radius, at);
+    return m;
+}
+
+bool show_bridge(experiment_run *run) {
+    hanging c = {.count = run->size == SIZE_FULL ? 100 : 20, .span = 9.5, .mass = 0.1};
+    double ball = 1e4 * c.mass, h = 2e-4;
+    c.rod = 10.0 / c.count;
+    c.load = ball * G;
+    double *x = find_shape(&c);
+    chain m = build_bridge(&c, x, ball, 0.5, 20);
+    rig_start(&m.r, rig_schemes, h, 1e-9);
+    int steps = run->size == SIZE_FULL ? 5000 : 1000;
+    double lift = 0;
+    for (int k = 0; k < steps && rig_step(&m.r); k++)
+        if (k >= steps / 2)
+            for (int side = 0; side < 2; side++) {
+                dls_joint_record end = rig_record(&m.r, m.support[side]);
+                double up = 0;
+                for (int i = 0; i < 3; i++) up += end.frame[3 * i + 1] * end.impulse[i];
+                lift += (side ? -1 : 1) * up / h / (steps - steps / 2);
+            }
+    double weight = (ball + c.count * c.mass) * G;
+    claim_equal(&run->claims, CLAIM_DERIVED, "N", weight, lift, 0.02 * weight,
+                "bridge of %d planks under 10,000 times a plank: force of its ends", c.count);
+    claim_bound(&run->claims, CLAIM_DERIVED, "m", CLAIM_AT_MOST, 1e-8, m.r.last.joint_gap,
+                "bridge of %d planks: gap of its joints at the end", c.count);
+    claim_equal(&run->claims, CLAIM_DERIVED, "1", 0, m.r.uncertified, 0,
+                "bridge of %d planks: steps that are not certified", c.count);
+    rig_claim_books(run, "bridge", &m.r);
+    free(x);
+    return rig_close(&m.r);
+}
+
+/* ---- a heavy bob ---- */
+
+/* Rods of 1e-3 kg and a bob of a ton: the period of small swings is that of the bob alone. */
+static bool swing_bob(experiment_run *run, int rods) {
+    rig r = rig_open(2, down);
+    const double lean = 0.05, bob = 1000, inertia[3] = {1e-3, 1e-3, 1e-3};
+    double p[3] = {0, 0, 0}, q[3] = {0, 0, 0}, before = lean, crossed[2] = {0, 0}, h = 1e-4 / rods;
+    dls_body_id last = DLS_GROUND, body;
+    int crossings = 0;
+    for (int k = 0; k < rods; k++) {
+        memcpy(p, q, sizeof p);
+        q[0] += sin(lean) / rods, q[1] -= cos(lean) / rods;
+        body = rig_add_rod(&r, 1e-3, p, q);
+        rig_join_plain(&r, DLS_JOINT_REVOLUTE, last, body, p, z_axis);
+        last = body;
+    }
+    dls_body_id weight = rig_add_mass(&r, bob, inertia, q);
+    rig_join_plain(&r, DLS_JOINT_REVOLUTE, last, weight, q, z_axis);
+    rig_start(&r, rig_schemes, h, 1e-12);
+    while (r.last.t < (rods > 1 ? 0.2 : 1.2) && rig_step(&r)) {
+        dls_body_state now = rig_state(&r, weight);
+        if (before > 0 && now.x[0] <= 0 && crossings < 2)
+            crossed[crossings++] = r.last.t - h * now.x[0] / (now.x[0] - before);
+        before = now.x[0];
+    }
+    double quarter = acos(-1) / 2 / sqrt(G) * (1 + lean * lean / 16);
+    if (rods == 1)
+        claim_equal(&run->claims, CLAIM_DERIVED, "s", quarter, crossed[0], 1e-5,
+                    "pendulum with a bob of 1e6 times its rod: quarter of a period");
+    claim_bound(&run->claims, CLAIM_DERIVED, "m", CLAIM_AT_MOST, 1e-8, r.gap,
+                "%d rod%s with a bob of 1e6 times a rod: largest gap", rods, rods > 1 ? "s" : "");
+    claim_equal(&run->claims, CLAIM_DERIVED, "1", 0, r.uncertified, 0,
+                "%d rod%s with a bob of 1e6 times a rod: steps that are not certified", rods,
+                rods > 1 ? "s" : "");
+    return rig_close(&r);
+}
+
+bool show_heavy_bob(experiment_run *run) {
+    (void)origin;
+    return swing_bob(run, 1) && swing_bob(run, 10);
+}
