@@ -7,7 +7,7 @@
  * Where the path is lost W + α takes the place of W, a proximal step from the iterate: it bends no solution,
  * and gets past folds of the path (the problem is not convex) and along impulses that W does not see. Where
  * it is lost early, x · z has run ahead of the equation of motion: the path begins again, and x · z waits.
- * Where cones share r_n it is lost more easily, and directions then know less of how |z̄| changes, γ in B:
+ * Where cones share r_n it is lost again more easily; directions then know less of how |z̄| changes, γ in B:
  * with γ = 0 the matrix is that of a convex problem, whose path has no folds, and |z̄| follows a step behind.
  */
 #include "solve/global/ipm.h"
@@ -82,7 +82,7 @@ static void adapt(ipm *s, bool lost, double t) {
     double *gamma = &s->cones.coupling;
     if (lost) {
         s->alpha = fmin(fmax(10 * s->alpha, FIRST_ALPHA), LARGEST_ALPHA);
-        if (s->cones.shared) *gamma *= LESS_COUPLED;
+        if (s->cones.shared && s->waiting > 0) *gamma *= LESS_COUPLED;
     } else if (t > LONG) {
         s->alpha = s->alpha < LEAST_ALPHA ? 0 : 0.3 * s->alpha;
         *gamma = 1 - MORE_COUPLED * (1 - *gamma);
