@@ -70,13 +70,26 @@ void run_report_start(const dls_simulation *simulation, bool resumed, void *repo
         fprintf(stderr, "goes on at t = %.6g s after step %lld\n", x->first_time, (long long)x->first_step);
 }
 
+static void note_uncertified(run_report *x, const dls_step_report *step, const dls_simulation *simulation) {
+    char *text = x->contradiction[x->uncertified_count];
+    const char *name = dls_joint_name(dls_simulation_world(simulation), step->contradiction);
+    size_t size = sizeof x->contradiction[0];
+    text[0] = '\0';
+    if (step->contradiction >= 0 && name[0])
+        snprintf(text, size, "joint '%.60s'", name);
+    else if (step->contradiction >= 0)
+        snprintf(text, size, "joint %d", step->contradiction);
+    x->uncertified[x->uncertified_count++] = *step;
+}
+
 bool run_report_step(const dls_step_report *step, const dls_simulation *simulation, void *report) {
     run_report *x = report;
     run_watch_step(&x->watch, step, simulation);
     take_gates(x, simulation);
     x->last = *step;
-    if (!step->certified && x->uncertified_count < MOST_UNCERTIFIED)
-        x->uncertified[x->uncertified_count++] = *step;
+    if (step->joints_broken && x->broken == 0) x->broke_from = step->t;
+    x->broken += step->joints_broken;
+    if (!step->certified && x->uncertified_count < MOST_UNCERTIFIED) note_uncertified(x, step, simulation);
     double seconds = dls_clock_wall();
     if (!x->quiet && seconds >= x->next_seconds) {
         if (!x->line.live) x->pause = fmin(2 * x->pause, PLAIN_SECONDS);
@@ -118,9 +131,11 @@ static void print_certified(const run_report *x, const dls_run_summary *sum) {
            (long long)sum->certified, (long long)sum->steps, plural(sum->steps),
            sum->steps ? 100.0 * (double)sum->certified / (double)sum->steps : 100.0, x->tolerance);
     for (int i = 0; i < x->uncertified_count; i++)
-        printf("                   not step %lld, t = %.6g s: residual %.2e, held %.2g, error %.2e m/s\n",
-               (long long)x->uncertified[i].step, x->uncertified[i].t, x->uncertified[i].residual,
-               x->uncertified[i].held, x->uncertified[i].max_error);
+        printf(
+            "                   not step %lld, t = %.6g s: residual %.2e, held %.2g, error %.2e m/s%s%s%s\n",
+            (long long)x->uncertified[i].step, x->uncertified[i].t, x->uncertified[i].residual,
+            x->uncertified[i].held, x->uncertified[i].max_error, x->contradiction[i][0] ? "; " : "",
+            x->contradiction[i], x->contradiction[i][0] ? " contradicts others" : "");
     if (sum->steps - sum->certified > x->uncertified_count)
         printf("                   %s: see the history of steps in the results\n",
                x->uncertified_count ? "and others" : "those before it was resumed");
@@ -179,6 +194,9 @@ void run_report_print(run_report *x, const dls_run_summary *sum) {
         printf("  joints           %d act%s at the end, %d of %d row%s at a bound, gap %.2e\n",
                x->last.joints, x->last.joints == 1 ? "s" : "", x->last.joint_rows_at_bound,
                x->last.joint_rows, plural(x->last.joint_rows), x->last.joint_gap);
+    if (x->broken)
+        printf("                   %d joint%s broke, the first at t = %.6g s\n", x->broken, plural(x->broken),
+               x->broke_from);
     print_traffic(x, &sum->traffic);
     print_certified(x, sum);
     printf("  worst            residual %.2e, held %.2g, error of one contact %.2e m/s, penetration %.2e m\n",
@@ -208,6 +226,7 @@ static void json_uncertified(json *j, const run_report *x) {
         json_member_real(j, "residual", x->uncertified[i].residual);
         json_member_real(j, "max_error", x->uncertified[i].max_error);
         json_member_real(j, "held", x->uncertified[i].held);
+        if (x->contradiction[i][0]) json_member_text(j, "contradicts", x->contradiction[i]);
         json_object_end(j);
     }
     json_array_end(j);

@@ -21,7 +21,10 @@ typedef struct run_report {
     bool resumed;
     dls_step_report last;
     dls_step_report uncertified[MOST_UNCERTIFIED]; /* the first of them */
+    char contradiction[MOST_UNCERTIFIED][80];      /* the joint that others do not let hold, "" for none */
     int uncertified_count;
+    int broken;        /* joints */
+    double broke_from; /* when the first of them did */
     run_watch watch;
     dls_gate *gates; /* as the last step left them */
     int gate_count;

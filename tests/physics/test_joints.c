@@ -522,6 +522,32 @@ static void test_breaking(void **state) {
     stage_close(&s);
 }
 
+/* Two joints that cannot both hold: the step ends with finite impulses, is not certified, and one is named.
+ */
+static void test_contradiction(void **state) {
+    (void)state;
+    const double down[3] = {0, 0, -G}, x[3] = {0.5, 0, 0}, left[3] = {0, 0, 0}, right[3] = {1, 0, 0},
+                 axis[3] = {0, 1, 0};
+    stage s = open_world(3, down);
+    dls_body_id id = add_block(&s, 1, x);
+    dls_joint_def j = dls_default_joint_def(DLS_JOINT_REVOLUTE);
+    j.body[1] = id;
+    j.freedom[3].velocity = constant(0.1);
+    OK(dls_joint_place(s.world, &j, left, axis, NULL, error));
+    OK(dls_world_add_joint(s.world, &j, NULL, error));
+    dls_joint_def other = dls_default_joint_def(DLS_JOINT_SPHERICAL);
+    other.body[1] = id;
+    OK(dls_joint_place(s.world, &other, right, NULL, NULL, error));
+    OK(dls_world_add_joint(s.world, &other, NULL, error));
+    dls_simulation_options options = options_of("moreau-jean", 1e-3, DLS_JOINTS_ELIMINATED);
+    stage_start(&s, &options, 0);
+    stage_run(&s, 20);
+    assert_int_equal(s.uncertified, 20);
+    assert_true(s.last.contradiction == 0 || s.last.contradiction == 1);
+    for (int k = 0; k < 2; k++) assert_true(vec_norm(record_of(&s, k).impulse) < 1);
+    stage_close(&s);
+}
+
 /* Bodies of a joint do not touch unless they are told to; a joint goes with its body. */
 static void test_company(void **state) {
     (void)state;
@@ -611,12 +637,13 @@ static void test_bits(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_statics),      cmocka_unit_test(test_rods_and_ropes),
-        cmocka_unit_test(test_orders),       cmocka_unit_test(test_drift_and_energy),
-        cmocka_unit_test(test_momenta),      cmocka_unit_test(test_drives),
-        cmocka_unit_test(test_motor_limits), cmocka_unit_test(test_joint_friction),
-        cmocka_unit_test(test_springs),      cmocka_unit_test(test_servos),
-        cmocka_unit_test(test_limits),       cmocka_unit_test(test_breaking),
-        cmocka_unit_test(test_company),      cmocka_unit_test(test_bits)};
+        cmocka_unit_test(test_statics),       cmocka_unit_test(test_rods_and_ropes),
+        cmocka_unit_test(test_orders),        cmocka_unit_test(test_drift_and_energy),
+        cmocka_unit_test(test_momenta),       cmocka_unit_test(test_drives),
+        cmocka_unit_test(test_motor_limits),  cmocka_unit_test(test_joint_friction),
+        cmocka_unit_test(test_springs),       cmocka_unit_test(test_servos),
+        cmocka_unit_test(test_limits),        cmocka_unit_test(test_breaking),
+        cmocka_unit_test(test_contradiction), cmocka_unit_test(test_company),
+        cmocka_unit_test(test_bits)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -29,6 +29,7 @@ static const double LOOSE = 1e-8, STRICT = 1e-12; /* of S_ii: pivots of rows tha
 static const double SLACK = 1e-2;                 /* of the tolerance: what a row at its bound may be off */
 static const double CONTRADICTS = 1e-6;           /* of its own speeds: what rows that depend are left at */
 static const double LEAST_TIGHTER = 1e-2;
+static const double BEYOND = 1e9; /* of the speeds at hand: W_ii r_i of rows that contradict others */
 static const double MOST_TAILS = 12, MOST_FACTOR = 1e3; /* of the flops of a sweep over all as blocks */
 
 typedef union any_options {
@@ -51,6 +52,7 @@ typedef struct joined_work {
     uint8_t *role, *flips;
     int wrong; /* rows that moved after the last round */
     bool costly;
+    bool contradictory; /* no impulses of any size hold all rows */
 } joined_work;
 
 /* ---- which rows are held ---- */
@@ -168,6 +170,19 @@ static bool contradicts(const dls_problem *p, const dls_held_error *held) {
     return held->error > CONTRADICTS * speed;
 }
 
+/* Whether impulses of held rows are beyond what any load through light bodies would need. */
+static bool blows_up(const joined_work *x) {
+    const dls_problem *p = x->p;
+    double most = 0, given = p->reference_velocity;
+    for (int c = 0; c < p->block_count; c++)
+        for (int i = p->row[c], d = dls_size(p, c); i < p->row[c + 1]; i++) {
+            given = fmax(given, fabs(p->b[i]) + (p->speed ? p->speed[c] : 0));
+            if (!is_interval_row(p, c) || x->role[i] != DLS_ROW_HELD) continue;
+            most = fmax(most, dls_diagonal(p, c)[(i - p->row[c]) * (d + 1)] * fabs(x->r[i]));
+        }
+    return most > BEYOND * given;
+}
+
 /* r of held rows, u of all. Rows that were left out because they seemed to depend on others but do not hold
  * by themselves are taken in after all; those that cannot be are named. */
 static dls_status recover(joined_work *x, bool *again) {
@@ -177,11 +192,17 @@ static dls_status recover(joined_work *x, bool *again) {
     if (status) return status;
     dls_velocity(p, x->r, x->u, x->state, x->options.stop.threads);
     bool off = contradicts(p, &held);
-    *again = off && x->dependent > STRICT;
-    if (*again) x->dependent = STRICT;
+    *again = off && x->dependent > STRICT && !x->contradictory;
     x->joined->dependent = held.dependent;
-    x->joined->row = off ? held.row : -1;
-    x->joined->violated = off ? held.error / (p->unit ? p->unit[held.row] : 1) : 0;
+    if (*again) {
+        x->dependent = STRICT;
+    } else if (x->dependent == STRICT && blows_up(x)) {
+        *again = x->contradictory = true;
+        x->dependent = LOOSE;
+    } else {
+        x->joined->row = off ? held.row : -1;
+        x->joined->violated = off ? held.error / (p->unit ? p->unit[held.row] : 1) : 0;
+    }
     return DLS_OK;
 }
 
@@ -372,7 +393,8 @@ static dls_status solve(joined_work *x) {
         x->options.stop.tolerance *=
             fmax(LEAST_TIGHTER, fmin(0.1, 0.5 * x->tolerance / x->info->measures.residual));
     }
-    bool over = x->info->outcome == DLS_CANCELLED || x->info->outcome == DLS_TIME_LIMIT;
+    bool over =
+        x->joined->row >= 0 || x->info->outcome == DLS_CANCELLED || x->info->outcome == DLS_TIME_LIMIT;
     if (status || over || (!x->costly && is_solved(x))) return status;
     return solve_blocks(x);
 }
