@@ -333,6 +333,15 @@ static void test_neighbours(void **unused) {
     assert_int_equal(dls_world_find_joint(world, "rope-16"), 16);
     for (int k = 0; k < 17; k++) assert_near(joint_at(scene, k)->def.length, 1, 1e-12);
     dls_scene_destroy(scene);
+    /* the first of two is that with the smaller number, wherever it stands */
+    scene = read_good(
+        HEAD2 "bodies:\n- lattice: {spacing: [-1, 1], counts: [3, 1]}\n  body: {name: knot, shape: {kind: "
+              "disc, radius: 0.1}}\njoints:\n- {kind: distance, neighbours: {of: knot, within: 1.01}}\n");
+    for (int k = 0; k < 2; k++) {
+        assert_int_equal(joint_at(scene, k)->def.body[0], k);
+        assert_int_equal(joint_at(scene, k)->def.body[1], k + 1);
+    }
+    dls_scene_destroy(scene);
     /* half-way between, with their axis from one to the other */
     scene = read_good(
         HEAD3
