@@ -336,6 +336,7 @@ typedef struct frame {
     bool *present;
     dls_pose *poses;
     dls_contact_record *contacts;
+    dls_joint_record *joints;
 } frame;
 
 static bool frame_read(dls_results *r, int index, frame *f) {
@@ -343,10 +344,12 @@ static bool frame_read(dls_results *r, int index, frame *f) {
     int contacts = dls_results_frame_contact_count(r, index);
     dls_error error = {0};
     *f = (frame){calloc(bodies, sizeof *f->states), calloc(bodies, sizeof *f->present),
-                 calloc(bodies, sizeof *f->poses), calloc((size_t)contacts + 1, sizeof *f->contacts)};
+                 calloc(bodies, sizeof *f->poses), calloc((size_t)contacts + 1, sizeof *f->contacts),
+                 calloc((size_t)dls_results_frame_joint_count(r, index) + 1, sizeof *f->joints)};
     int refused = is_refused(dls_results_frame_states(r, index, f->states, f->present, &error), &error);
     refused += is_refused(dls_results_frame_poses(r, index, f->poses, &error), &error);
     refused += is_refused(dls_results_frame_contacts(r, index, f->contacts, &error), &error);
+    refused += is_refused(dls_results_frame_joints(r, index, f->joints, &error), &error);
     return refused == 0;
 }
 
@@ -355,6 +358,7 @@ static void frame_free(frame *f) {
     free(f->present);
     free(f->poses);
     free(f->contacts);
+    free(f->joints);
 }
 
 static void read_frames(dls_results *r) {
@@ -377,7 +381,14 @@ static void gather_picture(dls_results *r) {
                  .time = dls_results_frame_time(r, last),
                  .title = dls_results_title(r),
                  .width_inches = 5};
+    dls_joint_id *joints = calloc((size_t)dls_results_frame_joint_count(r, last) + 1, sizeof *joints);
+    p.joints = joints;
     if (last >= 0 && frame_read(r, last, &f)) {
+        for (int k = 0; k < dls_results_frame_joint_count(r, last); k++) {
+            const dls_body_id *body = f.joints[k].body;
+            bool here = (body[0] < 0 || f.present[body[0]]) && (body[1] < 0 || f.present[body[1]]);
+            if (here) joints[p.joint_count++] = f.joints[k].joint;
+        }
         p.states = f.states;
         p.present = f.present;
         p.contacts = f.contacts;
@@ -386,6 +397,7 @@ static void gather_picture(dls_results *r) {
         picture_items_free(&items);
     }
     if (last >= 0) frame_free(&f);
+    free(joints);
 }
 
 static void read_steps(dls_results *r) {
@@ -409,6 +421,12 @@ static void read_facts(dls_results *r) {
                      strlen(dls_results_solver_options(r));
     for (int k = 0; k < dls_results_setting_count(r); k++) letters += strlen(dls_results_setting(r, k));
     for (int k = 0; k < dls_results_body_count(r); k++) letters += strlen(dls_results_body_name(r, k));
+    for (int k = 0; k < dls_results_joint_count(r); k++) {
+        dls_joint_def def;
+        require(!dls_results_joint(r, k, &def, &error) && dls_joint_kind_name(def.kind)[0], "a joint",
+                &error);
+        letters += strlen(dls_results_joint_name(r, k));
+    }
     dls_results_finished(r, &summary);
     if (!is_refused(dls_results_files(r, &count, &files, &error), &error))
         for (int k = 0; k < count; k++) letters += strlen(files[k].name) + files[k].size;

@@ -20,9 +20,15 @@ static const char *const sample_scenes[] = {
     "- {motion: static, material: ice, shape: {kind: chain, points: [[4, 1], [0, -1], [-4, 1]]}}\n"
     "- {material: clay, shape: {kind: disc, radius: 0.1}, position: [0, 0.1]}\n"
     "- {material: clay, shape: {kind: disc, radius: 0.1}, position: [0.2, 0.1]}\n"
-    "- {material: ice, shape: {kind: disc, radius: 0.1}, position: [0.1, 0.27]}\n"
+    "- {name: ball, material: ice, shape: {kind: disc, radius: 0.1}, position: [0.1, 0.27]}\n"
     "- {material: clay, shape: {kind: polygon, points: [[-0.1, -0.1], [0.1, -0.1], [0, 0.1]]},"
     " position: [0.5, 0.07]}\n"
+    "- {name: crank, mass: 1, inertia: 0.1, position: [1, 1]}\n"
+    "joints:\n"
+    "- {name: motor, kind: revolute, bodies: [ground, crank], at: [1.2, 1], drive: {velocity: 3, torque: "
+    "9}}\n"
+    "- {kind: prismatic, bodies: [ground, ball], axis: [0, 1], limits: [-0.5, 0.5], friction: 1}\n"
+    "springs: [{bodies: [crank, ball], stiffness: 10, damping: 1}]\n"
     "output: {interval: 0.01}\n",
     "delassus: 1\ntitle: space\ndimension: 3\ntime: {step: 0.01, until: 0.02}\n"
     "materials: {wood: {density: 600, mu: 0.5}}\nbodies:\n"
@@ -36,6 +42,13 @@ static const char *const sample_scenes[] = {
     "- {material: wood, position: [0.6, 0.5, 0.1], shape: {kind: polyhedron,"
     " points: [[-0.1, -0.1, -0.1], [0.1, -0.1, -0.1], [0, 0.1, -0.1], [0, 0, 0.1]]}}\n"
     "- {motion: static, material: wood, shape: {kind: mesh, file: tile.obj}}\n"
+    "- {name: rod, mass: 1, inertia: [0.1, 0.1, 0.1], position: [2, 0, 1]}\n"
+    "- {name: bob, material: wood, shape: {kind: sphere, radius: 0.1}, position: [2, 0, 0.5]}\n"
+    "joints:\n"
+    "- {name: ball, kind: spherical, bodies: [ground, rod], at: [2, 0, 1.2], cone: 1}\n"
+    "- {name: cross, kind: universal, bodies: [rod, bob], at: [2, 0, 0.8], axis: [1, 0, 0], second: [0, 1, "
+    "0]}\n"
+    "- {kind: distance, rope: yes, bodies: [ground, bob], at: [[3, 0, 1], [2, 0, 0.5]]}\n"
     "output: {interval: 0.01}\n"};
 
 enum { SAMPLES = sizeof sample_scenes / sizeof *sample_scenes };
