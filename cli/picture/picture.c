@@ -267,9 +267,10 @@ static void lay_out(page *g) {
     g->map.mark = 2.2 * fmin(1, g->width / FULL_WIDTH);
     memcpy(g->map.low, low, sizeof g->map.low);
     g->map.scale = fmin((g->width - 2 * MARGIN) / across, (most - HEAD - FOOT) / upward);
-    g->height = g->map.scale * upward + HEAD + FOOT + 6;
+    double needed = g->map.scale * upward + HEAD + FOOT + 6;
+    g->height = fmax(needed, POINTS_PER_INCH); /* no page is flatter */
     g->map.origin[0] = (g->width - g->map.scale * across) / 2;
-    g->map.origin[1] = g->height - FOOT - 3;
+    g->map.origin[1] = g->height - FOOT - 3 - (g->height - needed) / 2;
     for (int body = 0; body < p->body_count; body++)
         if (p->present[body] && dls_results_body_motion(p->results, body) == DLS_DYNAMIC)
             g->top_speed = fmax(g->top_speed, speed_of(p, body));

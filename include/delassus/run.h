@@ -36,7 +36,7 @@ DLS_API dls_status dls_run_scene(dls_scene *scene, const dls_run_def *def, dls_r
                                  dls_run_summary *summary, uint64_t *hash, dls_error *error);
 
 /* The contact problem of a recorded frame, rebuilt from what the file holds: blocks in the order of the
- * frame's contacts, whose impulses solve it. */
+ * frame's contacts, whose impulses solve it; joints act on them by the reactions that they had. */
 DLS_API dls_status dls_results_problem(dls_results *results, int frame, dls_problem **problem,
                                        dls_error *error);
 

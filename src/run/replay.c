@@ -57,6 +57,27 @@ static dls_status feed(dls_scene *scene, dls_results *results, int frame, dls_er
     return status;
 }
 
+/* Reactions of joints are what they were: what they gave to contacts goes into b = u − W r. */
+static dls_status take_reactions(const dls_problem *problem, int dimension, int count,
+                                 dls_contact_record *contacts, dls_error *error) {
+    int rows = dls_problem_row_count(problem);
+    double *r = DLS_NEW_ZERO(double, rows), *u = DLS_NEW_ZERO(double, rows);
+    dls_status status = r && u ? DLS_OK : dls_fail_memory(error);
+    for (int c = 0; c < count && !status; c++)
+        dls_contact_record_impulses(&contacts[c], dimension, r + dls_problem_block_row(problem, c));
+    if (!status) status = dls_problem_velocity(problem, r, u, NULL, error);
+    for (int c = 0; c < count && !status; c++) {
+        const double *of_contacts = u + dls_problem_block_row(problem, c);
+        int size = dls_problem_block_size(problem, c);
+        for (int k = 0; k < dimension; k++) contacts[c].b[k] += contacts[c].velocity[k] - of_contacts[k];
+        for (int k = dimension; k < size; k++)
+            contacts[c].b_spin[k - dimension] += contacts[c].spin[k - dimension] - of_contacts[k];
+    }
+    dls_free(r);
+    dls_free(u);
+    return status;
+}
+
 static dls_status rebuild(dls_results *results, int frame, dls_scene *scene, dls_problem **problem,
                           dls_error *error) {
     int bodies = dls_results_body_count(results), count = dls_results_frame_contact_count(results, frame);
@@ -76,6 +97,12 @@ static dls_status rebuild(dls_results *results, int frame, dls_scene *scene, dls
     int64_t step = dls_results_frame_step(results, frame);
     double v = dls_reference_velocity(world, o, o->step * (double)(step > 0 ? step - 1 : 0));
     if (!status) status = dls_contact_records_problem(world, poses, count, contacts, v, problem, error);
+    if (!status && dls_results_frame_joint_count(results, frame) > 0) {
+        status = take_reactions(*problem, world->def.dimension, count, contacts, error);
+        dls_problem_destroy(*problem);
+        *problem = NULL;
+        if (!status) status = dls_contact_records_problem(world, poses, count, contacts, v, problem, error);
+    }
     dls_free(poses);
     dls_free(contacts);
     return status;

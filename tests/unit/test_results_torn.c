@@ -150,7 +150,7 @@ static const char *read_torn(const char *path, dls_results *whole, int frames, i
     for (int k = from > 0 ? from : 0; k < count && !what; k++)
         if (!is_frame_same(r, whole, k)) what = "another frame";
     if (!what && dls_results_step_count(r) < frames - 1) what = "fewer steps";
-    for (int k = 1; k < frames && !what; k++)
+    for (int k = from > 1 ? from : 1; k < frames && !what; k++)
         if (!is_step_same(r, whole, k)) what = "another step";
     dls_results_destroy(r);
     return what;
