@@ -102,6 +102,20 @@ static void test_velocities_are_those_of_the_problem_as_blocks(void **state) {
     }
 }
 
+/* The proximal parameter is none of joints. */
+static void test_newton_solves_long_chains_as_blocks(void **state) {
+    (void)state;
+    linkage l = linkage_chain(&(chain_shape){.links = 1000, .contacts = 2, .mass_ratio = 1, .pull = 2});
+    double *r = calloc((size_t)l.p->row_count, sizeof *r);
+    any_options o = options_of("newton", 1e-6);
+    dls_solve_info info;
+    dls_error error;
+    assert_int_equal(dls_solve(l.p, dls_solver_find("newton"), &o, r, NULL, NULL, &info, &error), DLS_OK);
+    assert_true(info.measures.residual <= 1e-6 && info.iterations <= 10);
+    free(r);
+    linkage_end(&l);
+}
+
 static void test_all_kinds_are_certified_by_all_solvers(void **state) {
     (void)state;
     static const char *const solvers[] = {"auto", "nlgs", "newton", "apgd", "pqn"};
@@ -424,6 +438,7 @@ static void test_memory_that_is_out_is_an_error(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_velocities_are_those_of_the_problem_as_blocks),
+        cmocka_unit_test(test_newton_solves_long_chains_as_blocks),
         cmocka_unit_test(test_all_kinds_are_certified_by_all_solvers),
         cmocka_unit_test(test_a_pulled_chain_needs_few_sweeps),
         cmocka_unit_test(test_arms_with_motors_at_their_limits_need_few_sweeps),

@@ -18,6 +18,10 @@
 static const double INNER_GAIN = 0.1;      /* ‖F‖ falls by this in one proximal step */
 static const double RESIDUAL_GAIN = 0.3;   /* a fall of the residual that needs no over-relaxation */
 static const double LEAST_DECREASE = 1e-4; /* of the line search */
+/* Of rows of joints, at most. Along a chain of n links W has eigenvalues of 1/n²: an α beyond them makes
+ * joints soft, and every proximal step then holds them a little more (1000 links: stalled at 1e-4; so 5 steps
+ * to 1e-6). */
+static const double HELD_ALPHA = 1e-8;
 static const double LEAST_ALPHA = 1e-10, RESCUE_ALPHA = 1e-6, LARGEST_ALPHA = 1e6;
 
 enum { INNER_ITERATIONS = 15, QUICK = 5, SLOW = 10, HALVINGS = 8, MAX_FAILURES = 12, STALL_STEPS = 30 };
@@ -86,6 +90,13 @@ dls_contact_state dls_block_linearize(const dls_problem *p, int c, dls_newton_fo
                : dls_eal_linearize(d, p->mu[c], rho, DLS_EAL_RADIUS_TAU, r, u, F, A, B);
 }
 
+/* α of a row. */
+static double alpha_of(const dls_newton *s, int c, int row) {
+    const dls_problem *p = s->scaled->problem;
+    bool held = p->kind[c] == DLS_INTERVAL && (!p->low || (isinf(p->low[row]) && isinf(p->high[row])));
+    return held ? fmin(s->alpha, HELD_ALPHA) : s->alpha;
+}
+
 /* F and its derivatives at x; returns ‖F‖. */
 static double linearize(dls_newton *s, const double *x, double *F) {
     const dls_problem *p = s->scaled->problem;
@@ -94,10 +105,12 @@ static double linearize(dls_newton *s, const double *x, double *F) {
     for (int c = 0, at = 0; c < p->block_count; c++) {
         int row = p->row[c], d = dls_size(p, c);
         double *A = s->A + at, *B = s->B + at, *u = s->u + row;
-        for (int i = 0; i < d; i++) u[i] += s->alpha * (x[row + i] - s->centre[row + i]);
+        for (int i = 0; i < d; i++) u[i] += alpha_of(s, c, row + i) * (x[row + i] - s->centre[row + i]);
         dls_contact_state state =
             dls_block_linearize(p, c, s->options->form, s->rho[c], x + row, u, F + row, A, B);
         s->open[c] = state == DLS_OPEN;
+        for (int i = 0; i < d && p->kind[c] == DLS_INTERVAL; i++) /* the system adds α B */
+            A[i + d * i] += (alpha_of(s, c, row + i) - s->alpha) * B[i + d * i];
         sum += small_dot(d, F + row, F + row);
         at += d * d;
     }
