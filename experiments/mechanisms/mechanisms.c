@@ -33,6 +33,9 @@ static const mechanism mechanisms[] = {
     {"catenary", show_catenary},
     {"bridge", show_bridge},
     {"heavy-bob", show_heavy_bob},
+    {"growth", show_growth},
+    {"arms", show_arms},
+    {"nets", show_nets},
 };
 
 static bool run_mechanisms(experiment_run *run) {
