@@ -282,6 +282,7 @@ static bool swing_bob(experiment_run *run, int rods) {
     claim_equal(&run->claims, CLAIM_DERIVED, "1", 0, r.uncertified, 0,
                 "%d rod%s with a bob of 1e6 times a rod: steps that are not certified", rods,
                 rods > 1 ? "s" : "");
+    if (rods == 1) rig_claim_books(run, "pendulum with a heavy bob", &r);
     return rig_close(&r);
 }
 

@@ -123,6 +123,21 @@ static bool drag_chain(experiment_run *run, int n) {
     return rig_close(&r);
 }
 
+static bool draw_growth(experiment_run *run, const cost *rows, int count) {
+    double n[MOST_COSTS], milliseconds[MOST_COSTS], iterations[MOST_COSTS];
+    for (int k = 0; k < count; k++) {
+        n[k] = rows[k].bodies;
+        milliseconds[k] = 1e3 * rows[k].seconds, iterations[k] = rows[k].iterations;
+    }
+    const figure_series series[] = {{"ms of a step", n, milliseconds, (size_t)count, FIGURE_LINE, 1},
+                                    {"iterations of a step", n, iterations, (size_t)count, FIGURE_LINE, 2}};
+    figure f = {.x = {"links of a chain on a floor", FIGURE_LOG, 0, 0},
+                .y = {"", FIGURE_LOG, 0, 0},
+                .series = series,
+                .series_count = 2};
+    return run_figure(run, &f, "growth");
+}
+
 bool show_growth(experiment_run *run) {
     static const int sizes[] = {10, 30, 100, 300, 1000, 3000, 10000};
     int count = run->size == SIZE_FULL ? 7 : 3, first = all.count = 0;
@@ -137,7 +152,7 @@ bool show_growth(experiment_run *run) {
                     log(large->seconds / middle->seconds) / log((double)large->bodies / middle->bodies),
                     "chain on a floor: power of n by which the time of a step grows, %d to %d",
                     middle->bodies, large->bodies);
-    return true;
+    return !*run->folder || draw_growth(run, &all.rows[first], count);
 }
 
 /* ---- arms ---- */
