@@ -34,9 +34,30 @@ static void add_body(dls_world *world, const peer_body *from) {
     memcpy(body.pose.q, from->state.q, sizeof body.pose.q);
     memcpy(body.v, from->state.v, sizeof body.v);
     memcpy(body.w, from->state.w, sizeof body.w);
-    body.mass = from->mass;
+    if (from->mass > 0)
+        body.mass = from->mass;
+    else
+        body.motion = DLS_STATIC;
     body.shape_count = 1, body.shapes = &shape;
     check(dls_world_add_body(world, &body, &id, &error), &error);
+}
+
+static void add_joint(dls_world *world, const peer_joint *from) {
+    static const dls_joint_kind KINDS[] = {DLS_JOINT_SPHERICAL, DLS_JOINT_REVOLUTE, DLS_JOINT_PRISMATIC};
+    dls_joint_def joint = dls_default_joint_def(KINDS[from->kind]);
+    dls_freedom_def *freedom = &joint.freedom[from->kind == PEER_SLIDER ? 0 : 3];
+    dls_joint_id id;
+    dls_error error;
+    for (int side = 0; side < 2; side++)
+        joint.body[side] = from->body[side] < 0 ? DLS_GROUND : from->body[side];
+    check(dls_joint_place(world, &joint, from->point, from->axis, NULL, &error), &error);
+    freedom->low = from->low, freedom->high = from->high;
+    freedom->stiffness = from->stiffness, freedom->damping = from->damping;
+    if (from->force > 0) {
+        check(dls_function_constant(from->speed, &freedom->velocity, &error), &error);
+        freedom->max_force = from->force;
+    }
+    check(dls_world_add_joint(world, &joint, &id, &error), &error);
 }
 
 static dls_world *make_world(const peer_scene *scene) {
@@ -50,6 +71,7 @@ static dls_world *make_world(const peer_scene *scene) {
     check(dls_world_set_material(world, 0, &material, &error), &error);
     for (int i = 0; i < scene->body_count; i++) add_body(world, &scene->bodies[i]); /* ids 0, 1, … */
     for (int i = 0; i < scene->plane_count; i++) add_plane(world, &scene->planes[i]);
+    for (int i = 0; i < scene->joint_count; i++) add_joint(world, &scene->joints[i]);
     return world;
 }
 

@@ -74,6 +74,36 @@ static void read_planes(FILE *file, peer_scene *scene) {
     }
 }
 
+static void read_joint(FILE *file, const peer_scene *scene, peer_joint *joint) {
+    static const char *const KINDS[] = {"ball", "hinge", "slider"};
+    char kind[8] = "";
+    double bodies[2];
+    if (fscanf(file, "%7s", kind) != 1) peer_give_up("a joint is missing in the scene");
+    for (int k = 0; k < 3; k++)
+        if (!strcmp(kind, KINDS[k])) joint->kind = (peer_joint_kind)k, kind[0] = 0;
+    if (kind[0]) peer_give_up("a joint is neither a ball, nor a hinge, nor a slider");
+    read_numbers(file, bodies, 2);
+    for (int side = 0; side < 2; side++) {
+        joint->body[side] = (int)bodies[side];
+        if (!(bodies[side] >= -1 && bodies[side] < scene->body_count))
+            peer_give_up("a joint is at a body that is not there");
+    }
+    read_numbers(file, joint->point, 3);
+    read_numbers(file, joint->axis, 3);
+    read_numbers(file, &joint->low, 1);
+    read_numbers(file, &joint->high, 1);
+    read_numbers(file, &joint->speed, 1);
+    read_numbers(file, &joint->force, 1);
+    read_numbers(file, &joint->stiffness, 1);
+    read_numbers(file, &joint->damping, 1);
+}
+
+/* After the bodies. */
+static void read_joints(FILE *file, peer_scene *scene) {
+    scene->joints = read_room(file, &scene->joint_count, sizeof *scene->joints);
+    for (int i = 0; i < scene->joint_count; i++) read_joint(file, scene, &scene->joints[i]);
+}
+
 peer_scene peer_scene_read(const char *path) {
     peer_scene scene = {.every = 1};
     char key[16];
@@ -96,6 +126,8 @@ peer_scene peer_scene_read(const char *path) {
             read_planes(file, &scene);
         else if (!strcmp(key, "bodies") && !scene.bodies)
             read_bodies(file, &scene);
+        else if (!strcmp(key, "joints") && !scene.joints)
+            read_joints(file, &scene);
         else
             peer_give_up("an unknown word in the scene, or one for the second time");
     }
@@ -106,6 +138,7 @@ peer_scene peer_scene_read(const char *path) {
 void peer_scene_free(peer_scene *scene) {
     free(scene->planes);
     free(scene->bodies);
+    free(scene->joints);
 }
 
 /* q = (1 + z·n, z × n), brought to length 1; downwards it is half a turn about x. */

@@ -1,7 +1,8 @@
 /* A scene that every engine can hold, as bench/peers/scenes.py writes it, and the loop that all of them run.
  *
- * Solids are boxes and spheres with their mass centre in the middle; everything below a plane n · x = d is
- * solid. A program is called as
+ * Solids are boxes and spheres with their mass centre in the middle, of mass 0 where they stand still;
+ * everything below a plane n · x = d is solid. Joints hold two bodies as they stand at the start, and these
+ * do not touch each other. A program is called as
  *
  *     peer_NAME SCENE SETTING MOST_SECONDS
  *
@@ -21,8 +22,8 @@ typedef struct peer_state {
 
 typedef struct peer_body {
     bool is_box;
-    double size[3]; /* edges; of a sphere its diameter, three times */
-    double mass, inertia[3];
+    double size[3];          /* edges; of a sphere its diameter, three times */
+    double mass, inertia[3]; /* mass 0: it stands still */
     peer_state state;
 } peer_body;
 
@@ -30,12 +31,26 @@ typedef struct peer_plane {
     double normal[3], offset;
 } peer_plane;
 
+typedef enum peer_joint_kind { PEER_BALL, PEER_HINGE, PEER_SLIDER } peer_joint_kind;
+
+/* The coordinate, 0 at the start, is how far the second body has turned about the axis against the first, or
+ * moved along it. Numbers that are 0 stand for nothing. */
+typedef struct peer_joint {
+    peer_joint_kind kind;
+    int body[2];               /* −1: the world */
+    double point[3], axis[3];  /* in the world */
+    double low, high;          /* limits of the coordinate */
+    double speed, force;       /* motor: holds this speed with at most this force, N or N m */
+    double stiffness, damping; /* spring of a slider, at rest at 0 */
+} peer_joint;
+
 typedef struct peer_scene {
     double gravity[3], step, mu, e;
     int steps, every; /* states are told every so many steps */
-    int plane_count, body_count;
+    int plane_count, body_count, joint_count;
     peer_plane *planes;
     peer_body *bodies;
+    peer_joint *joints;
 } peer_scene;
 
 /* Leaves the program with a message where the file is not a scene. */

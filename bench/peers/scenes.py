@@ -1,6 +1,6 @@
 """Scenes that every engine can hold, and what is wrong with a run of one.
 
-A scene is made of boxes, spheres and planes of one material. An engine's run is a list of frames (step, seconds, states), a
+A scene is made of boxes, spheres and planes of one material, and of joints. An engine's run is a list of frames (step, seconds, states), a
 state being 13 numbers: place, quaternion (w first), velocity, angular velocity in world axes. Errors are measured here
 from states alone, by the same code for all engines; none is asked for its own opinion.
 
@@ -19,7 +19,19 @@ class Body:
     place: tuple
     turn: tuple = (1, 0, 0, 0)
     velocity: tuple = (0, 0, 0)
-    mass: float = 1
+    mass: float = 1  # 0: it stands still
+    spin: tuple = (0, 0, 0)
+
+
+@dataclasses.dataclass
+class Joint:
+    kind: str     # ball, hinge or slider
+    bodies: tuple  # −1: the world
+    point: tuple
+    axis: tuple = (0, 0, 1)
+    limits: tuple = (0, 0)  # of the turn or way of the second body against the first; 0, 0: none
+    motor: tuple = (0, 0)   # speed, largest force
+    spring: tuple = (0, 0)  # of a slider: stiffness, damping
 
 
 @dataclasses.dataclass
@@ -34,6 +46,7 @@ class Scene:
     seconds: float
     every: int            # frames are told every so many steps
     errors: tuple         # names of what is measured, see ERRORS
+    joints: list = ()
 
     def text(self):
         """As bench/peers/scene.c reads it."""
@@ -42,7 +55,12 @@ class Scene:
         lines += [f"planes {len(self.planes)}"] + [numbers((*normal, offset)) for normal, offset in self.planes]
         lines.append(f"bodies {len(self.bodies)}")
         for body in self.bodies:
-            lines.append(f"{body.kind} " + numbers((*body.size, body.mass, *body.place, *body.turn, *body.velocity, 0, 0, 0)))
+            lines.append(f"{body.kind} " + numbers((*body.size, body.mass, *body.place, *body.turn, *body.velocity, *body.spin)))
+        if self.joints:
+            lines.append(f"joints {len(self.joints)}")
+        for joint in self.joints:
+            lines.append(f"{joint.kind} " + numbers((*joint.bodies, *joint.point, *joint.axis, *joint.limits, *joint.motor,
+                                                     *joint.spring)))
         return "\n".join(lines) + "\n"
 
 
