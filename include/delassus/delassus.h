@@ -14,6 +14,7 @@
 #include <delassus/run.h>
 #include <delassus/scene.h>
 #include <delassus/solve.h>
+#include <delassus/system.h>
 #include <delassus/world.h>
 
 #endif

@@ -315,3 +315,41 @@ void dls_lu_solve(int n, const double *LU, const int *pivot, double *x) {
         end = k;
     }
 }
+
+void dls_lu_solve_transposed(int n, const double *LU, const int *pivot, double *x) {
+    for (int j = 0; j < n; j++) {
+        const double *column = LU + (int64_t)n * j;
+        for (int i = 0; i < j; i++) x[j] -= column[i] * x[i];
+        x[j] /= column[j];
+    }
+    for (int j = n - 1; j >= 0; j--)
+        for (int i = j + 1; i < n; i++) x[j] -= LU[i + (int64_t)n * j] * x[i];
+    for (int k = n - 1; k >= 0; k--) {
+        double kept = x[k];
+        x[k] = x[pivot[k]], x[pivot[k]] = kept;
+    }
+}
+
+/* Climbs on the unit ball of the 1-norm along the gradient of ‖A⁻¹x‖₁, a few vertices far. */
+double dls_lu_inverse_norm(int n, const double *LU, const int *pivot, double *room) {
+    enum { CLIMBS = 5 };
+    double *x = room, *slope = room + n, best = 0;
+    int vertex = -1;
+    for (int i = 0; i < n; i++) x[i] = 1.0 / n;
+    for (int climb = 0; climb < CLIMBS; climb++) {
+        double norm = 0;
+        dls_lu_solve(n, LU, pivot, x);
+        for (int i = 0; i < n; i++) norm += fabs(x[i]), slope[i] = x[i] < 0 ? -1 : 1;
+        if (!(norm > best)) break;
+        best = norm;
+        dls_lu_solve_transposed(n, LU, pivot, slope);
+        int steepest = 0;
+        for (int i = 1; i < n; i++)
+            if (fabs(slope[i]) > fabs(slope[steepest])) steepest = i;
+        if (steepest == vertex) break;
+        vertex = steepest;
+        memset(x, 0, sizeof *x * (size_t)n);
+        x[vertex] = 1;
+    }
+    return best;
+}

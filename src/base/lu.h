@@ -12,5 +12,9 @@ int64_t dls_lu_room(int n);
 int dls_lu_factor(int n, double *A, int *pivot, double *room);
 /* x: in the right-hand side, out the solution. */
 void dls_lu_solve(int n, const double *LU, const int *pivot, double *x);
+/* The same with Aᵀ. */
+void dls_lu_solve_transposed(int n, const double *LU, const int *pivot, double *x);
+/* Estimate of ‖A⁻¹‖₁ from below, most often within a factor of three (Hager). room: 2 n numbers. */
+double dls_lu_inverse_norm(int n, const double *LU, const int *pivot, double *room);
 
 #endif

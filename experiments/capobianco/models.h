@@ -1,0 +1,35 @@
+/* The six systems of paper 004, section 10, by callbacks. */
+#ifndef EXPERIMENTS_CAPOBIANCO_MODELS_H
+#define EXPERIMENTS_CAPOBIANCO_MODELS_H
+
+#include <delassus/system.h>
+
+enum { BENCHMARK_COORDINATES = 12, BENCHMARK_CONTACTS = 2 };
+
+/* A system, where it starts, and the parameters of the paper's footnotes. */
+typedef struct benchmark {
+    dls_model model;
+    dls_model_contact contacts[BENCHMARK_CONTACTS];
+    dls_model_friction laws[BENCHMARK_CONTACTS];
+    double q[BENCHMARK_COORDINATES], u[BENCHMARK_COORDINATES];
+    double end; /* s */
+    dls_alpha_options options;
+} benchmark;
+
+/* A benchmark points into itself: fill it where it stays. */
+void benchmark_bouncing_ball(benchmark *b, double spin, double e_n); /* 10.1 */
+void benchmark_corner(benchmark *b);                                 /* 10.2 */
+void benchmark_cylinder(benchmark *b);                               /* 10.3 */
+void benchmark_painleve(benchmark *b);                               /* 10.4 */
+void benchmark_hopper(benchmark *b);                                 /* 10.5 */
+void benchmark_tippe_top(benchmark *b);                              /* 10.6 */
+
+/* Kinetic energy and m g y of the ball of 10.1 to 10.3. */
+double ball_energy(const double *q, const double *u);
+/* Of the top: between the vertical and its axis. */
+double tippe_top_angle(const double *q);
+double tippe_top_energy(const double *q, const double *u);
+/* Kinetic and potential energy of Painlevé's rod. */
+double rod_energy(const double *q, const double *u);
+
+#endif

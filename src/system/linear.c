@@ -1,0 +1,86 @@
+/* J s = R: rows and columns scaled, then a, U and Q eliminated, then what is left by LU. */
+#include "system/alpha.h"
+
+#include "base/lu.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Beyond this condition a solution has no digit left. */
+static const double singular_condition = 1e14;
+
+/* The power of two next to 1/largest: scaling by it rounds nothing. */
+static double inverse_power(double largest) {
+    int exponent;
+    if (!(largest > 0) || !isfinite(largest)) return 1;
+    frexp(largest, &exponent);
+    return ldexp(1, 1 - exponent);
+}
+
+/* A ← diag(row) A diag(column), rows first, so that the largest entry of each is near one. */
+static void equilibrate(int n, double *A, double *row, double *column) {
+    for (int i = 0; i < n; i++) row[i] = 0;
+    for (int j = 0; j < n; j++)
+        for (int i = 0; i < n; i++) row[i] = fmax(row[i], fabs(A[i + (int64_t)n * j]));
+    for (int i = 0; i < n; i++) row[i] = inverse_power(row[i]);
+    for (int j = 0; j < n; j++) {
+        double *at = A + (int64_t)n * j, largest = 0;
+        for (int i = 0; i < n; i++) at[i] *= row[i], largest = fmax(largest, fabs(at[i]));
+        column[j] = inverse_power(largest);
+        for (int i = 0; i < n; i++) at[i] *= column[j];
+    }
+}
+
+static double norm_1(int n, const double *A) {
+    double largest = 0;
+    for (int j = 0; j < n; j++) {
+        double sum = 0;
+        for (int i = 0; i < n; i++) sum += fabs(A[i + (int64_t)n * j]);
+        largest = fmax(largest, sum);
+    }
+    return largest;
+}
+
+/* S = J_zz − J_zy J_yy⁻¹ J_yz, with J_yy⁻¹ J_yz left in place of J_yz. */
+static void eliminate(dls_alpha *alpha) {
+    int total = alpha->at.total, y = 3 * alpha->at.m, z = total - y;
+    for (int j = 0; j < z; j++) {
+        double *at = alpha->J + (int64_t)total * (y + j), *out = alpha->reduced + (int64_t)z * j;
+        dls_lu_solve(y, alpha->eliminated, alpha->pivot, at);
+        for (int i = 0; i < z; i++) out[i] = at[y + i];
+        for (int k = 0; k < y; k++)
+            for (int i = 0; i < z; i++) out[i] -= alpha->J[y + i + (int64_t)total * k] * at[k];
+    }
+}
+
+bool dls_jacobian_factor(dls_alpha *alpha) {
+    int total = alpha->at.total, y = 3 * alpha->at.m, z = total - y;
+    double *again = alpha->scale_row + total, *again_column = alpha->scale_column + total;
+    alpha->has_factor = false;
+    equilibrate(total, alpha->J, alpha->scale_row, alpha->scale_column);
+    for (int j = 0; j < y; j++)
+        memcpy(alpha->eliminated + (int64_t)y * j, alpha->J + (int64_t)total * j, sizeof(double) * (size_t)y);
+    if (dls_lu_factor(y, alpha->eliminated, alpha->pivot, alpha->lu_room)) return false;
+    eliminate(alpha);
+    equilibrate(z, alpha->reduced, again, again_column);
+    double norm = norm_1(z, alpha->reduced);
+    if (z && dls_lu_factor(z, alpha->reduced, alpha->pivot_reduced, alpha->lu_room)) return false;
+    double inverse = z ? dls_lu_inverse_norm(z, alpha->reduced, alpha->pivot_reduced, alpha->norm_room) : 1;
+    if (!alpha->stage.frozen) alpha->condition = z ? norm * inverse : 1;
+    return alpha->has_factor = norm * inverse <= singular_condition || !z;
+}
+
+void dls_jacobian_solve(dls_alpha *alpha, const double *R, double *step) {
+    int total = alpha->at.total, y = 3 * alpha->at.m, z = total - y;
+    const double *again = alpha->scale_row + total, *again_column = alpha->scale_column + total;
+    for (int i = 0; i < total; i++) step[i] = alpha->scale_row[i] * R[i];
+    dls_lu_solve(y, alpha->eliminated, alpha->pivot, step);
+    for (int k = 0; k < y; k++)
+        for (int i = 0; i < z; i++) step[y + i] -= alpha->J[y + i + (int64_t)total * k] * step[k];
+    for (int i = 0; i < z; i++) step[y + i] *= again[i];
+    if (z) dls_lu_solve(z, alpha->reduced, alpha->pivot_reduced, step + y);
+    for (int i = 0; i < z; i++) step[y + i] *= again_column[i];
+    for (int j = 0; j < z; j++)
+        for (int i = 0; i < y; i++) step[i] -= alpha->J[i + (int64_t)total * (y + j)] * step[y + j];
+    for (int i = 0; i < total; i++) step[i] *= alpha->scale_column[i];
+}

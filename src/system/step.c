@@ -1,0 +1,265 @@
+/* One step: Newton from where the last one ended, Newton without impacts, the fixed point, half the step. */
+#include "system/alpha.h"
+
+#include "base/error.h"
+#include "solve/semismooth.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* ---- Newton ---- */
+
+static uint64_t hash_flags(uint64_t hash, const bool *flags, int count) {
+    for (int i = 0; i < count; i++) hash = (hash ^ (flags[i] ? 2u : 1u)) * UINT64_C(1099511628211);
+    return hash;
+}
+
+static uint64_t pieces_of(const dls_alpha *alpha) {
+    int contacts = alpha->at.count[DLS_ROWS_N], laws = alpha->system.law_count;
+    uint64_t hash = UINT64_C(14695981039346656037);
+    hash = hash_flags(hash, alpha->sets.A, contacts), hash = hash_flags(hash, alpha->sets.B, contacts);
+    hash = hash_flags(hash, alpha->sets.C, contacts), hash = hash_flags(hash, alpha->sets.D, laws);
+    return hash_flags(hash_flags(hash, alpha->sets.E, laws), alpha->stage.split, laws);
+}
+
+/* Counts for each contact how often a set of it changed. */
+static void count_flips(dls_alpha *alpha) {
+    dls_sets *now = &alpha->sets, *then = &alpha->sets_before;
+    for (int k = 0; k < alpha->at.count[DLS_ROWS_N]; k++) {
+        alpha->flips[k] += now->A[k] != then->A[k] || now->B[k] != then->B[k] || now->C[k] != then->C[k];
+        then->A[k] = now->A[k], then->B[k] = now->B[k], then->C[k] = now->C[k];
+    }
+    for (int l = 0; l < alpha->system.law_count; l++) {
+        if (alpha->laws[l].contact >= 0)
+            alpha->flips[alpha->laws[l].contact] += now->D[l] != then->D[l] || now->E[l] != then->E[l];
+        then->D[l] = now->D[l], then->E[l] = now->E[l];
+    }
+}
+
+static bool residual(void *user, const double *x, double *R, uint64_t *pieces) {
+    dls_alpha *alpha = user;
+    if (!dls_residual_at(alpha, x, R)) return false;
+    *pieces = alpha->stage.frozen ? 0 : pieces_of(alpha);
+    if (!alpha->stage.frozen) count_flips(alpha);
+    return true;
+}
+
+static bool solve(void *user, const double *x, const double *R, double *step) {
+    dls_alpha *alpha = user;
+    if (!dls_jacobian_at(alpha, x) || !dls_jacobian_factor(alpha)) return false;
+    dls_jacobian_solve(alpha, R, step);
+    return true;
+}
+
+/* While forces of contacts are held, the smooth rows hardly bend: one factor serves many updates. */
+static bool solve_again(void *user, const double *x, const double *R, double *step) {
+    dls_alpha *alpha = user;
+    if (!alpha->has_factor) return solve(user, x, R, step);
+    dls_jacobian_solve(alpha, R, step);
+    return true;
+}
+
+int dls_alpha_newton(dls_alpha *alpha, double *x, int *updates, double *norm) {
+    const dls_alpha_options *o = &alpha->options;
+    bool frozen = alpha->stage.frozen;
+    dls_piecewise problem = {alpha->at.total, alpha, residual, frozen ? solve_again : solve};
+    enum { CHORDS = 6 };
+    int most = frozen && alpha->has_factor && o->max_newton > CHORDS ? CHORDS : o->max_newton, more = 0;
+    dls_newton_end end =
+        dls_newton_piecewise(&problem, x, alpha->R, alpha->step, o->tolerance, most, updates, norm);
+    if (end != DLS_NEWTON_EXHAUSTED || most == o->max_newton) return end;
+    problem.solve = solve;
+    end = dls_newton_piecewise(&problem, x, alpha->R, alpha->step, o->tolerance, o->max_newton, &more, norm);
+    *updates += more;
+    return end;
+}
+
+/* ---- attempts ---- */
+
+static void begin_attempt(dls_alpha *alpha, bool without_impacts) {
+    const dls_layout *at = &alpha->at;
+    memcpy(alpha->x, alpha->state.x, sizeof *alpha->x * (size_t)at->total);
+    if (!without_impacts) return;
+    memset(alpha->x + at->U, 0, sizeof *alpha->x * (size_t)(2 * at->m));
+    DLS_EACH_FAMILY(f) {
+        memset(alpha->x + at->impact[f], 0, sizeof *alpha->x * (size_t)at->count[f]);
+        if (at->kappa[f] >= 0) memset(alpha->x + at->kappa[f], 0, sizeof *alpha->x * (size_t)at->count[f]);
+    }
+}
+
+/* Contacts whose sets changed in at least a quarter of the updates. */
+static void name_cycling(const dls_alpha *alpha, int updates, dls_alpha_report *report) {
+    report->cycling_count = 0;
+    for (int k = 0; k < alpha->at.count[DLS_ROWS_N]; k++)
+        if (alpha->flips[k] > 2 && 4 * alpha->flips[k] >= updates && report->cycling_count < DLS_ALPHA_NAMED)
+            report->cycling[report->cycling_count++] = k;
+}
+
+static bool by_newton(dls_alpha *alpha, bool without_impacts, dls_alpha_report *report) {
+    int updates;
+    begin_attempt(alpha, without_impacts);
+    memset(alpha->flips, 0, sizeof *alpha->flips * (size_t)alpha->at.count[DLS_ROWS_N]);
+    int end = dls_alpha_newton(alpha, alpha->x, &updates, &report->norm);
+    report->newton_updates += updates;
+    if (end == DLS_NEWTON_CYCLING || end == DLS_NEWTON_EXHAUSTED) name_cycling(alpha, updates, report);
+    return end == DLS_NEWTON_SOLVED;
+}
+
+static bool attempt(dls_alpha *alpha, dls_alpha_report *report) {
+    if (alpha->options.solver == DLS_ALPHA_NEWTON) {
+        if (by_newton(alpha, false, report)) return true;
+        report->retries++;
+        if (by_newton(alpha, true, report)) return true;
+        report->retries++;
+    }
+    begin_attempt(alpha, alpha->options.solver == DLS_ALPHA_NEWTON);
+    return dls_fixed_point(alpha, alpha->x, report);
+}
+
+/* ---- the state ---- */
+
+void dls_alpha_state_copy(dls_alpha_state *to, const dls_alpha_state *from) {
+    assert(to->number_count == from->number_count && to->flag_count == from->flag_count);
+    to->t = from->t, to->step = from->step, to->dt = from->dt;
+    memcpy(to->numbers, from->numbers, sizeof *to->numbers * (size_t)from->number_count);
+    memcpy(to->flags, from->flags, sizeof *to->flags * (size_t)from->flag_count);
+}
+
+/* v̄₁ = (α_f v₀ + (1−α_f) v₁ − α_m v̄₀)/(1−α_m); v itself after the initial step. */
+static void renew(const dls_alpha *alpha, int count, const double *next, double *value, double *bar) {
+    for (int i = 0; i < count; i++) {
+        double mean = alpha->alpha_f * value[i] + (1 - alpha->alpha_f) * next[i] - alpha->alpha_m * bar[i];
+        bar[i] = alpha->stage.dt > 0 ? mean / (1 - alpha->alpha_m) : next[i];
+        value[i] = next[i];
+    }
+}
+
+static void commit(dls_alpha *alpha) {
+    const dls_layout *at = &alpha->at;
+    dls_alpha_state *s = &alpha->state;
+    const dls_alpha_stage *stage = &alpha->stage;
+    s->t = stage->t1;
+    memcpy(s->q, stage->q, sizeof *s->q * (size_t)at->n);
+    memcpy(s->u, stage->u, sizeof *s->u * (size_t)at->m);
+    memcpy(s->x, alpha->x, sizeof *s->x * (size_t)at->total);
+    renew(alpha, at->m, alpha->x + at->a, s->a, s->a_bar);
+    for (int f = DLS_ROWS_N; f <= DLS_ROWS_F; f++) {
+        renew(alpha, at->count[f], alpha->x + at->force[f], s->force[f], s->bar[f]);
+        for (int i = 0; i < at->count[f]; i++) s->percussion[f][i] += stage->percussion[f][i];
+    }
+    memcpy(s->closed, alpha->sets.A, sizeof *s->closed * (size_t)at->count[DLS_ROWS_N]);
+    memcpy(s->sticking, alpha->sets.D, sizeof *s->sticking * (size_t)alpha->system.law_count);
+    if (alpha->system.settle) alpha->system.settle(s->t, s->q, alpha->system.user);
+}
+
+/* Bars stand at t + (α_m − α_f) dt: they follow when the step changes. */
+static void move_bars(dls_alpha *alpha, double dt) {
+    dls_alpha_state *s = &alpha->state;
+    double ratio = s->dt > 0 ? dt / s->dt : 1;
+    s->dt = dt;
+    if (ratio == 1) return;
+    for (int i = 0; i < alpha->at.m; i++) s->a_bar[i] = s->a[i] + ratio * (s->a_bar[i] - s->a[i]);
+    for (int f = DLS_ROWS_N; f <= DLS_ROWS_F; f++)
+        for (int i = 0; i < alpha->at.count[f]; i++)
+            s->bar[f][i] = s->force[f][i] + ratio * (s->bar[f][i] - s->force[f][i]);
+}
+
+static dls_status fail(const dls_alpha *alpha, const dls_alpha_report *report, dls_error *error) {
+    char names[96] = "";
+    int used = 0;
+    if (alpha->culprit) {
+        snprintf(names, sizeof names, "; no numbers from ");
+        dls_culprit_text(alpha, names + strlen(names), sizeof names - strlen(names));
+    }
+    for (int i = 0; !alpha->culprit && i < report->cycling_count && used < (int)sizeof names - 12; i++)
+        used += snprintf(names + used, sizeof names - (size_t)used, "%s%d",
+                         i ? ", " : "; sets change for ever at contacts ", report->cycling[i]);
+    return dls_fail(
+        error, DLS_ERROR_NUMERIC,
+        "generalized-alpha: no solution of the step at t = %g with dt = %g (residual %.3g, expected %.3g)%s",
+        alpha->state.t, alpha->stage.dt, report->norm, alpha->options.tolerance, names);
+}
+
+dls_status dls_alpha_advance(dls_alpha *alpha, double dt, double closing, dls_alpha_report *report,
+                             dls_error *error) {
+    alpha->culprit = NULL;
+    alpha->condition = 0;
+    if (dt > 0) move_bars(alpha, dt);
+    if (!dls_stage_begin(alpha, dt, closing)) return dls_alpha_refuse_numbers(alpha, alpha->state.t, error);
+    bool solved = attempt(alpha, report);
+    report->condition = fmax(report->condition, alpha->condition);
+    if (!solved) return fail(alpha, report, error);
+    alpha->culprit = NULL;
+    dls_alpha_certify(alpha, alpha->x, report);
+    commit(alpha);
+    return DLS_OK;
+}
+
+/* ---- steps of users ---- */
+
+/* A step that fails is rejected and taken in halves, and so on; substeps begin where the last one ended. */
+static dls_status advance_or_halve(dls_alpha *alpha, double dt, int depth, dls_alpha_report *report,
+                                   dls_error *error) {
+    dls_status status = dls_alpha_advance(alpha, dt, 0, report, error);
+    if (status != DLS_ERROR_NUMERIC || depth == alpha->options.max_halvings) return status;
+    report->halvings++;
+    status = advance_or_halve(alpha, dt / 2, depth + 1, report, error);
+    return status ? status : advance_or_halve(alpha, dt / 2, depth + 1, report, error);
+}
+
+static bool has_impact(const dls_alpha *alpha) {
+    const dls_layout *at = &alpha->at;
+    double largest = 0, size = 0;
+    for (int f = DLS_ROWS_N; f <= DLS_ROWS_F; f++)
+        for (int i = 0; i < at->count[f]; i++) {
+            largest = fmax(largest, fabs(alpha->x[at->impact[f] + i]));
+            size = fmax(size, fabs(alpha->x[at->force[f] + i]));
+        }
+    return largest > 0.1 * alpha->options.dt * size;
+}
+
+/* ā₀ = a₀ + dt(α_m − α_f)ȧ₀ with ȧ₀ of a trial step, and λ̄₀ likewise; as it was where that has an impact. */
+static dls_status shift_start(dls_alpha *alpha, dls_alpha_report *report, dls_error *error) {
+    double shift = alpha->alpha_m - alpha->alpha_f;
+    dls_status status = dls_alpha_advance(alpha, alpha->options.dt, 0, report, error);
+    bool useful = !status && !has_impact(alpha);
+    dls_alpha_state_copy(&alpha->state, &alpha->kept);
+    if (!useful) return status == DLS_ERROR_NUMERIC ? DLS_OK : status;
+    for (int i = 0; i < alpha->at.m; i++)
+        alpha->state.a_bar[i] = alpha->state.a[i] + shift * (alpha->x[alpha->at.a + i] - alpha->state.a[i]);
+    for (int f = DLS_ROWS_N; f <= DLS_ROWS_F; f++)
+        for (int i = 0; i < alpha->at.count[f]; i++) {
+            double now = alpha->state.force[f][i];
+            alpha->state.bar[f][i] = now + shift * (alpha->x[alpha->at.force[f] + i] - now);
+        }
+    return DLS_OK;
+}
+
+static void clear_percussions(dls_alpha *alpha) {
+    for (int f = DLS_ROWS_N; f <= DLS_ROWS_F; f++)
+        memset(alpha->state.percussion[f], 0, sizeof(double) * (size_t)alpha->at.count[f]);
+}
+
+dls_status dls_alpha_step(dls_alpha *alpha, dls_alpha_report *report, dls_error *error) {
+    dls_alpha_report own = {.solutions = -1};
+    dls_error_clear(error);
+    if (!alpha) return dls_fail(error, DLS_ERROR_ARGUMENT, "dls_alpha_step: no alpha given");
+    dls_alpha_state_copy(&alpha->kept, &alpha->state);
+    dls_status status = DLS_OK;
+    if (alpha->state.step == 0 && alpha->options.start == DLS_START_SHIFTED)
+        status = shift_start(alpha, &own, error);
+    own = (dls_alpha_report){.solutions = -1};
+    clear_percussions(alpha);
+    if (!status) status = advance_or_halve(alpha, alpha->options.dt, 0, &own, error);
+    if (status) {
+        dls_alpha_state_copy(&alpha->state, &alpha->kept);
+        return status;
+    }
+    alpha->state.step = alpha->kept.step + 1;
+    if (own.halvings) alpha->state.t = alpha->kept.t + alpha->options.dt;
+    own.t = alpha->state.t, own.step = alpha->state.step;
+    if (report) *report = own;
+    return DLS_OK;
+}
