@@ -7,9 +7,9 @@ static const double ball_radius = 0.1, ball_mass = 1, gravity = 9.81;
 
 /* ---- what all share ---- */
 
-static void begin(benchmark *b, int freedoms, int contacts, int friction_rows) {
-    *b = (benchmark){.model = {.coordinates = freedoms,
-                               .velocities = freedoms,
+void benchmark_begin(benchmark *b, int coordinates, int velocities, int contacts, int friction_rows) {
+    *b = (benchmark){.model = {.coordinates = coordinates,
+                               .velocities = velocities,
                                .contacts = b->contacts,
                                .law_count = contacts,
                                .laws = b->laws},
@@ -21,8 +21,7 @@ static void begin(benchmark *b, int freedoms, int contacts, int friction_rows) {
     b->options.slip = DLS_SLIP_END;
 }
 
-/* Footnotes of section 10. */
-static void set_parameters(benchmark *b, double r, double dt, double rho, double tolerance, double end) {
+void benchmark_parameters(benchmark *b, double r, double dt, double rho, double tolerance, double end) {
     b->options.r = r, b->options.dt = dt, b->options.rho = rho;
     b->options.tolerance = b->options.tolerance_fixed = tolerance;
     b->options.max_newton = 100;
@@ -75,7 +74,7 @@ static void plane_slip(double t, const double *q, const double *u, double *rate,
 }
 
 static void begin_ball(benchmark *b, int contacts) {
-    begin(b, 3, contacts, 1);
+    benchmark_begin(b, 3, 3, contacts, 1);
     b->model.mass = ball_mass_matrix, b->model.force = ball_force;
     b->model.mass_slope = no_mass_slope, b->model.force_slope = no_force_slope;
 }
@@ -88,7 +87,7 @@ void benchmark_bouncing_ball(benchmark *b, double spin, double e_n) {
     b->contacts[0].e_n = e_n;
     b->laws[0].mu = 0.2;
     b->q[1] = 1, b->u[2] = spin;
-    set_parameters(b, 0.3, 2e-3, 0.5, 1e-6, 2);
+    benchmark_parameters(b, 0.3, 2e-3, 0.5, 1e-6, 2);
 }
 
 /* ---- 10.2: in a corner of two planes at 45° ---- */
@@ -119,7 +118,7 @@ void benchmark_corner(benchmark *b) {
     b->contacts[0].e_n = 0.5;
     b->laws[0].mu = b->laws[1].mu = 0.3;
     b->q[0] = -0.5, b->q[1] = 1;
-    set_parameters(b, 0.2, 1e-4, 0.5, 1e-6, 1.6);
+    benchmark_parameters(b, 0.2, 1e-4, 0.5, 1e-6, 1.6);
 }
 
 /* ---- 10.3: in a cylinder of radius 1 about (0, 1) ---- */
@@ -170,7 +169,7 @@ void benchmark_cylinder(benchmark *b) {
     slip->rate = cylinder_slip, slip->bend = cylinder_slip_bend;
     b->laws[0].mu = 0.1;
     b->q[0] = -0.9, b->q[1] = 1;
-    set_parameters(b, 0.3, 1e-2, 0.5, 1e-6, 10);
+    benchmark_parameters(b, 0.3, 1e-2, 0.5, 1e-6, 10);
 }
 
 /* ---- 10.4: the rod of Painlevé, φ clockwise ---- */
@@ -216,7 +215,7 @@ static void rod_slip_bend(double t, const double *q, const double *u, double *ze
 
 void benchmark_painleve(benchmark *b) {
     static const double slope = 31 * M_PI / 180;
-    begin(b, 3, 1, 1);
+    benchmark_begin(b, 3, 3, 1, 1);
     dls_model_rows *normal = &b->model.rows[DLS_ROWS_N], *slip = &b->model.rows[DLS_ROWS_F];
     b->model.mass = rod_mass_matrix, b->model.force = rod_force;
     b->model.mass_slope = no_mass_slope, b->model.force_slope = no_force_slope;
@@ -225,5 +224,5 @@ void benchmark_painleve(benchmark *b) {
     b->laws[0].mu = 5.0 / 3;
     b->q[1] = sin(slope), b->q[2] = slope;
     b->u[0] = 30;
-    set_parameters(b, 0.1, 8e-4, 0.9, 1e-8, 0.86);
+    benchmark_parameters(b, 0.1, 8e-4, 0.9, 1e-8, 0.86);
 }
