@@ -297,7 +297,7 @@ static void add_blocks(hid_t file, int count, hsize_t size) {
     hid_t space = H5Screate_simple(1, &size, NULL), creation = H5Pcreate(H5P_DATASET_CREATE);
     assert_true(H5Pset_layout(creation, H5D_COMPACT) >= 0);
     for (int k = 0; k < count; k++) {
-        char name[16];
+        char name[32];
         snprintf(name, sizeof name, "block-%d", k);
         hid_t set = H5Dcreate(file, name, H5T_NATIVE_UINT8, space, H5P_DEFAULT, creation, H5P_DEFAULT);
         assert_true(set >= 0 && H5Dwrite(set, H5T_NATIVE_UINT8, H5S_ALL, H5S_ALL, H5P_DEFAULT, bytes) >= 0);
