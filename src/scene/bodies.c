@@ -216,7 +216,7 @@ static dls_status read_shapes(dls_reader *reader, const body_text *text, const d
 }
 
 /* Box and ball that hold all shapes, about the origin of the body's frame, their volume and their mass. */
-static dls_status measure(dls_reader *reader, dls_prototype *p) {
+static dls_status measure(dls_reader *reader, dls_prototype *p, dls_prototype_use use) {
     for (int k = 0; k < 3; k++) p->low[k] = INFINITY, p->high[k] = -INFINITY;
     p->thickness = INFINITY;
     double sum[3] = {0}, *bounds = dls_arena_take(reader->arena, (size_t)p->def.shape_count, sizeof *bounds);
@@ -256,6 +256,7 @@ static dls_status measure(dls_reader *reader, dls_prototype *p) {
     for (int s = 0; s < p->def.shape_count; s++)
         p->reach = fmax(p->reach, vec_distance(p->shapes[s].pose.x, sum) + bounds[s]);
     if (p->def.mass > 0) p->mass = p->def.mass;
+    if (!p->def.shape_count && use & DLS_USE_PLACED) return DLS_OK;
     if (p->def.shape_count && p->radius > 0 && isfinite(p->radius)) return DLS_OK;
     return dls_node_fail(p->node, reader->error, "the prototype has no size, expected 'shape' or 'shapes'");
 }
@@ -305,7 +306,7 @@ dls_status dls_prototype_read(dls_reader *reader, const dls_node *map, dls_proto
     if (!status) status = read_inertia(reader, &text, p);
     if (!status) status = read_locked(reader, text.locked, p->def.locked);
     if (!status) status = read_shapes(reader, &text, map, p);
-    if (!status && generated) status = measure(reader, p);
+    if (!status && generated) status = measure(reader, p, use);
     return status;
 }
 
@@ -503,8 +504,8 @@ dls_status dls_reader_reserve(dls_reader *reader, const dls_node *node, double c
 
 static dls_status read_item(dls_reader *reader, const dls_node *item) {
     for (const dls_node *child = item->first; child && child->key; child = child->next) {
-        dls_generator_function generate = dls_generator_find(child->key);
-        if (generate) return dls_read_generator(reader, item, child, generate);
+        const dls_scene_generator *generator = dls_generator_find(child->key);
+        if (generator) return dls_read_generator(reader, item, child, generator);
     }
     dls_prototype prototype;
     dls_status status = dls_prototype_read(reader, item, DLS_USE_SINGLE, NULL, &prototype);

@@ -381,28 +381,29 @@ static dls_status generate_wall(dls_reader *reader, const dls_node *map, dls_mix
 
 /* ---- the table ---- */
 
-static const struct {
-    const char *key;
-    dls_generator_function generate;
-} generators[] = {
-    {"lattice", generate_lattice}, {"packing", dls_generate_packing}, {"layers", generate_layers},
-    {"pyramid", generate_pyramid}, {"wall", generate_wall},           {"links", dls_generate_links},
+static const dls_scene_generator generators[] = {
+    {"lattice", generate_lattice, DLS_USE_GENERATED | DLS_USE_PLACED},
+    {"packing", dls_generate_packing, DLS_USE_GENERATED},
+    {"layers", generate_layers, DLS_USE_GENERATED},
+    {"pyramid", generate_pyramid, DLS_USE_GENERATED},
+    {"wall", generate_wall, DLS_USE_GENERATED},
+    {"links", dls_generate_links, DLS_USE_GENERATED | DLS_USE_PLACED},
 };
 
-dls_generator_function dls_generator_find(const char *key) {
+const dls_scene_generator *dls_generator_find(const char *key) {
     for (size_t i = 0; i < sizeof generators / sizeof *generators; i++)
-        if (!strcmp(generators[i].key, key)) return generators[i].generate;
+        if (!strcmp(generators[i].key, key)) return &generators[i];
     return NULL;
 }
 
 dls_status dls_read_generator(dls_reader *reader, const dls_node *item, const dls_node *map,
-                              dls_generator_function generate) {
+                              const dls_scene_generator *generator) {
     for (const dls_node *child = item->first; child; child = child->next)
         if (child != map && strcmp(child->key, "body") != 0 && strcmp(child->key, "mixture") != 0)
             return dls_node_fail(child, reader->error,
                                  "key '%.60s' beside '%s', expected 'body' or 'mixture' only", child->key,
                                  map->key);
     dls_mixture mixture;
-    dls_status status = dls_mixture_read(reader, item, map->key, DLS_USE_GENERATED, &mixture);
-    return status ? status : generate(reader, map, &mixture);
+    dls_status status = dls_mixture_read(reader, item, map->key, generator->use, &mixture);
+    return status ? status : generator->generate(reader, map, &mixture);
 }

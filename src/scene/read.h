@@ -205,7 +205,8 @@ dls_status dls_setting_apply(dls_arena *arena, dls_node *root, const char *text,
 typedef enum dls_prototype_use {
     DLS_USE_SINGLE = 1,
     DLS_USE_GENERATED = 2,
-    DLS_USE_FED = 4
+    DLS_USE_FED = 4,
+    DLS_USE_PLACED = 8 /* with generated: places are told, so that a body may have no size */
 } dls_prototype_use;
 
 typedef struct dls_prototype {
@@ -261,11 +262,15 @@ dls_status dls_mesh_bytes_read(dls_arena *arena, const char *name, const char *b
 
 /* generate.c, packing.c */
 typedef struct dls_mixture dls_mixture;
-typedef dls_status (*dls_generator_function)(dls_reader *reader, const dls_node *map, dls_mixture *mixture);
-dls_generator_function dls_generator_find(const char *key); /* NULL when it is none */
+typedef struct dls_scene_generator {
+    const char *key;
+    dls_status (*generate)(dls_reader *reader, const dls_node *map, dls_mixture *mixture);
+    dls_prototype_use use;
+} dls_scene_generator;
+const dls_scene_generator *dls_generator_find(const char *key); /* NULL when it is none */
 /* All bodies of a generator, whose map stands in the item beside its prototypes. */
 dls_status dls_read_generator(dls_reader *reader, const dls_node *item, const dls_node *map,
-                              dls_generator_function generate);
+                              const dls_scene_generator *generator);
 
 /* joints/ */
 /* Frames of a body that was made, of a prototype times a size; NULL: none. */

@@ -14,8 +14,8 @@ typedef struct frame_text {
 } frame_text;
 
 #define AT(member) offsetof(frame_text, member)
-#define FRAME_ROWS                                                                                           \
-    {"at", DLS_ROW_NODE, AT(at), "m", "its origin, in the body's frame", "zero", "vector", false, 0},        \
+#define FRAME_ROWS(place)                                                                                    \
+    {"at", DLS_ROW_NODE, AT(at), "m", "its origin, in the body's frame", place, "vector", false, 0},         \
         {"axis",                                                                                             \
          DLS_ROW_NODE,                                                                                       \
          AT(axis),                                                                                           \
@@ -34,7 +34,7 @@ static const dls_row side_rows[] = {
     {"body", DLS_ROW_NODE, AT(body), "", "name of the body, or ground", NULL, "name", true, 0},
     {"frame", DLS_ROW_TEXT, AT(frame), "", "one of the body's `frames`, instead of what follows", "none",
      NULL, false, 0},
-    FRAME_ROWS,
+    FRAME_ROWS("that of the joint"),
 };
 
 const dls_group dls_group_side = {
@@ -46,7 +46,7 @@ const dls_group dls_group_side = {
     sizeof(frame_text),
     NULL};
 
-static const dls_row frame_rows[] = {FRAME_ROWS};
+static const dls_row frame_rows[] = {FRAME_ROWS("zero")};
 
 const dls_group dls_group_frame = {
     "bodies.frames",
