@@ -248,18 +248,29 @@ static int run_session(const reproduce_values *v, const experiment *const *chose
     return code;
 }
 
+/* The experiments of a name: itself, or all of a paper. Returns how many, 0 after a line on stderr. */
+static int choose(const char *name, const reproduce_values *v, const experiment **chosen) {
+    const experiment *one = experiment_find(name);
+    int count = 0;
+    if (one && v->full && !one->has_full) {
+        report_error("reproduce: %s has no run at the paper's size yet, expected it without --full", name);
+        return 0;
+    }
+    if (one) chosen[count++] = one;
+    for (int i = 0; !one && experiment_is_paper(name) && i < experiment_count(); i++)
+        if (!strcmp(experiment_paper(experiment_at(i))->name, name)) chosen[count++] = experiment_at(i);
+    if (!count) experiment_refuse(name);
+    return count;
+}
+
 static int run_chosen(const text_list *operands, const reproduce_values *v) {
-    int count = v->all ? experiment_count() : operands->count;
-    const experiment **chosen = report_allocate((size_t)count, sizeof *chosen);
-    int code = EXIT_DONE;
-    for (int i = 0; i < count && code == EXIT_DONE; i++) {
-        chosen[i] = v->all ? experiment_at(i) : experiment_find(operands->items[i]);
-        if (!chosen[i])
-            code = experiment_refuse(operands->items[i]);
-        else if (v->full && !v->all && !chosen[i]->has_full)
-            code =
-                report_error("reproduce: %s has no run at the paper's size yet, expected it without --full",
-                             chosen[i]->name);
+    int most = experiment_count(), names = v->all ? 1 : operands->count, count = 0, code = EXIT_DONE;
+    const experiment **chosen = report_allocate((size_t)most * (size_t)names, sizeof *chosen);
+    for (int i = 0; v->all && i < most; i++) chosen[count++] = experiment_at(i);
+    for (int i = 0; !v->all && i < names && code == EXIT_DONE; i++) {
+        int more = choose(operands->items[i], v, chosen + count);
+        if (!more) code = EXIT_BAD_INPUT;
+        count += more;
     }
     if (code == EXIT_DONE && v->output && !experiment_output_make(v->output)) code = EXIT_BAD_INPUT;
     if (code == EXIT_DONE) code = run_session(v, chosen, count);
@@ -286,7 +297,8 @@ const command command_reproduce = {
     .summary = "run experiments of the papers, our numbers beside theirs, a verdict per claim",
     .operands = "NAME…",
     .details =
-        "An experiment is named by paper and section. Each of its claims shows the paper's value, ours, the\n"
+        "An experiment is named by paper and section, all of a paper by the paper alone. Each claim shows "
+        "the paper's value, ours, the\n"
         "tolerance and a verdict: pass, fail, or not comparable (seconds, and counts that depend on the\n"
         "implementation; their order is judged instead).\n\n"
         "  delassus reproduce --list -o out\n"

@@ -10,7 +10,9 @@ static const experiment *const experiments[] = {
     &experiment_compaction,        &experiment_scaling,         &experiment_conveyor,
     &experiment_fixed_drum,        &experiment_sedimentation,   &experiment_rotating_drum,
     &experiment_ball_on_table,     &experiment_four_balls,      &experiment_many_balls,
-    &experiment_descent_parameter, &experiment_behaviours,      &experiment_heap,
+    &experiment_descent_parameter, &experiment_bouncing_ball,   &experiment_ball_in_corner,
+    &experiment_ball_in_cylinder,  &experiment_painleve_rod,    &experiment_guided_hopper,
+    &experiment_tippe_top,         &experiment_behaviours,      &experiment_heap,
     &experiment_mechanisms,
 };
 
@@ -26,6 +28,8 @@ static const experiment_source papers[] = {
     {"003", "Dumont",
      "On enhanced descent algorithms for solving frictional multicontact problems: application to the "
      "discrete element method"},
+    {"004", "Capobianco, Harsch, Eugster, Leine",
+     "A nonsmooth generalized-alpha method for mechanical systems with frictional contact"},
     {"behaviours", "Delassus", "Five behaviours for which contact simulators are criticised"},
     {"heap", "Delassus", "The angle of repose of a heap over rolling friction"},
     {"mechanisms", "Delassus", "Mechanisms: joints, drives, motors and limits, with and without contacts"},
@@ -62,6 +66,12 @@ const experiment_source *experiment_paper(const experiment *e) {
     for (size_t i = 0; i < sizeof papers / sizeof *papers; i++)
         if (!strncmp(papers[i].name, e->name, strlen(papers[i].name))) return &papers[i];
     return NULL;
+}
+
+bool experiment_is_paper(const char *name) {
+    for (size_t i = 0; i < sizeof papers / sizeof *papers; i++)
+        if (!strcmp(papers[i].name, name)) return true;
+    return false;
 }
 
 const char *experiment_section(const experiment *e) {

@@ -128,6 +128,7 @@ const experiment *experiment_find(const char *name);
 /* One line on stderr with the nearest names; returns the exit code. */
 int experiment_refuse(const char *name);
 const experiment_source *experiment_paper(const experiment *e);
+bool experiment_is_paper(const char *name); /* "004" */
 /* "" where there is no paper. */
 const char *experiment_section(const experiment *e);
 
@@ -196,6 +197,8 @@ extern const experiment experiment_conveyor, experiment_fixed_drum, experiment_s
     experiment_rotating_drum;
 extern const experiment experiment_ball_on_table, experiment_four_balls, experiment_many_balls,
     experiment_descent_parameter;
+extern const experiment experiment_bouncing_ball, experiment_ball_in_corner, experiment_ball_in_cylinder,
+    experiment_painleve_rod, experiment_guided_hopper, experiment_tippe_top;
 extern const experiment experiment_behaviours, experiment_heap, experiment_mechanisms;
 
 #endif

@@ -1,0 +1,192 @@
+/* Paper 004, 10.5 and 10.6: the guided hopper and the tippe top. Figures 6 and 7. */
+#include "experiments/capobianco/capobianco.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* ---- 10.5 ---- */
+
+static double friction(const alpha_row *r) { return r->percussion_t[0]; }
+static double upper(const alpha_row *r) { return 0.2 * r->percussion_n[0]; }
+static double lower(const alpha_row *r) { return -0.2 * r->percussion_n[0]; }
+
+/* Percussions of a stance, from its first to its last row with one. */
+typedef struct stance {
+    double begin, end, sum;
+} stance;
+
+/* The foot chatters when it lands and leaves: what is less than 10 ms apart is one stance. */
+static stance stance_after(const alpha_history *h, double t) {
+    stance s = {nan(""), nan(""), 0};
+    for (int i = 1; i <= h->steps; i++) {
+        const alpha_row *r = &h->rows[i];
+        if (r->t <= t || r->percussion_n[0] <= 1e-12) continue;
+        if (isnan(s.begin)) s.begin = r->t;
+        if (r->t > s.end + 0.01) break;
+        s.end = r->t, s.sum += r->percussion_n[0];
+    }
+    return s;
+}
+
+static void claim_hopper(claim_list *c, const alpha_history *h) {
+    stance first = stance_after(h, 0), second = stance_after(h, first.end + 0.1);
+    double cone = -INFINITY, knee = 0;
+    for (int i = 1; i <= h->steps; i++) {
+        cone = fmax(cone, fabs(h->rows[i].percussion_t[0]) - 0.2 * h->rows[i].percussion_n[0]);
+        knee = fmax(knee, h->rows[i].report.position);
+    }
+    claim_equal(c, CLAIM_DERIVED, "m", 0.11, h->rows[0].gap[0], 1e-12, "gap(0)");
+    claim_equal(c, CLAIM_DERIVED, "m/s²", -9.30391792, h->rows[0].a[0], 1e-6, "a_y(0)");
+    claim_equal(c, CLAIM_DERIVED, "m", 0.2984644, alpha_at(h, 0.05)->q[0], 2e-7, "y(0.05)");
+    claim_equal(c, CLAIM_DERIVED, "m", 0.2635389, alpha_at(h, 0.1)->q[0], 2e-7, "y(0.1)");
+    claim_equal(c, CLAIM_DERIVED, "s", 0.1262, first.begin, 2e-4, "touch-down");
+    claim_equal(c, CLAIM_DERIVED, "s", 0.182, first.end, 2e-3, "lift-off");
+    claim_equal(c, CLAIM_DERIVED, "s", 0.558, second.begin, 2e-3, "second touch-down");
+    claim_equal(c, CLAIM_DERIVED, "N s", 16.58, first.sum, 0.02, "ΣP_N of the first stance");
+    claim_equal(c, CLAIM_DERIVED, "N s", 23.26, second.sum, 0.02, "ΣP_N of the second stance");
+    claim_bound(c, CLAIM_PRINTED, "N s", CLAIM_AT_MOST, 1e-9, cone, "P_F lies between ±μP_N, to");
+    claim_bound(c, CLAIM_DERIVED, "1", CLAIM_AT_MOST, 1e-9, knee,
+                "largest violation of the knee and of the gap");
+}
+
+static bool draw_percussions(experiment_run *run, const alpha_history *h) {
+    double *t = alpha_curve(h, alpha_time), *f = alpha_curve(h, friction);
+    double *high = alpha_curve(h, upper), *low = alpha_curve(h, lower);
+    size_t count = (size_t)h->steps + 1;
+    const figure_series series[] = {{"±μP_{N}", t, high, count, FIGURE_PLAIN, 2},
+                                    {NULL, t, low, count, FIGURE_PLAIN, 2},
+                                    {"P_{F}", t, f, count, FIGURE_PLAIN, FIGURE_LOOK_BLACK}};
+    figure drawn = {.x = {"t in s", FIGURE_LINEAR, 0, 2},
+                    .y = {"percussion in N s", FIGURE_LINEAR, 0, 0},
+                    .series = series,
+                    .series_count = 3,
+                    .width_inches = FIGURE_PAGE_WIDTH};
+    bool good = run_figure(run, &drawn, "figure_06");
+    free(t), free(f), free(high), free(low);
+    return good;
+}
+
+static bool run_hopper(experiment_run *run) {
+    benchmark b;
+    alpha_history h;
+    benchmark_hopper(&b);
+    if (!alpha_run(&b, "hopper", &h)) return false;
+    alpha_counts counts = alpha_count(&h, 1);
+    claim_hopper(&run->claims, &h);
+    alpha_claim_kept(&run->claims, "hopper", &b, &counts);
+    alpha_claim_counts(&run->claims, "hopper", &counts, 5, 1.23);
+    bool good = !*run->folder || (alpha_table(run, &b, &h, "hopper") && draw_percussions(run, &h));
+    alpha_history_free(&h);
+    return good;
+}
+
+const experiment experiment_guided_hopper = {
+    .name = "004-10.5",
+    .title = "a guided hopper with a beam for a shank (Figure 6)",
+    .has_full = true,
+    .run = run_hopper,
+};
+
+/* ---- 10.6 ---- */
+
+static double angle(const alpha_row *r) { return tippe_top_angle(r->q); }
+
+enum { END, SPLIT, SWITCHED, VARIANTS };
+
+static const char *const variant_names[VARIANTS] = {"end", "split", "switched"};
+
+typedef struct oracle {
+    double t, exact, discrete; /* θ of the equations, and of the paper's scheme and step */
+} oracle;
+
+static const oracle oracles[] = {{0.1, 0.0251901, NAN},
+                                 {0.5, 0.5180101, 0.505048},
+                                 {1, 1.5725914, 1.487627},
+                                 {2, 3.0002255, 2.937559},
+                                 {4, 3.0692445, 3.041215}};
+
+static double first_time(const alpha_history *h, bool (*is_there)(const alpha_row *)) {
+    for (int i = 1; i <= h->steps; i++)
+        if (is_there(&h->rows[i])) return h->rows[i].t;
+    return nan("");
+}
+
+static bool is_level(const alpha_row *r) { return angle(r) >= M_PI / 2; }
+static bool stick_touches(const alpha_row *r) { return r->percussion_n[1] > 0; }
+
+static void claim_top(claim_list *c, const alpha_history *h) {
+    for (size_t i = 0; i < sizeof oracles / sizeof *oracles; i++) {
+        if (!isfinite(oracles[i].discrete)) continue;
+        claim_equal(c, CLAIM_DERIVED, "rad", oracles[i].discrete, angle(alpha_at(&h[END], oracles[i].t)),
+                    2e-4, "θ(%g) of the paper's scheme at its step", oracles[i].t);
+    }
+    for (size_t i = 0; i < sizeof oracles / sizeof *oracles; i++)
+        claim_equal(c, CLAIM_DERIVED, "rad", oracles[i].exact, angle(alpha_at(&h[SWITCHED], oracles[i].t)),
+                    1e-2, "θ(%g), percussions split by direction, against the equations", oracles[i].t);
+    claim_equal(c, CLAIM_DERIVED, "rad", acos(-10.0 / 13), angle(alpha_at(&h[SWITCHED], 5)), 1e-6,
+                "θ(5): both contacts closed");
+    claim_equal(c, CLAIM_DERIVED, "s", 0.972947, first_time(&h[SWITCHED], is_level), 3e-3, "θ = π/2 at");
+    claim_equal(c, CLAIM_DERIVED, "s", 1.3710433, first_time(&h[SWITCHED], stick_touches), 3e-3,
+                "the stick touches at");
+}
+
+static void claim_variants(claim_list *c, const alpha_history *h) {
+    double error[VARIANTS] = {0};
+    for (int v = 0; v < VARIANTS; v++)
+        for (size_t i = 0; i < 3; i++)
+            error[v] = fmax(error[v], fabs(angle(alpha_at(&h[v], oracles[i].t)) - oracles[i].exact));
+    claim_bound(c, CLAIM_DERIVED, "rad", CLAIM_AT_MOST, 0.12, error[END],
+                "largest error of θ to t = 1, slip: end");
+    claim_bound(c, CLAIM_DERIVED, "rad", CLAIM_AT_MOST, 0.1 * error[END], error[SPLIT],
+                "the same, slip: split");
+    claim_bound(c, CLAIM_DERIVED, "rad", CLAIM_AT_MOST, 0.1 * error[END], error[SWITCHED],
+                "the same, slip: switched");
+}
+
+static bool draw_angles(experiment_run *run, const alpha_history *h) {
+    double *t = alpha_curve(&h[END], alpha_time), *end = alpha_curve(&h[END], angle);
+    double *switched = alpha_curve(&h[SWITCHED], angle);
+    size_t count = (size_t)h[END].steps + 1;
+    const figure_series series[] = {{"as the paper", t, end, count, FIGURE_PLAIN, FIGURE_LOOK_BLACK},
+                                    {"directions split", t, switched, count, FIGURE_PLAIN, 1}};
+    figure f = {.x = {"t in s", FIGURE_LINEAR, 0, 8},
+                .y = {"θ in rad", FIGURE_LINEAR, 0, M_PI},
+                .series = series,
+                .series_count = 2};
+    bool good = run_figure(run, &f, "figure_07");
+    free(t), free(end), free(switched);
+    return good;
+}
+
+static bool run_top(experiment_run *run) {
+    static const dls_alpha_slip slip[VARIANTS] = {DLS_SLIP_END, DLS_SLIP_SPLIT, DLS_SLIP_SWITCHED};
+    benchmark b;
+    alpha_history h[VARIANTS] = {{0, NULL}};
+    bool good = true;
+    for (int v = 0; good && v < VARIANTS; v++) {
+        benchmark_tippe_top(&b);
+        b.options.slip = slip[v];
+        good = alpha_run(&b, variant_names[v], &h[v]);
+    }
+    if (good) {
+        alpha_counts counts = alpha_count(&h[END], 2);
+        claim_top(&run->claims, h);
+        claim_variants(&run->claims, h);
+        alpha_claim_kept(&run->claims, "top", &b, &counts);
+        claim_bound(&run->claims, CLAIM_DERIVED, "m", CLAIM_AT_LEAST, -1e-11, counts.least_gap,
+                    "least gap of all steps");
+        alpha_claim_counts(&run->claims, "top", &counts, 3, 0.36);
+    }
+    if (good && *run->folder)
+        good = alpha_table(run, &b, &h[END], "end") && alpha_table(run, &b, &h[SWITCHED], "switched") &&
+               draw_angles(run, h);
+    for (int v = 0; v < VARIANTS; v++) alpha_history_free(&h[v]);
+    return good;
+}
+
+const experiment experiment_tippe_top = {
+    .name = "004-10.6",
+    .title = "the tippe top turns over: Coulomb–Contensou friction, quaternions (Figure 7)",
+    .has_full = true,
+    .run = run_top,
+};
