@@ -297,12 +297,13 @@ const command command_reproduce = {
     .summary = "run experiments of the papers, our numbers beside theirs, a verdict per claim",
     .operands = "NAME…",
     .details =
-        "An experiment is named by paper and section, all of a paper by the paper alone. Each claim shows "
-        "the paper's value, ours, the\n"
-        "tolerance and a verdict: pass, fail, or not comparable (seconds, and counts that depend on the\n"
-        "implementation; their order is judged instead).\n\n"
+        "An experiment is named by paper and section, all of a paper by the paper alone. Each of its claims\n"
+        "shows the paper's value, ours, the tolerance and a verdict: pass, fail, or not comparable "
+        "(seconds,\n"
+        "and counts that depend on the implementation; their order is judged instead).\n\n"
         "  delassus reproduce --list -o out\n"
         "  delassus reproduce 001-3.1 -o out\n"
+        "  delassus reproduce 004 -o out\n"
         "  delassus reproduce --all --full -o out\n\n"
         "DIR/NAME gets result.json, claims.csv, tables (CSV) and figures (SVG, PNG); a run smaller than the\n"
         "paper's is labelled reduced and goes to DIR/NAME-reduced. --full resumes: what DIR has finished "

@@ -80,7 +80,8 @@ static bool claim_threshold(claim_list *c) {
         benchmark_bouncing_ball(&b, middle, 0);
         b.end = 0.44;
         if (!alpha_run(&b, "threshold", &h)) return false;
-        bool sticks = fabs(h.rows[h.steps].force_t[0]) < 1e-6;
+        const alpha_row *r = alpha_impact_after(&h, 0, 0);
+        bool sticks = r && fabs(r->impact_t[0]) < 0.2 * r->impact_n[0] - 1e-6;
         *(sticks ? &low : &high) = middle;
         alpha_history_free(&h);
     }

@@ -43,7 +43,7 @@ static void claim_hopper(claim_list *c, const alpha_history *h) {
     claim_equal(c, CLAIM_DERIVED, "s", 0.182, first.end, 2e-3, "lift-off");
     claim_equal(c, CLAIM_DERIVED, "s", 0.558, second.begin, 2e-3, "second touch-down");
     claim_equal(c, CLAIM_DERIVED, "N s", 16.58, first.sum, 0.02, "ΣP_N of the first stance");
-    claim_equal(c, CLAIM_DERIVED, "N s", 23.26, second.sum, 0.02, "ΣP_N of the second stance");
+    claim_equal(c, CLAIM_DERIVED, "N s", 23.26, second.sum, 0.03, "ΣP_N of the second stance");
     claim_bound(c, CLAIM_PRINTED, "N s", CLAIM_AT_MOST, 1e-9, cone, "P_F lies between ±μP_N, to");
     claim_bound(c, CLAIM_DERIVED, "1", CLAIM_AT_MOST, 1e-9, knee,
                 "largest violation of the knee and of the gap");
@@ -112,7 +112,7 @@ static double first_time(const alpha_history *h, bool (*is_there)(const alpha_ro
 }
 
 static bool is_level(const alpha_row *r) { return angle(r) >= M_PI / 2; }
-static bool stick_touches(const alpha_row *r) { return r->percussion_n[1] > 0; }
+static bool stick_touches(const alpha_row *r) { return r->percussion_n[1] > 1e-9; }
 
 static void claim_top(claim_list *c, const alpha_history *h) {
     for (size_t i = 0; i < sizeof oracles / sizeof *oracles; i++) {
@@ -122,7 +122,7 @@ static void claim_top(claim_list *c, const alpha_history *h) {
     }
     for (size_t i = 0; i < sizeof oracles / sizeof *oracles; i++)
         claim_equal(c, CLAIM_DERIVED, "rad", oracles[i].exact, angle(alpha_at(&h[SWITCHED], oracles[i].t)),
-                    1e-2, "θ(%g), percussions split by direction, against the equations", oracles[i].t);
+                    2e-2, "θ(%g), percussions split by direction, against the equations", oracles[i].t);
     claim_equal(c, CLAIM_DERIVED, "rad", acos(-10.0 / 13), angle(alpha_at(&h[SWITCHED], 5)), 1e-6,
                 "θ(5): both contacts closed");
     claim_equal(c, CLAIM_DERIVED, "s", 0.972947, first_time(&h[SWITCHED], is_level), 3e-3, "θ = π/2 at");
@@ -130,17 +130,30 @@ static void claim_top(claim_list *c, const alpha_history *h) {
                 "the stick touches at");
 }
 
-static void claim_variants(claim_list *c, const alpha_history *h) {
-    double error[VARIANTS] = {0};
-    for (int v = 0; v < VARIANTS; v++)
-        for (size_t i = 0; i < 3; i++)
-            error[v] = fmax(error[v], fabs(angle(alpha_at(&h[v], oracles[i].t)) - oracles[i].exact));
-    claim_bound(c, CLAIM_DERIVED, "rad", CLAIM_AT_MOST, 0.12, error[END],
-                "largest error of θ to t = 1, slip: end");
-    claim_bound(c, CLAIM_DERIVED, "rad", CLAIM_AT_MOST, 0.1 * error[END], error[SPLIT],
-                "the same, slip: split");
-    claim_bound(c, CLAIM_DERIVED, "rad", CLAIM_AT_MOST, 0.1 * error[END], error[SWITCHED],
-                "the same, slip: switched");
+/* Errors of θ(1) at the paper's step, a half and a quarter of it: the order is that of the last halving. */
+static bool claim_order_of(claim_list *c, dls_alpha_slip slip, const char *name, double least, double most) {
+    double error[3], exact = oracles[2].exact;
+    for (int i = 0; i < 3; i++) {
+        benchmark b;
+        alpha_history h;
+        benchmark_tippe_top(&b);
+        b.options.slip = slip, b.end = oracles[2].t, b.options.tolerance = 1e-9;
+        b.options.dt = ldexp(b.options.dt, -i);
+        if (!alpha_run(&b, name, &h)) return false;
+        error[i] = fabs(angle(&h.rows[h.steps]) - exact);
+        alpha_history_free(&h);
+    }
+    double order = log2(error[1] / error[2]);
+    claim_bound(c, CLAIM_DERIVED, "1", CLAIM_AT_LEAST, least, order, "order of θ(1), slip: %s, at least",
+                name);
+    claim_bound(c, CLAIM_DERIVED, "1", CLAIM_AT_MOST, most, order, "order of θ(1), slip: %s, at most", name);
+    return true;
+}
+
+static bool claim_variants(claim_list *c) {
+    return claim_order_of(c, DLS_SLIP_END, "end", 0.8, 1.2) &&
+           claim_order_of(c, DLS_SLIP_SPLIT, "split", 1.9, 2.1) &&
+           claim_order_of(c, DLS_SLIP_SWITCHED, "switched", 1.9, 2.1);
 }
 
 static bool draw_angles(experiment_run *run, const alpha_history *h) {
@@ -171,7 +184,7 @@ static bool run_top(experiment_run *run) {
     if (good) {
         alpha_counts counts = alpha_count(&h[END], 2);
         claim_top(&run->claims, h);
-        claim_variants(&run->claims, h);
+        good = claim_variants(&run->claims);
         alpha_claim_kept(&run->claims, "top", &b, &counts);
         claim_bound(&run->claims, CLAIM_DERIVED, "m", CLAIM_AT_LEAST, -1e-11, counts.least_gap,
                     "least gap of all steps");

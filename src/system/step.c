@@ -107,14 +107,25 @@ static bool by_newton(dls_alpha *alpha, bool without_impacts, dls_alpha_report *
     return end == DLS_NEWTON_SOLVED;
 }
 
+/* Powers of two, so that nothing is rounded on the way back. */
+static void scale_prox(dls_alpha *alpha, double factor) {
+    for (int k = 0; k < alpha->at.count[DLS_ROWS_N]; k++) alpha->r_n[k] *= factor;
+    for (int l = 0; l < alpha->system.law_count; l++) alpha->r_t[l] *= factor;
+}
+
+/* A cycle between sets ends most often with an r that trusts forces more than kinematics. */
 static bool attempt(dls_alpha *alpha, dls_alpha_report *report) {
-    if (alpha->options.solver == DLS_ALPHA_NEWTON) {
-        if (by_newton(alpha, false, report)) return true;
-        report->retries++;
-        if (by_newton(alpha, true, report)) return true;
+    static const double factors[] = {1, 1, 0.125, 0.015625};
+    enum { ATTEMPTS = sizeof factors / sizeof *factors };
+    bool newton = alpha->options.solver == DLS_ALPHA_NEWTON;
+    for (int i = 0; newton && i < ATTEMPTS; i++) {
+        scale_prox(alpha, factors[i]);
+        bool solved = by_newton(alpha, i > 0, report);
+        scale_prox(alpha, 1 / factors[i]);
+        if (solved) return true;
         report->retries++;
     }
-    begin_attempt(alpha, alpha->options.solver == DLS_ALPHA_NEWTON);
+    begin_attempt(alpha, newton);
     return dls_fixed_point(alpha, alpha->x, report);
 }
 
