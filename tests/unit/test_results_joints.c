@@ -331,6 +331,21 @@ static void test_rows_that_were_being_written(void **state) {
     dls_results_destroy(r);
 }
 
+/* Steps count as far as all of their columns go. */
+static void test_history_of_joints_that_is_shorter(void **state) {
+    (void)state;
+    dls_results *r;
+    write_sound("short.h5");
+    hid_t file = H5Fopen("short.h5", H5F_ACC_RDWR, H5P_DEFAULT),
+          dataset = H5Dopen2(file, "joints/steps", H5P_DEFAULT);
+    assert_true(H5Dset_extent(dataset, (const hsize_t[]){STEPS - 2}) >= 0);
+    H5Dclose(dataset);
+    H5Fclose(file);
+    OK(dls_results_open("short.h5", &r, error));
+    assert_int_equal(dls_results_step_count(r), STEPS - 2);
+    dls_results_destroy(r);
+}
+
 /* Going on copies what was: not from a file that could not be read. */
 static void test_going_on(void **state) {
     (void)state;
@@ -501,6 +516,9 @@ static void test_measure(void **state) {
     assert_near(measured_fact(a, "axle torque time", NULL), 1e-3, 1e-12); /* it starts from rest */
     assert_near(measured_fact(a, "axle torque", NULL), 0.02 * 5 / 1e-3, 1e-6);
     assert_true(isnan(measured_last(a, "coordinate_4")) && isnan(measured_last(a, "actuator_1")));
+    double reaction[3] = {measured_last(a, "reaction_1"), measured_last(a, "reaction_2"),
+                          measured_last(a, "reaction_3")};
+    assert_near(vec_norm(reaction), load, 1e-6 * load);
     dls_analysis_destroy(a);
     o.joint = "axle";
     a = measured_analysis(r, "joints", &o);
@@ -525,6 +543,9 @@ static void test_measure(void **state) {
     double first = 1e-3 * 5 * 0.3;
     assert_near(measured_fact(a, "motors", NULL), first * (RUN - 1), 1e-9);
     assert_near(measured_fact(a, "joint loss", NULL), first * (RUN - 1), 1e-9);
+    double exchanged = measured_last(a, "motors") + measured_last(a, "joint_loss"),
+           unaccounted = measured_fact(a, "unaccounted", NULL);
+    assert_near(measured_fact(a, "unaccounted share", NULL) * exchanged, unaccounted, 1e-9 * unaccounted);
     assert_near(measured_last(a, "total"), measured_last(a, "kinetic") + measured_last(a, "potential"),
                 1e-12);
     dls_analysis_destroy(a);
@@ -559,6 +580,7 @@ int main(void) {
         cmocka_unit_test(test_runs_without_joints_have_no_rows_of_them),
         cmocka_unit_test(test_refused),
         cmocka_unit_test(test_rows_that_were_being_written),
+        cmocka_unit_test(test_history_of_joints_that_is_shorter),
         cmocka_unit_test(test_going_on),
         cmocka_unit_test(test_csv),
         cmocka_unit_test(test_vtk),
