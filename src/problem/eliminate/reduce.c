@@ -134,8 +134,16 @@ static void make_block_tail(reduction *x, const int *body, int d, const double *
     }
 }
 
+/* W'_cc of the block that comes next in q. */
+static double *next_diagonal(const reduction *x) {
+    const dls_problem *q = x->q;
+    int64_t d = q->uniform;
+    return q->diagonal + (d ? q->block_count * d * d : q->diagonal_start[q->block_count]);
+}
+
 /* W'_cc = W_cc − G₁ G₁ᵀ with a guard; false where joints hold the block. */
-static bool reduce_diagonal(const reduction *x, int d, double scale, double *W) {
+static bool reduce_diagonal(const reduction *x, int d, double scale) {
+    double *W = next_diagonal(x);
     const dls_tails *t = x->t;
     int64_t k = x->q->block_count;
     for (int64_t n = t->value_start[k]; n < t->value_start[k + 1]; n += d)
@@ -167,8 +175,7 @@ static bool add_rows(reduction *x, int c, int first, int d, double scale) {
     }
     x->B->row_start[k] = x->rows_at;
     if (x->t) make_block_tail(x, body, d, G);
-    if (x->t && dls_has_tail(x->t, k) && !reduce_diagonal(x, d, scale, dls_diagonal_place(x->q, k)))
-        return false;
+    if (x->t && dls_has_tail(x->t, k) && !reduce_diagonal(x, d, scale)) return false;
     x->rows_at += 2 * d * dof;
     return true;
 }
@@ -228,7 +235,7 @@ static void add_contact(reduction *x, int c) {
     double room[DLS_MAX_BLOCK * DLS_MAX_BLOCK];
     bool ball = dls_is_ball(A, c) && !touches_joined(x, c);
     open_block(x, d);
-    memcpy(dls_diagonal_place(x->q, k), dls_diagonal_in(p, c, room), sizeof(double) * (size_t)(d * d));
+    memcpy(next_diagonal(x), dls_diagonal_in(p, c, room), sizeof(double) * (size_t)(d * d));
     if (ball) {
         x->B->row_start[k] = -1;
         x->B->round[k] = A->round[c];
@@ -248,12 +255,12 @@ static void add_row(reduction *x, int c, int i) {
     const double *W = dls_diagonal(p, c);
     int d = dls_size(p, c), k = x->q->block_count, row = p->row[c] + i;
     open_block(x, 1);
-    *dls_diagonal_place(x->q, k) = W[i + d * i];
+    *next_diagonal(x) = W[i + d * i];
     if (!add_rows(x, c, i, 1, W[i + d * i])) {
         x->e->out[x->e->out_count++] = c;
         return;
     }
-    x->q->scale[k] = x->q->inverse_mass[k] = *dls_diagonal_place(x->q, k);
+    x->q->scale[k] = x->q->inverse_mass[k] = *next_diagonal(x);
     x->q->low[x->q->row[k]] = p->low ? p->low[row] : -HUGE_VAL;
     x->q->high[x->q->row[k]] = p->low ? p->high[row] : HUGE_VAL;
     if (x->B->compliance) x->B->compliance[x->q->row[k]] = dls_rows_of(p)->compliance[row];
