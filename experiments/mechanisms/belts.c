@@ -133,7 +133,7 @@ bool show_capstan(experiment_run *run) {
     for (int s = 0; s < (full ? RIG_SCHEMES : 1); s++)
         for (int k = 0; k < 2; k++)
             for (int half = 0; half < (full ? 2 : 1); half++) {
-                double ratio, expected, h = half ? 5e-4 : 1e-3;
+                double ratio, expected, h = (full ? 5e-4 : 1e-3) / (1 + half);
                 d.mu = mus[k];
                 expected = exp(d.mu * acos(-1));
                 if (!pull_belt(s || k || half ? NULL : run, &rig_schemes[s], &d, h, &ratio)) return false;
