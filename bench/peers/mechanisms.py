@@ -67,7 +67,7 @@ def make_ragdolls(step=0.005, seconds=2.0, count=50):
 def make_vehicle(step=0.01, seconds=2.0):
     """Four wheels on sprung sliders, the front ones askew, the rear ones driven; the left ones meet a bump."""
     radius, wheelbase, track, steer = 0.3, 2.0, 1.2, 0.15
-    bodies = [Body("box", (2.4, 0.9, 0.3), (0, 0, 0.65), mass=200)]
+    bodies = [Body("box", (2.4, 0.5, 0.3), (0, 0, 0.65), mass=200)]
     joints = []
     for x, y in ((1, 1), (1, -1), (-1, 1), (-1, -1)):
         place = (x * wheelbase / 2, y * track / 2, radius)

@@ -80,8 +80,9 @@ btTransform frame_in(const btRigidBody &body, const peer_joint &joint) {
     return body.getWorldTransform().inverse() * world;
 }
 
+// Bullet counts the first body against the second.
 btTypedConstraint *make_hinge(const peer_joint &joint, btRigidBody &a, btRigidBody &b, double h) {
-    auto *hinge = new btHingeConstraint(a, b, frame_in(a, joint), frame_in(b, joint));
+    auto *hinge = new btHingeConstraint(b, a, frame_in(b, joint), frame_in(a, joint));
     if (joint.force > 0) hinge->enableAngularMotor(true, joint.speed, joint.force * h); // an impulse
     if (joint.low != 0 || joint.high != 0) hinge->setLimit(joint.low, joint.high);
     return hinge;
