@@ -7,15 +7,15 @@
 #include <math.h>
 #include <string.h>
 
-bool dls_surface_at(const dls_shape *shape, const double *x, const double *R, const double *point,
-                    const double *n, dls_surface *surface) {
+bool dls_curvature_at(const dls_shape *shape, const double *x, const double *R, const double *point,
+                      const double *n, dls_curvature *surface) {
     const dls_shape_traits *kind = &dls_shape_table[shape->kind];
     double p[3], own[3];
-    if (!kind->surface) return false;
+    if (!kind->curvature) return false;
     vec_sub(p, point, x);
     mat_apply_transposed(p, R, p);
     mat_apply_transposed(own, R, n);
-    kind->surface(shape, p, own, surface);
+    kind->curvature(shape, p, own, surface);
     for (int k = 0; k < 2; k++) mat_apply(surface->axis[k], R, surface->axis[k]);
     return true;
 }
@@ -23,7 +23,7 @@ bool dls_surface_at(const dls_shape *shape, const double *x, const double *R, co
 /* Unknowns ν, ṡ_A, ṡ_B by the tangents t₁, t₂ of the normal: six rows. */
 enum { NU = 0, SLIDE_A = 2, SLIDE_B = 4, UNKNOWNS = 6 };
 
-bool dls_contact_moves(const dls_surface side[2], const double *n, double gap,
+bool dls_contact_moves(const dls_curvature side[2], const double *n, double gap,
                        const dls_side_motion motion[2], dls_contact_motion *out) {
     double t[2][3], V[3], A[UNKNOWNS * UNKNOWNS] = {0}, y[UNKNOWNS];
     vec_tangents(n, t[0], t[1]);

@@ -8,7 +8,7 @@
 #define COLLIDE_CURVATURE_H
 
 #include "collide/collide.h"
-#include "world/shape/surface.h"
+#include "world/shape/curvature.h"
 
 /* How one side moves at the touching point. */
 typedef struct dls_side_motion {
@@ -24,11 +24,11 @@ typedef struct dls_contact_motion {
 
 /* The surface of a shape that stands at x, R, at a point of it with outward normal n, in world axes. False
  * where its kind has no answer. */
-bool dls_surface_at(const dls_shape *shape, const double *x, const double *R, const double *point,
-                    const double *n, dls_surface *surface);
+bool dls_curvature_at(const dls_shape *shape, const double *x, const double *R, const double *point,
+                      const double *n, dls_curvature *surface);
 
 /* False where the surfaces leave the motion open: two faces, or two corners. */
-bool dls_contact_moves(const dls_surface side[2], const double *normal, double gap,
+bool dls_contact_moves(const dls_curvature side[2], const double *normal, double gap,
                        const dls_side_motion motion[2], dls_contact_motion *out);
 
 #endif

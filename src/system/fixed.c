@@ -26,7 +26,7 @@ static void project_normal(const dls_alpha *alpha, const double *x, double *next
 /* −proj(r y − z) onto the reservoir of N. */
 static void project_law(const dls_alpha *alpha, int l, const double *y, const double *z, double N,
                         double *out) {
-    double argument[DLS_LAW_SIZE], p[DLS_LAW_SIZE];
+    double argument[DLS_LAW_SIZE] = {0}, p[DLS_LAW_SIZE];
     int d = alpha->laws[l].size;
     for (int i = 0; i < d; i++) argument[i] = alpha->r_t[l] * y[i] - z[i];
     dls_friction_project(&alpha->laws[l], argument, N, p, alpha->system.user);

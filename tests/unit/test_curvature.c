@@ -82,12 +82,12 @@ static void check(const char *name, const moving m[2], double tolerance) {
     for (int k = 0; k < 5; k++) at[k] = contact_at(m, (k - 2) * dt);
     now = at[2];
     double inward[3];
-    dls_surface side[2];
+    dls_curvature side[2];
     dls_contact_motion got;
     vec_scale(inward, -1, now.normal);
     dls_placed a = placed_at(&m[0], 0), b = placed_at(&m[1], 0);
-    assert_true(dls_surface_at(&m[0].shape, a.x, a.R, now.point_a, now.normal, &side[0]));
-    assert_true(dls_surface_at(&m[1].shape, b.x, b.R, now.point_b, inward, &side[1]));
+    assert_true(dls_curvature_at(&m[0].shape, a.x, a.R, now.point_a, now.normal, &side[0]));
+    assert_true(dls_curvature_at(&m[1].shape, b.x, b.R, now.point_b, inward, &side[1]));
     const dls_side_motion motion[2] = {motion_of(&m[0], now.point_a), motion_of(&m[1], now.point_b)};
     if (!dls_contact_moves(side, now.normal, now.gap, motion, &got)) fail_msg("%s: no motion", name);
     double rate = (8 * (at[3].gap - at[1].gap) - at[4].gap + at[0].gap) / (12 * dt);
@@ -188,9 +188,9 @@ static void test_planar_pairs(void **state) {
 /* Two faces, and two corners, leave open where the contact goes. */
 static void test_open_motion(void **state) {
     (void)state;
-    dls_surface face = {.axis = {{1, 0, 0}, {0, 1, 0}}, .P = {0, 0}, .Q = {1, 1}};
-    dls_surface corner = {.axis = {{1, 0, 0}, {0, 1, 0}}, .P = {1, 1}, .Q = {0, 0}};
-    const dls_surface faces[2] = {face, face}, corners[2] = {corner, corner}, both[2] = {face, corner};
+    dls_curvature face = {.axis = {{1, 0, 0}, {0, 1, 0}}, .P = {0, 0}, .Q = {1, 1}};
+    dls_curvature corner = {.axis = {{1, 0, 0}, {0, 1, 0}}, .P = {1, 1}, .Q = {0, 0}};
+    const dls_curvature faces[2] = {face, face}, corners[2] = {corner, corner}, both[2] = {face, corner};
     const double n[3] = {0, 0, 1};
     const dls_side_motion motion[2] = {{.v = {0}}, {.v = {1, 0, 0}}};
     dls_contact_motion out;

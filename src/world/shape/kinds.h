@@ -4,7 +4,7 @@
 
 #include "world/shape/shape.h"
 
-struct dls_surface;
+struct dls_curvature;
 
 /* What a definition says of the shape; each is checked where a shape is made, and is a key of scenes. */
 enum {
@@ -47,7 +47,8 @@ typedef struct dls_shape_traits {
     void (*support)(const dls_shape *shape, const double *d, double *p);
     bool (*has)(const dls_shape *shape, const double *p);
     /* How its surface bends at p with outward normal n, obstacles too; NULL: not known. */
-    void (*surface)(const dls_shape *shape, const double *p, const double *n, struct dls_surface *surface);
+    void (*curvature)(const dls_shape *shape, const double *p, const double *n,
+                      struct dls_curvature *surface);
 } dls_shape_traits;
 
 extern const dls_shape_traits dls_shape_table[DLS_SHAPE_KINDS];

@@ -1,4 +1,4 @@
-#include "world/shape/surface.h"
+#include "world/shape/curvature.h"
 
 #include "base/vector.h"
 
@@ -6,11 +6,11 @@
 
 static const double Z[3] = {0, 0, 1};
 
-static void bend(dls_surface *s, int k, double radius) { s->P[k] = 1, s->Q[k] = radius; }
-static void lie_flat(dls_surface *s, int k) { s->P[k] = 0, s->Q[k] = 1; }
+static void bend(dls_curvature *s, int k, double radius) { s->P[k] = 1, s->Q[k] = radius; }
+static void lie_flat(dls_curvature *s, int k) { s->P[k] = 0, s->Q[k] = 1; }
 
 /* The first direction along d as far as that is across n. */
-static void aim(const double *n, const double *d, dls_surface *s) {
+static void aim(const double *n, const double *d, dls_curvature *s) {
     vec_along(s->axis[0], d, -vec_dot(d, n), n);
     double length = vec_norm(s->axis[0]);
     if (length > 1e-12)
@@ -20,14 +20,14 @@ static void aim(const double *n, const double *d, dls_surface *s) {
     vec_cross(s->axis[1], n, s->axis[0]);
 }
 
-void dls_surface_round(const dls_shape *shape, const double *p, const double *n, dls_surface *s) {
+void dls_curvature_round(const dls_shape *shape, const double *p, const double *n, dls_curvature *s) {
     (void)p;
     aim(n, Z, s);
     bend(s, 0, shape->radius);
     bend(s, 1, shape->radius);
 }
 
-void dls_surface_flat(const dls_shape *shape, const double *p, const double *n, dls_surface *s) {
+void dls_curvature_flat(const dls_shape *shape, const double *p, const double *n, dls_curvature *s) {
     (void)shape;
     (void)p;
     aim(n, Z, s);
@@ -37,7 +37,7 @@ void dls_surface_flat(const dls_shape *shape, const double *p, const double *n, 
 
 /* The vertices that lie farthest along n are a corner, an edge or a face; what is near the edge of a face is
  * its corner only where the normal says so. */
-void dls_surface_hull(const dls_shape *shape, const double *p, const double *n, dls_surface *s) {
+void dls_curvature_hull(const dls_shape *shape, const double *p, const double *n, dls_curvature *s) {
     const dls_hull *hull = shape->hull;
     double most = -HUGE_VAL, edge[3];
     int count = 0, first = 0, last = 0;
@@ -56,7 +56,7 @@ void dls_surface_hull(const dls_shape *shape, const double *p, const double *n, 
     if (count >= 3) lie_flat(s, 1);
 }
 
-void dls_surface_capsule(const dls_shape *shape, const double *p, const double *n, dls_surface *s) {
+void dls_curvature_capsule(const dls_shape *shape, const double *p, const double *n, dls_curvature *s) {
     aim(n, Z, s);
     bend(s, 0, shape->radius);
     bend(s, 1, shape->radius);
@@ -65,7 +65,7 @@ void dls_surface_capsule(const dls_shape *shape, const double *p, const double *
 
 /* Of F = Σ x²/a²: curvatures are the eigenvalues of ∇∇F/|∇F| across n, by the angle that makes it diagonal.
  */
-void dls_surface_ellipsoid(const dls_shape *shape, const double *p, const double *n, dls_surface *s) {
+void dls_curvature_ellipsoid(const dls_shape *shape, const double *p, const double *n, dls_curvature *s) {
     double a[3], slope = 0, t[2][3], K[3], turned[3];
     for (int k = 0; k < 3; k++) {
         a[k] = 1 / (shape->size[k] * shape->size[k]);
@@ -86,10 +86,10 @@ void dls_surface_ellipsoid(const dls_shape *shape, const double *p, const double
 }
 
 /* Round side, flat end, or the rim between: a circle of radius R seen from n, R/(n·m) with m the way out. */
-void dls_surface_cylinder(const dls_shape *shape, const double *p, const double *n, dls_surface *s) {
+void dls_curvature_cylinder(const dls_shape *shape, const double *p, const double *n, dls_curvature *s) {
     double out[3] = {p[0], p[1], 0}, around[3], far = hypot(p[0], p[1]);
     if (fabs(n[2]) > 1 - 1e-12 || !(far > 0)) {
-        dls_surface_flat(shape, p, n, s);
+        dls_curvature_flat(shape, p, n, s);
         return;
     }
     vec_scale(out, 1 / far, out);
@@ -102,10 +102,10 @@ void dls_surface_cylinder(const dls_shape *shape, const double *p, const double 
         bend(s, 1, 0);
 }
 
-void dls_surface_hollow(const dls_shape *shape, const double *p, const double *n, dls_surface *s) {
+void dls_curvature_hollow(const dls_shape *shape, const double *p, const double *n, dls_curvature *s) {
     double around[3];
     if (fabs(n[2]) > 0.5) {
-        dls_surface_flat(shape, p, n, s);
+        dls_curvature_flat(shape, p, n, s);
         return;
     }
     vec_cross(around, Z, n);
