@@ -91,15 +91,16 @@ static dls_joint_id hinge(rig *r, dls_body_id a, dls_body_id b, const double *at
     return rig_join(r, &def, at, z_axis, NULL);
 }
 
+/* Dampers stand between rods alone: at a support one would all but clamp a short rod. */
 static chain hang(const hanging *c, const double *x, double damping) {
     chain m = {.r = rig_open(2, down)};
     for (int i = 0; i < c->count; i++) {
         dls_body_id id = rig_add_rod(&m.r, c->mass, x + 3 * i, x + 3 * i + 3);
         if (i == 0) m.first = id;
-        dls_joint_id joint = hinge(&m.r, i ? id - 1 : DLS_GROUND, id, x + 3 * i, damping);
+        dls_joint_id joint = hinge(&m.r, i ? id - 1 : DLS_GROUND, id, x + 3 * i, i ? damping : 0);
         if (i == 0) m.support[0] = joint;
     }
-    m.support[1] = hinge(&m.r, DLS_GROUND, m.first + c->count - 1, x + 3 * (int64_t)c->count, damping);
+    m.support[1] = hinge(&m.r, DLS_GROUND, m.first + c->count - 1, x + 3 * (int64_t)c->count, 0);
     return m;
 }
 
@@ -141,7 +142,7 @@ bool show_catenary(experiment_run *run) {
     bool full = run->size == SIZE_FULL;
     hanging c = {.count = full ? 1000 : 40, .span = 1};
     c.rod = 1.5 / c.count, c.mass = 1.0 / c.count;
-    double a, h = full ? 4e-4 : 2e-3, *catenary = catenary_shape(&c, &a), *exact = find_shape(&c);
+    double a, h = full ? 5e-4 : 2e-3, *catenary = catenary_shape(&c, &a), *exact = find_shape(&c);
     c.swell = 0.5;
     double *x = find_shape(&c);
     chain m = hang(&c, x, 2e-3 / c.rod);
