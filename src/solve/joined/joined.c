@@ -120,19 +120,10 @@ static int move_rows(joined_work *x, bool all, bool count_flips) {
     return wrong;
 }
 
-/* A contact that held rows leave no freedom must not approach. Where it does, one of them has to yield: rows
- * with bounds stay blocks. Returns how many. */
-static int free_rows(joined_work *x) {
+/* Held rows with bounds stay blocks; returns how many. */
+static int free_bounded(joined_work *x) {
     const dls_problem *p = x->p;
-    int count, freed = 0;
-    const int *out = dls_elimination_out(x->e, &count);
-    bool approaches = false;
-    for (int k = 0; k < count; k++) {
-        const double *b = p->b + p->row[out[k]];
-        double speed = small_norm(dls_size(p, out[k]), b) + p->reference_velocity;
-        approaches = approaches || dls_block_error(p, out[k], x->r, x->u) > x->tolerance * speed;
-    }
-    if (!approaches) return 0;
+    int freed = 0;
     for (int c = 0; c < p->block_count; c++)
         for (int i = p->row[c]; i < p->row[c + 1] && is_interval_row(p, c); i++) {
             if (x->role[i] != DLS_ROW_HELD || !is_bounded(p, i)) continue;
@@ -140,6 +131,21 @@ static int free_rows(joined_work *x) {
             freed++;
         }
     return freed;
+}
+
+/* A contact that held rows leave no freedom must not approach. Where it does, one of them has to yield.
+ * Returns how many may. */
+static int free_rows(joined_work *x) {
+    const dls_problem *p = x->p;
+    int count;
+    const int *out = dls_elimination_out(x->e, &count);
+    bool approaches = false;
+    for (int k = 0; k < count; k++) {
+        const double *b = p->b + p->row[out[k]];
+        double speed = small_norm(dls_size(p, out[k]), b) + p->reference_velocity;
+        approaches = approaches || dls_block_error(p, out[k], x->r, x->u) > x->tolerance * speed;
+    }
+    return approaches ? free_bounded(x) : 0;
 }
 
 /* Held rows end within their bounds to the last digit. */
@@ -183,23 +189,44 @@ static bool blows_up(const joined_work *x) {
     return most > BEYOND * given;
 }
 
+/* Whether a held row is beyond its bounds: it yields, and those that it fought may hold after all. */
+static bool any_yields(const joined_work *x) {
+    const dls_problem *p = x->p;
+    for (int c = 0; c < p->block_count; c++)
+        for (int i = p->row[c], to; i < p->row[c + 1] && is_interval_row(p, c); i++)
+            if (x->role[i] == DLS_ROW_HELD && is_wrong(x, c, i, &to)) return true;
+    return false;
+}
+
+/* A row that depends on others and does not hold goes to the bound that resists it, as friction does against
+ * a drive; where it has none, another one has to yield. Whether any can. */
+static bool yields(joined_work *x, int row) {
+    double bound = x->u[row] > 0 ? x->p->low[row] : x->p->high[row];
+    if (!isfinite(bound)) return free_bounded(x) > 0;
+    move_row(x, row, x->u[row] > 0 ? -1 : 1);
+    if (++x->flips[row] > MOST_FLIPS) x->role[row] = DLS_ROW_STAYS;
+    return true;
+}
+
 /* r of held rows, u of all. Rows that were left out because they seemed to depend on others but do not hold
- * by themselves are taken in after all; those that cannot be are named. */
+ * by themselves are taken in after all; those that cannot be yield, or are named. */
 static dls_status recover(joined_work *x, bool *again) {
     const dls_problem *p = x->p;
     dls_held_error held;
     dls_status status = dls_elimination_recover(x->e, x->r, &held, x->error);
     if (status) return status;
     dls_velocity(p, x->r, x->u, x->state, x->options.stop.threads);
-    bool off = contradicts(p, &held);
-    *again = off && x->dependent > STRICT && !x->contradictory;
+    bool off = contradicts(p, &held), strict = x->dependent == STRICT;
+    *again = off && !strict && !x->contradictory;
     x->joined->dependent = held.dependent;
     if (*again) {
         x->dependent = STRICT;
-    } else if (x->dependent == STRICT && blows_up(x)) {
+    } else if (strict && blows_up(x) && !any_yields(x)) {
         *again = x->contradictory = true;
         x->dependent = LOOSE;
     } else {
+        *again = off && !x->contradictory && p->low && yields(x, held.row);
+        off = off && !*again;
         x->joined->row = off ? held.row : -1;
         x->joined->violated = off ? held.error / (p->unit ? p->unit[held.row] : 1) : 0;
     }
