@@ -548,6 +548,44 @@ static void test_contradiction(void **state) {
     stage_close(&s);
 }
 
+static dls_body_id add_wheel(stage *s, double x, double spin, dls_freedom_def freedom) {
+    static const double inertia[9] = {0.02, 0, 0, 0, 0.02, 0, 0, 0, 0.04};
+    dls_body_def def = dls_default_body_def();
+    def.mass = 1, def.inertia = inertia, def.pose.x[0] = x, def.w[2] = spin;
+    dls_joint_def hinge = dls_default_joint_def(DLS_JOINT_REVOLUTE);
+    hinge.body[1] = stage_add(s, &def);
+    hinge.freedom[3] = freedom;
+    OK(dls_joint_place(s->world, &hinge, def.pose.x, NULL, NULL, error));
+    OK(dls_world_add_joint(s->world, &hinge, NULL, error));
+    return hinge.body[1];
+}
+
+/* A drive and friction elsewhere on the one freedom that is left: friction yields, nothing contradicts, and
+ * the drive gives M/ratio. Whichever was added first, and with a drive that has a largest torque too. */
+static void test_friction_yields(void **state) {
+    (void)state;
+    const double none[3] = {0, 0, 0}, ratio = 2, M = 0.3;
+    for (int k = 0; k < 4; k++) {
+        stage s = open_world(2, none);
+        dls_freedom_def drive = {.velocity = constant(4), .max_force = k / 2 ? 1 : 0}, dry = {.friction = M};
+        dls_body_id driven, braked;
+        if (k % 2 == 0) driven = add_wheel(&s, 0, 4, drive);
+        braked = add_wheel(&s, 1, -4 / ratio, dry);
+        if (k % 2 == 1) driven = add_wheel(&s, 0, 4, drive);
+        dls_joint_def gear = dls_default_joint_def(DLS_JOINT_GEAR);
+        gear.body[0] = driven, gear.body[1] = braked, gear.ratio = ratio;
+        OK(dls_joint_place(s.world, &gear, none, NULL, NULL, error));
+        OK(dls_world_add_joint(s.world, &gear, NULL, error));
+        start(&s, "moreau-jean", 1e-3);
+        stage_run(&s, 20);
+        assert_int_equal(s.uncertified, 0);
+        assert_int_equal(s.last.contradiction, -1);
+        assert_near(record_of(&s, k % 2).actuator[3] / 1e-3, M / ratio, 1e-9);
+        assert_near(record_of(&s, 1 - k % 2).speed[3], -4 / ratio, 1e-9);
+        stage_close(&s);
+    }
+}
+
 /* Bodies of a joint do not touch unless they are told to; a joint goes with its body. */
 static void test_company(void **state) {
     (void)state;
@@ -637,13 +675,13 @@ static void test_bits(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_statics),       cmocka_unit_test(test_rods_and_ropes),
-        cmocka_unit_test(test_orders),        cmocka_unit_test(test_drift_and_energy),
-        cmocka_unit_test(test_momenta),       cmocka_unit_test(test_drives),
-        cmocka_unit_test(test_motor_limits),  cmocka_unit_test(test_joint_friction),
-        cmocka_unit_test(test_springs),       cmocka_unit_test(test_servos),
-        cmocka_unit_test(test_limits),        cmocka_unit_test(test_breaking),
-        cmocka_unit_test(test_contradiction), cmocka_unit_test(test_company),
-        cmocka_unit_test(test_bits)};
+        cmocka_unit_test(test_statics),         cmocka_unit_test(test_rods_and_ropes),
+        cmocka_unit_test(test_orders),          cmocka_unit_test(test_drift_and_energy),
+        cmocka_unit_test(test_momenta),         cmocka_unit_test(test_drives),
+        cmocka_unit_test(test_motor_limits),    cmocka_unit_test(test_joint_friction),
+        cmocka_unit_test(test_springs),         cmocka_unit_test(test_servos),
+        cmocka_unit_test(test_limits),          cmocka_unit_test(test_breaking),
+        cmocka_unit_test(test_contradiction),   cmocka_unit_test(test_company),
+        cmocka_unit_test(test_friction_yields), cmocka_unit_test(test_bits)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
