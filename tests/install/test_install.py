@@ -16,6 +16,10 @@ PILE_ANSWER = """t = 2.00 s: 20 contacts, all of 2000 steps certified
 at rest: yes
 force on the floor: 9.810 N, weight of the balls: 9.810 N
 """
+HINGE_ANSWER = """t = 5.00 s: the arm stands at 30.000 degrees, the joint is off by less than 1e-6 m: yes
+torque of the servo: 8.496 N m, weight times lever: 8.496 N m
+force of the hinge: 19.620 N, weight: 19.620 N
+"""
 STRICT = ["-Wall", "-Wextra", "-Wpedantic", "-Werror", "-fsyntax-only"]
 
 HERE = pathlib.Path.cwd()
@@ -84,6 +88,7 @@ def test_example_with_cmake_shared_and_static():
     assert answer(HERE / "cmake" / "solve_one_contact") == ANSWER
     assert answer(HERE / "cmake" / "solve_one_contact_static") == ANSWER
     assert run(HERE / "cmake" / "step_a_world") == PILE_ANSWER
+    assert run(HERE / "cmake" / "joints") == HINGE_ANSWER
     scene = HERE / "cmake" / "run_a_scene"
     assert run(scene) == "t = 0.50 s by nlgs to 1e-09: all of 500 steps certified\n"
     template = ROOT / "scenes" / "templates" / "incline.yaml"
