@@ -48,13 +48,13 @@ def turned(q, point):
 
 
 def make_ragdolls(step=0.005, seconds=2.0, count=50):
-    """In layers of five above each other, each turned by another angle."""
+    """In layers of ten above each other, each turned by another angle."""
     bodies, joints = [], []
     for k in range(count):
         angle, lean = 0.7 * k, 1.2 + 0.3 * (k % 3)
         about = (math.cos(angle), math.sin(angle), 0)
         turn = (math.cos(lean / 2), *(math.sin(lean / 2) * c for c in about))
-        place = (2.2 * (k % 5 - 2) + 0.3 * math.sin(3 * k), 0.3 * math.cos(5 * k), 1.6 + 1.7 * (k // 5))
+        place = (2.2 * (k % 5 - 2) + 0.2 * math.sin(3 * k), 2.4 * (k // 5 % 2) + 0.2 * math.cos(5 * k), 1.4 + 1.7 * (k // 10))
         at = {name: len(bodies) + i for i, (name, *_) in enumerate(PARTS)}
         for _, kind, edges, offset, mass in PARTS:
             bodies.append(Body(kind, edges, plus(place, turned(turn, offset)), turn, mass=mass))

@@ -4,6 +4,8 @@
 #ifndef PROBLEM_OPERATOR_TAILS_H
 #define PROBLEM_OPERATOR_TAILS_H
 
+#include "problem/operator/body_rows.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -23,11 +25,42 @@ static inline bool dls_has_tail(const dls_tails *t, int c) {
     return t && t->value_start[c + 1] > t->value_start[c];
 }
 
+/* ---- three rows: they stay in registers from one number of t to the next ---- */
+
+static inline void dls_tail_gather3(const double *restrict G, const int *restrict index, int64_t count,
+                                    const double *restrict state, double *restrict v) {
+    dls_v2 two = DLS_V2_LOAD(v);
+    double last = v[2];
+    for (int64_t k = 0; k < count; k++, G += 3) {
+        double x = state[index[k]];
+        two -= DLS_V2_LOAD(G) * x;
+        last -= G[2] * x;
+    }
+    v[0] = two[0], v[1] = two[1], v[2] = last;
+}
+
+static inline void dls_tail_scatter3(const double *restrict G, const int *restrict index, int64_t count,
+                                     const double *restrict x, double *restrict state) {
+    dls_v2 two = DLS_V2_LOAD(x);
+    double last = x[2];
+    for (int64_t k = 0; k < count; k++, G += 3) {
+        dls_v2 product = DLS_V2_LOAD(G) * two;
+        state[index[k]] += product[0] + product[1] + G[2] * last;
+    }
+}
+
+/* ---- any number of rows ---- */
+
 /* v −= G₁ t */
 static inline void dls_tail_gather(const dls_tails *t, int c, int d, const double *restrict state,
                                    double *restrict v) {
     const double *G = t->value + t->value_start[c];
-    for (int64_t k = t->start[2 * (int64_t)c]; k < t->start[2 * (int64_t)c + 2]; k++, G += d) {
+    int64_t first = t->start[2 * (int64_t)c], end = t->start[2 * (int64_t)c + 2];
+    if (d == 3) {
+        dls_tail_gather3(G, t->index + first, end - first, state, v);
+        return;
+    }
+    for (int64_t k = first; k < end; k++, G += d) {
         double x = state[t->index[k]];
         for (int i = 0; i < d; i++) v[i] -= G[i] * x;
     }
@@ -37,8 +70,13 @@ static inline void dls_tail_gather(const dls_tails *t, int c, int d, const doubl
 static inline void dls_tail_scatter(const dls_tails *t, int c, int side, int d, const double *restrict x,
                                     double *restrict state) {
     int64_t begin = t->start[2 * (int64_t)c], first = t->start[2 * (int64_t)c + side];
+    int64_t end = t->start[2 * (int64_t)c + side + 1];
     const double *G = t->value + t->value_start[c] + d * (first - begin);
-    for (int64_t k = first; k < t->start[2 * (int64_t)c + side + 1]; k++, G += d) {
+    if (d == 3) {
+        dls_tail_scatter3(G, t->index + first, end - first, x, state);
+        return;
+    }
+    for (int64_t k = first; k < end; k++, G += d) {
         double sum = 0;
         for (int i = 0; i < d; i++) sum += G[i] * x[i];
         state[t->index[k]] += sum;
