@@ -52,7 +52,8 @@ typedef struct dls_model_contact {
     double r;   /* of the prox equations, kg; 0: the options' */
 } dls_model_contact;
 
-/* A set N·C of negative friction forces, convex and with 0 in it. */
+/* A set N·C of negative friction forces with 0 in it, strictly convex: for a box several laws of one contact,
+ * for an ellipse rows of γ_F that are scaled do as well. */
 typedef struct dls_reservoir {
     void (*project)(int size, const double *z, double N, double *p, void *user); /* nearest point of N·C */
     /* s ∈ C with the largest s·y, and ∂s/∂y (size × size), for y ≠ 0 */

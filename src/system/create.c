@@ -226,11 +226,7 @@ static dls_status check_point(const dls_model *system, double t, const double *q
                 : dls_fail(error, DLS_ERROR_INPUT, "system: t, q or u at the start, expected finite numbers");
 }
 
-/* A step of no time: Q closes g = 0, U is the impact of closed contacts that approach, a and λ follow. */
-static dls_status start(dls_alpha *alpha, dls_error *error) {
-    dls_status status = dls_alpha_advance(alpha, 0, alpha->options.tolerance, &alpha->first, error);
-    if (status) return status;
-    alpha->first.t = alpha->state.t;
+static void forget_impacts(dls_alpha *alpha) {
     const dls_layout *at = &alpha->at;
     memset(alpha->state.x + at->U, 0, sizeof(double) * (size_t)(2 * at->m));
     DLS_EACH_FAMILY(f) {
@@ -238,6 +234,28 @@ static dls_status start(dls_alpha *alpha, dls_error *error) {
         if (at->kappa[f] >= 0)
             memset(alpha->state.x + at->kappa[f], 0, sizeof(double) * (size_t)at->count[f]);
     }
+}
+
+static bool mass_is_singular(dls_alpha *alpha) {
+    int m = alpha->at.m;
+    if (!dls_terms_at(alpha, &alpha->probe, alpha->state.t, alpha->state.q, alpha->state.u, DLS_WANT_MASS))
+        return true;
+    memcpy(alpha->held, alpha->probe.M, sizeof(double) * (size_t)m * (size_t)m);
+    if (!dls_lu_factor(m, alpha->held, alpha->held_pivot, alpha->lu_room)) return false;
+    alpha->culprit = "mass (singular)", alpha->culprit_family = -1;
+    return true;
+}
+
+/* A step of no time: Q closes g = 0, U is the impact of closed contacts that approach. Another one finds a
+ * and λ of the velocities after it. */
+static dls_status start(dls_alpha *alpha, dls_error *error) {
+    if (mass_is_singular(alpha)) return dls_alpha_refuse_numbers(alpha, alpha->state.t, error);
+    for (int i = 0; i < 2; i++) {
+        dls_status status = dls_alpha_advance(alpha, 0, alpha->options.tolerance, &alpha->first, error);
+        if (status) return status;
+        forget_impacts(alpha);
+    }
+    alpha->first.t = alpha->state.t;
     return DLS_OK;
 }
 
