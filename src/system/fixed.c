@@ -78,9 +78,23 @@ static double project_all(const dls_alpha *alpha, const double *x, double *next)
     return largest;
 }
 
+/* A share of each change, halved where changes do not become smaller: directions of slow slip overshoot. */
+typedef struct relaxation {
+    double share, before;
+    int since;
+} relaxation;
+
+static void relax(relaxation *r, double change) {
+    enum { WATCHED = 50 };
+    if (++r->since < WATCHED) return;
+    if (change > 0.98 * r->before && r->share > 1.0 / 64) r->share /= 2;
+    r->since = 0, r->before = change;
+}
+
 bool dls_fixed_point(dls_alpha *alpha, double *x, dls_alpha_report *report) {
     int updates;
     double *next = alpha->x_probe, change = INFINITY;
+    relaxation r = {1, INFINITY, 0};
     alpha->has_factor = false;
     alpha->stage.frozen = true;
     while (true) {
@@ -91,8 +105,8 @@ bool dls_fixed_point(dls_alpha *alpha, double *x, dls_alpha_report *report) {
         if (!isfinite(change) || change <= alpha->options.tolerance_fixed) break;
         if (report->fixed_iterations == alpha->options.max_fixed) break;
         report->fixed_iterations++;
-        memcpy(x + alpha->at.smooth, next + alpha->at.smooth,
-               sizeof *x * (size_t)(alpha->at.total - alpha->at.smooth));
+        relax(&r, change);
+        for (int i = alpha->at.smooth; i < alpha->at.total; i++) x[i] += r.share * (next[i] - x[i]);
     }
     alpha->stage.frozen = false;
     report->norm = fmax(report->norm, change);

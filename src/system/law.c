@@ -42,7 +42,7 @@ bool dls_friction_sticks(const dls_model_friction *law, double r, const double *
     if (!law->reservoir) return small_norm(law->size, argument) <= law->mu * N;
     dls_friction_project(law, argument, N, p, user);
     for (int i = 0; i < law->size; i++) off = fmax(off, fabs(p[i] - argument[i]));
-    return N >= 0 && off <= 1e-14 * small_norm(law->size, argument);
+    return N >= 0 && off <= 1e-12 * small_norm(law->size, argument);
 }
 
 /* ∂proj/∂argument and ∂proj/∂N by differences where a reservoir is the user's; exact for the ball. */
