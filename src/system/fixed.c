@@ -78,7 +78,10 @@ static double project_all(const dls_alpha *alpha, const double *x, double *next)
     return largest;
 }
 
-/* A share of each change, halved where changes do not become smaller: directions of slow slip overshoot. */
+/* A share of each change, halved where changes do not become smaller (directions of slow slip overshoot), and
+ * doubled again where they do. */
+enum { PLAIN = 500 }; /* iterations that are always whole */
+
 typedef struct relaxation {
     double share, before;
     int since;
@@ -87,14 +90,17 @@ typedef struct relaxation {
 static void relax(relaxation *r, double change) {
     enum { WATCHED = 50 };
     if (++r->since < WATCHED) return;
-    if (change > 0.98 * r->before && r->share > 1.0 / 64) r->share /= 2;
+    if (change > 0.98 * r->before && r->share > 1.0 / 64)
+        r->share /= 2;
+    else if (change < 0.9 * r->before && r->share < 1)
+        r->share *= 2;
     r->since = 0, r->before = change;
 }
 
 bool dls_fixed_point(dls_alpha *alpha, double *x, dls_alpha_report *report) {
     int updates;
     double *next = alpha->x_probe, change = INFINITY;
-    relaxation r = {1, INFINITY, 0};
+    relaxation r = {1, INFINITY, -PLAIN};
     alpha->has_factor = false;
     alpha->stage.frozen = true;
     while (true) {
