@@ -3,6 +3,12 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+/* Names in files and words of users may hold line ends, and what moves a terminal's cursor. */
+static void mask_controls(char *line) {
+    for (; *line; line++)
+        if ((unsigned char)*line < ' ' || *line == 0x7f) *line = '?';
+}
+
 dls_status dls_fail(dls_error *error, dls_status status, const char *format, ...) {
     if (!error) return status;
     error->status = status;
@@ -10,6 +16,7 @@ dls_status dls_fail(dls_error *error, dls_status status, const char *format, ...
     va_start(arguments, format);
     vsnprintf(error->message, sizeof error->message, format, arguments);
     va_end(arguments);
+    mask_controls(error->message);
     return status;
 }
 

@@ -29,6 +29,8 @@ static void failures_carry_a_line(void **state) {
     assert_int_equal(dls_fail(NULL, DLS_ERROR_FILE, "nobody listens"), DLS_ERROR_FILE);
     assert_int_equal(dls_fail_memory(&error), DLS_ERROR_MEMORY);
     assert_string_equal(error.message, "out of memory");
+    dls_fail(&error, DLS_ERROR_FILE, "%s: no such s\xc3\xa4ule", "a\nname\r\033[2J\t\x7f"); /* of a file */
+    assert_string_equal(error.message, "a?name??[2J??: no such s\xc3\xa4ule");
     dls_error_clear(&error);
     assert_int_equal(error.status, DLS_OK);
     assert_string_equal(error.message, "");

@@ -274,8 +274,6 @@ static herr_t take_innermost(unsigned depth, const H5E_error2_t *entry, void *us
     (void)user;
     if (depth > 0 || !entry->desc) return 0;
     snprintf(complaint, sizeof complaint, "%s", entry->desc);
-    for (char *at = complaint; *at; at++)
-        if (*at == '\n' || *at == '\r' || *at == '\t') *at = ' ';
     return 0;
 }
 
