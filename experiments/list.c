@@ -28,7 +28,7 @@ static const experiment_source papers[] = {
     {"003", "Dumont",
      "On enhanced descent algorithms for solving frictional multicontact problems: application to the "
      "discrete element method"},
-    {"004", "Capobianco, Harsch, Eugster, Leine",
+    {"004", "Capobianco et al.",
      "A nonsmooth generalized-alpha method for mechanical systems with frictional contact"},
     {"behaviours", "Delassus", "Five behaviours for which contact simulators are criticised"},
     {"heap", "Delassus", "The angle of repose of a heap over rolling friction"},

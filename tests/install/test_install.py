@@ -20,6 +20,13 @@ HINGE_ANSWER = """t = 5.00 s: the arm stands at 30.000 degrees, the joint is off
 torque of the servo: 8.496 N m, weight times lever: 8.496 N m
 force of the hinge: 19.620 N, weight: 19.620 N
 """
+SYSTEM_ANSWER = """t = 0.3: x = 0.0000, y = 0.5586, force (0.000, 0.000) N, falls
+t = 0.6: x = -0.1726, y = 0.1000, force (9.810, -1.962) N, slides
+t = 0.9: x = -0.5851, y = 0.1000, force (9.810, 0.000) N, rolls
+t = 1.2: x = -1.0137, y = 0.1000, force (9.810, 0.000) N, rolls
+t = 1.5: x = -1.4422, y = 0.1000, force (9.810, 0.000) N, rolls
+t = 1.8: x = -1.8708, y = 0.1000, force (9.810, 0.000) N, rolls
+"""
 STRICT = ["-Wall", "-Wextra", "-Wpedantic", "-Werror", "-fsyntax-only"]
 
 HERE = pathlib.Path.cwd()
@@ -89,6 +96,7 @@ def test_example_with_cmake_shared_and_static():
     assert answer(HERE / "cmake" / "solve_one_contact_static") == ANSWER
     assert run(HERE / "cmake" / "step_a_world") == PILE_ANSWER
     assert run(HERE / "cmake" / "joints") == HINGE_ANSWER
+    assert run(HERE / "cmake" / "system_by_callbacks") == SYSTEM_ANSWER
     scene = HERE / "cmake" / "run_a_scene"
     assert run(scene) == "t = 0.50 s by nlgs to 1e-09: all of 500 steps certified\n"
     template = ROOT / "scenes" / "templates" / "incline.yaml"

@@ -81,6 +81,34 @@ static void check_solution(dls_random *g, factors *f) {
     free(x), free(y);
 }
 
+/* yᵀA⁻¹z = zᵀA⁻ᵀy, and ‖A⁻¹‖₁ between a third of itself and itself. */
+static void transposed_and_norm(void **state) {
+    (void)state;
+    dls_random g = {7};
+    for (int n = 1; n <= 60; n++) {
+        factors f = factors_create(n);
+        double *y = doubles(n), *z = doubles(n), *x = doubles(n), *w = doubles(n), *room = doubles(2 * n);
+        double left = 0, right = 0, size = 0, norm = 0;
+        for (int64_t i = 0; i < (int64_t)n * n; i++) f.A[i] = dls_random_normal(&g);
+        factor(&f);
+        for (int i = 0; i < n; i++) x[i] = z[i] = dls_random_normal(&g), w[i] = y[i] = dls_random_normal(&g);
+        dls_lu_solve(n, f.LU, f.pivot, x), dls_lu_solve_transposed(n, f.LU, f.pivot, w);
+        for (int i = 0; i < n; i++) left += y[i] * x[i], right += z[i] * w[i], size += fabs(y[i] * x[i]);
+        assert_true(fabs(left - right) <= 1e-9 * size);
+        for (int j = 0; j < n; j++) {
+            double sum = 0;
+            for (int i = 0; i < n; i++) x[i] = i == j;
+            dls_lu_solve(n, f.LU, f.pivot, x);
+            for (int i = 0; i < n; i++) sum += fabs(x[i]);
+            norm = fmax(norm, sum);
+        }
+        double estimate = dls_lu_inverse_norm(n, f.LU, f.pivot, room);
+        assert_true(estimate <= norm * (1 + 1e-9) && estimate >= norm / 3);
+        free(y), free(z), free(x), free(w), free(room);
+        factors_free(&f);
+    }
+}
+
 typedef enum matrix_kind { RANDOM, GRADED_ROWS, GRADED_COLUMNS, DOMINANT, WILKINSON, KINDS } matrix_kind;
 
 /* Wilkinson's matrix, whose last column doubles with every pivot, to 2^(n − 1). */
@@ -239,9 +267,13 @@ static void tiny_and_huge_matrices(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(of_two_largest_the_first_is_taken), cmocka_unit_test(matrices_of_all_sizes),
-        cmocka_unit_test(ties_take_the_first_row),           cmocka_unit_test(singular_matrices),
-        cmocka_unit_test(matrices_that_are_not_finite),      cmocka_unit_test(tiny_and_huge_matrices),
+        cmocka_unit_test(of_two_largest_the_first_is_taken),
+        cmocka_unit_test(transposed_and_norm),
+        cmocka_unit_test(matrices_of_all_sizes),
+        cmocka_unit_test(ties_take_the_first_row),
+        cmocka_unit_test(singular_matrices),
+        cmocka_unit_test(matrices_that_are_not_finite),
+        cmocka_unit_test(tiny_and_huge_matrices),
     };
     return cmocka_run_group_tests_name("lu", tests, NULL, NULL);
 }
