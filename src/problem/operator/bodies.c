@@ -277,16 +277,6 @@ static inline void visit_38(dls_visits *s, int k, int c, double *r, dls_sweep_ch
     visit_rows(s, k, c, 3, ROUND_STATE, r, change);
 }
 
-/* Contacts of joined bodies, of any size: most of those that are watched stay open, and rest. */
-static inline void visit_tailed(dls_visits *s, int k, int c, double *r, dls_sweep_change *change) {
-    const dls_problem *p = s->problem;
-    double v[DLS_MAX_BLOCK], x[DLS_MAX_BLOCK];
-    local(p, c, r, s->state, v);
-    bool moved = dls_visit_local(s, k, c, dls_size(p, c), v, r, x, change);
-    if (moved) changed(p, c, x, s->state);
-    if (p->kind[c] == DLS_CONTACT) dls_visit_rest(s, c, moved, r[p->row[c]]);
-}
-
 /* Balls have the exact law in closed form. */
 static bool knows_law(const dls_problem *p, const dls_run *run, const dls_law *law) {
     (void)p;
@@ -304,7 +294,6 @@ static dls_sweep_change visit_run(dls_visits *s, int k, int first, int end, doub
     if (rows && run->size == 3 && dof == 6) return dls_visit_each(s, k, first, end, r, backward, visit_36);
     if (rows && run->size == 3 && dof == ROUND_STATE)
         return dls_visit_each(s, k, first, end, r, backward, visit_38);
-    if (run->storage == DLS_TAILED) return dls_visit_each(s, k, first, end, r, backward, visit_tailed);
     return dls_visit_run_any(s, k, first, end, r, backward);
 }
 
