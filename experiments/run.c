@@ -114,7 +114,9 @@ static void write_claims(const claim_list *list, FILE *file) {
     for (int i = 0; i < list->count; i++) {
         const claim *c = &list->items[i];
         dls_put_csv(file, c->text);
-        fprintf(file, ",%s,%s,%s", c->unit, claim_relation_name(c->relation), claim_source_name(c->source));
+        fputc(',', file);
+        dls_put_csv(file, c->unit);
+        fprintf(file, ",%s,%s", claim_relation_name(c->relation), claim_source_name(c->source));
         if (c->relation == CLAIM_ORDER) {
             fputc(',', file);
             dls_put_csv(file, c->paper_order);

@@ -138,7 +138,7 @@ static bool compare_four_bars(experiment_run *run) {
             for (int i = 0; i < 3; i++) worst = fmax(worst, fabs(a.x[i] - b.x[i]));
             worst = fmax(worst, fabs(remainder(rig_angle(&a) - rig_angle(&b), 2 * half_turn())));
         }
-    claim_bound(&run->claims, CLAIM_DERIVED, "m, rad", CLAIM_AT_MOST, 1e-9, worst,
+    claim_bound(&run->claims, CLAIM_DERIVED, "m or rad", CLAIM_AT_MOST, 1e-9, worst,
                 "four-bar of four revolute joints in space against the plane's");
     claim_equal(&run->claims, CLAIM_DERIVED, "1", 0, space.r.uncertified, 0,
                 "four-bar in space, three redundant rows: steps that are not certified");

@@ -570,7 +570,7 @@ static void test_friction_yields(void **state) {
         stage s = open_world(2, none);
         dls_freedom_def drive = {.velocity = expression("t"), .max_force = k / 2 ? 1 : 0},
                         dry = {.friction = M};
-        dls_body_id driven, braked;
+        dls_body_id driven = -1, braked = -1;
         if (k % 2 == 0) driven = add_wheel(&s, 0, drive);
         braked = add_wheel(&s, 1, dry);
         if (k % 2 == 1) driven = add_wheel(&s, 0, drive);
