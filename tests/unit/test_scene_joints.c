@@ -443,6 +443,8 @@ static void test_bad_bodies(void **unused) {
          "0]}",
          "does not hold at the start: off by 1 rad"},
         {"{kind: spherical, bodies: [leg, arm], at: [0, 0, 0], cone: -1}", "cone is -1"},
+        {"{kind: spherical, bodies: [leg, arm], at: [0, 0, 0], axis: [[1, 0, 0], [0, 0, 1]], cone: 1}",
+         "spherical joint stands at 1.5708 rad at the start"},
     };
     REFUSES_ALL(SPACE "joints:\n- ", spatial);
     refuses(PLANE "joints: {kind: fixed}\n", "joints is a map of keys, expected a list");
@@ -458,6 +460,10 @@ static void test_bad_freedoms(void **unused) {
         {"limits: 1}", "limits is a text, expected [low, high]"},
         {"limits: [1]}", "expected [low, high]"},
         {"limits: [1, some]}", "limits is 'some', expected a number or none"},
+        {"limits: [0.2, 1]}",
+         "revolute joint stands at 0 rad at the start, expected bodies that stand within "
+         "its limits, 0.2 to 1"},
+        {"limits: [none, -0.2]}", "stands at 0 rad at the start"},
         {"limits: [0, 1], e_n: 2}", "e_n is 2"},
         {"e_n: 0.5}", "e_n without limits"},
         {"drive: {velocity: 0}, motor: {torque: 1}}", "2 of drive, motor and servo"},

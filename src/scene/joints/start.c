@@ -1,4 +1,4 @@
-/* Whether joints hold at the start, and drives begin where bodies are. */
+/* Whether joints hold at the start, within their limits, and drives begin where bodies are. */
 #include "scene/joints/joints.h"
 
 #include "base/error.h"
@@ -104,6 +104,36 @@ static dls_status check_drive(dls_reader *reader, dls_joint_id id, int k, const 
         told, unit, t, has, unit, k < 3 ? "force" : "torque", told);
 }
 
+/* Beyond a limit a joint would be thrown back in one step. */
+static dls_status check_range(dls_reader *reader, dls_joint_id id, int k, double value, double low,
+                              double high) {
+    const dls_joint *joint = &reader->world->joints[id];
+    double most = LARGEST_GAP * (k < 3 ? joint_size(reader->world, joint) : 1);
+    char who[120];
+    if (value >= low - most && value <= high + most) return DLS_OK;
+    return dls_node_fail(
+        reader->joint_nodes[id], reader->error,
+        "%s stands at %g %s at the start, expected bodies that stand within its limits, %g to %g",
+        label(reader->world, id, who, sizeof who), value, k < 3 ? "m" : "rad", low, high);
+}
+
+static dls_status check_limits(dls_reader *reader, dls_joint_id id, const dls_joint_state *state) {
+    const dls_world *world = reader->world;
+    const dls_joint_def *def = &world->joints[id].def;
+    for (int k = 0; k < DLS_FREEDOMS; k++) {
+        const dls_freedom_def *f = &def->freedom[k];
+        if (f->low == 0 && f->high == 0) continue;
+        dls_status status = check_range(reader, id, k, state->coordinate[k], f->low, f->high);
+        if (status) return status;
+    }
+    if (!(def->cone > 0)) return DLS_OK;
+    dls_joint_pose pose;
+    dls_joint_row row;
+    dls_joint_stand(world, &world->joints[id], NULL, &pose);
+    dls_joint_cone_row(&pose, &row);
+    return check_range(reader, id, 3, row.value, 0, def->cone);
+}
+
 static dls_status assemble(dls_reader *reader, const dls_node *node, dls_assembled *report) {
     if (dls_world_assemble_joints(reader->world, report, reader->error))
         return dls_read_blame(node, reader->error);
@@ -117,6 +147,7 @@ dls_status dls_start_joints(dls_reader *reader, const dls_node *assembling, bool
         dls_joint_state state;
         status = dls_joint_state_get(reader->world, id, &state, reader->error);
         if (!status) status = check_gaps(reader, id, &state);
+        if (!status) status = check_limits(reader, id, &state);
         for (int k = 0; k < DLS_FREEDOMS && !status; k++) status = check_drive(reader, id, k, &state);
     }
     return status;
