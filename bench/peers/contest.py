@@ -25,7 +25,7 @@ WORDS = {
     "delassus": lambda s: f"to a residual of {s}",
     "siconos": lambda s: "NSGS to {}, at most {} iterations".format(*s.split(":")),
     "ode": lambda s: ("{} iterations (QuickStep)" if s.startswith("quick") else "pivoting, ERP {}").format(s.split(":")[1]),
-    "bullet": lambda s: "as it comes (10 iterations)" if s == "default" else
+    "bullet": lambda s: "as it comes (10 iterations)" if s == "default" else "pivoting (Dantzig)" if s == "dantzig" else
               f"{s.split(':')[1]} iterations" + (", anchored friction" if s.startswith("anchored") else ""),
 }
 
