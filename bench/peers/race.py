@@ -117,7 +117,7 @@ def run_all(build, names, engines, scale):
     engines = [engine for engine in engines or SETTINGS if engine in SETTINGS]
     here = [engine for engine in engines if contest.command_of(engine, build)]
     result = {"note": NOTE, "engines": {engine: contest.describe(engine, contest.command_of(engine, build)) for engine in engines},
-              "mechanisms": [], "rows": [], "comparisons": []}
+              "mechanisms": [], "rows": [], "equal": []}
     for name in names:
         reference, trust = find_reference(build, name, scale) if "delassus" in here else (None, None)
         scene = mechanisms.MAKERS[name]()
@@ -129,7 +129,7 @@ def run_all(build, names, engines, scale):
         result["mechanisms"].append({"name": name, "title": scene.title, "seconds": scale * scene.seconds, "reference": trust,
                                      "errors": errors})
         result["rows"] += rows
-        result["comparisons"] += compare(rows, name, here)
+        result["equal"] += compare(rows, name, here)
     return result
 
 

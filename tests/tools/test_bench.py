@@ -1,5 +1,5 @@
 """bench/run: the floor of 20 µs, means over what both sides solved, the cache, with made-up programs in place of the real;
-simulations with the real one on tiny sizes; errors of peers from states that are known."""
+simulations with the real one on tiny sizes; errors of peers and of mechanisms from states that are known."""
 import json
 import math
 import os
@@ -15,6 +15,9 @@ import tap  # noqa: E402
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(ROOT / "bench" / "peers"))
 import contest  # noqa: E402
+import mechanisms  # noqa: E402
+import plot  # noqa: E402
+import race  # noqa: E402
 import scenes  # noqa: E402
 
 PROGRAM = '''#!/usr/bin/env python3
@@ -236,6 +239,166 @@ def test_peers():
 def test_every_setting_of_a_peer_has_words():
     for engine, (_, _, settings) in contest.ENGINES.items():
         assert settings.keys() <= {"", *scenes.MAKERS}, engine
+        assert all(contest.WORDS[engine](setting) for row in settings.values() for setting in row), engine
+
+
+# ---- mechanisms --------------------------------------------------------------------------------------------
+
+
+def standing(scene):
+    return [at(body.place, body.velocity, body.turn, body.spin) for body in scene.bodies]
+
+
+def test_mechanisms_start_whole():
+    for name, make in mechanisms.MAKERS.items():
+        scene = make()
+        states = standing(scene)
+        assert mechanisms.joint_gap(scene, states) < 1e-12, name
+        assert mechanisms.depth(scene, states) < 1e-12, name
+        assert scene.text().count("\n") == 9 + len(scene.planes) + len(scene.bodies) + len(scene.joints), name
+
+
+def test_gaps_of_mechanisms():
+    chain = mechanisms.make_chain(count=3)
+    states = standing(chain)
+    states[1] = at((0.15, 0.003, -0.004), turn=states[1][3:7])
+    assert near(mechanisms.joint_gap(chain, states), 0.005)
+    states = standing(chain)
+    half = (math.cos(0.05), 0, 0, math.sin(0.05))  # the last link turned by 0.1 rad about its middle: its end 0.05 m off moves
+    states[2] = at(chain.bodies[2].place, turn=half)
+    assert near(mechanisms.joint_gap(chain, states), 0.05 * 2 * math.sin(0.05))
+    vehicle = mechanisms.make_vehicle()
+    states = standing(vehicle)
+    for body in (1, 2):  # a wheel and its carrier along the slider, which is no gap
+        states[body] = at(scenes.plus(states[body][:3], (0, 0, 0.1)), turn=states[body][3:7])
+    assert mechanisms.joint_gap(vehicle, states) < 1e-12
+    for body in (1, 2):
+        states[body] = at(scenes.plus(states[body][:3], (0.02, 0, 0)), turn=states[body][3:7])
+    assert near(mechanisms.joint_gap(vehicle, states), 0.02)
+
+
+def boxes(*places, size=(1, 1, 1), turns=None):
+    bodies = [scenes.Body("box", size, place) for place in places]
+    scene = scenes.Scene("", "", bodies, [], 0, 0, 1, 1, 1, ("penetration",))
+    return scene, [at(place, turn=turn) for place, turn in zip(places, turns or [(1, 0, 0, 0)] * len(places))]
+
+
+def test_penetrations_of_mechanisms():
+    assert near(mechanisms.depth(*boxes((0, 0, 0), (0.3, 0.9, 0.2))), 0.1)
+    assert mechanisms.depth(*boxes((0, 0, 0), (1.01, 0, 0))) == 0
+    eighth = (math.cos(math.pi / 8), 0, 0, math.sin(math.pi / 8))  # an edge, √½ from the middle, points at a face
+    touching = 0.5 + math.sqrt(0.5)
+    turns = [(1, 0, 0, 0), eighth]
+    assert near(mechanisms.depth(*boxes((0, 0, 0), (touching - 0.03, 0, 0), turns=turns)), 0.03)
+    assert mechanisms.depth(*boxes((0, 0, 0), (touching + 1e-6, 0, 0), turns=turns)) == 0
+    # Edge across edge: only the cross product of the two separates them.
+    about_x, about_y = (math.cos(math.pi / 8), math.sin(math.pi / 8), 0, 0), (math.cos(math.pi / 8), 0, math.sin(math.pi / 8), 0)
+    high = 2 * math.sqrt(0.5)
+    assert near(mechanisms.depth(*boxes((0, 0, 0), (0, 0, high - 0.02), turns=[about_x, about_y])), 0.02)
+    assert mechanisms.depth(*boxes((0, 0, 0), (0, 0, high + 1e-6), turns=[about_x, about_y])) == 0
+    scene, states = boxes((0, 0, 0), (0, 0, 0.9))
+    scene.bodies[1] = scenes.Body("sphere", (1, 1, 1), (0, 0, 0.9))
+    assert near(mechanisms.depth(scene, states), 0.1)
+    scene.joints = [scenes.Joint("ball", (0, 1), (0, 0, 0.5))]  # what is joined may overlap
+    assert mechanisms.depth(scene, states) == 0
+
+
+def test_errors_of_mechanisms():
+    scene = mechanisms.make_chain(count=2)
+    first = standing(scene)
+    moved = [at(scenes.plus(state[:3], (0, 0, -0.3 * k)), turn=state[3:7]) for k, state in enumerate(first)]
+    frames, reference = [(0, 0, first), (1, 0, moved)], [(0, 0, first), (1, 0, first)]
+    assert near(mechanisms.measure(scene, frames, reference)["motion"], 0.3 / math.sqrt(2))
+    scene.bodies[0].mass = 0.3  # three quarters of the mass
+    height, spread = mechanisms.moments(scene, moved)
+    assert near(height, -0.3 / 4) and near(spread, 0.1 * math.sqrt(3) / 4), (height, spread)
+    rising = [(k, 0, [at((0, 0, z))]) for k, z in enumerate((2, 1, 1.2, 0))]
+    fall = scenes.Scene("", "", [scenes.Body("box", (1, 1, 1), (0, 0, 2))], [], 0, 0, 1, 1, 1, ())
+    assert near(mechanisms.energy_gained(fall, rising), 0.1)
+    hurt = [(0, 0, [at((0, 0, math.nan))])]
+    assert mechanisms.measure(fall, hurt, None) == {} and mechanisms.measure(scene, [(0, 0, [at((math.nan, 0, 0))] * 2)],
+                                                                               reference)["gap"] == math.inf
+
+
+def test_times_at_equal_error():
+    first_order = [(0.4, 1.0), (0.2, 2.0), (0.1, 4.0)]
+    assert near(race.time_at(first_order, 0.15), 2 * 2**(math.log(0.2 / 0.15) / math.log(2)))
+    assert race.time_at(first_order, 0.5) == 1 and race.time_at(first_order, 0.1) == 4 and race.time_at(first_order, 0.09) is None
+    assert race.time_at([(0.4, 1.0), (1e-4, 2.0)], 0.01) == 2  # not stable before
+    rows = [{"engine": engine, "setting": setting, "words": setting, "step": 1, "seconds": seconds, "whole": whole, "mechanism": "chain",
+             "errors": {"motion": error, "gap": None}}
+            for engine, setting, seconds, error, whole in (
+                ("delassus", "a", 1.0, 0.05, True), ("ode", "slow", 9.0, 0.05, True), ("ode", "fast", 4.0, 0.08, True),
+                ("ode", "stopped", 0.1, 0.01, False), ("bullet", "b", 1.0, 0.3, True))]
+    line = race.compare(rows, "chain", ["delassus", "ode", "bullet"])[0]
+    assert line["target"] == 0.1 and line["best"]["ode"]["words"] == "fast" and line["best"]["bullet"] is None, line
+    assert line["ratios"] == {"ode": 0.25, "bullet": None}, line
+
+
+def test_figure_of_mechanisms():
+    drawn = plot.loglog("a < b", "t", "e", {("ode", "one"): [(0.1, 1e-3), (1, 1e-2)], ("delassus", "two"): [(0.01, 0.05)]})
+    assert drawn.count("<circle") == 3 and "a &lt; b" in drawn and "1e-3" in drawn and "1e0" in drawn, drawn
+    # x from 1e-2 to 1e0, y from 1e-3 to 1e-1: a point in the middle of both
+    assert f'<circle cx="{plot.LEFT + plot.PLOT_WIDTH / 2:.1f}" cy="{plot.TOP + plot.PLOT_HEIGHT:.1f}"' in drawn, drawn
+
+
+def joined(joint, place=(1, 0, 0), seconds=2.0):
+    body = scenes.Body("box", (0.2, 0.2, 0.2), place)
+    return scenes.Scene("joined", "", [body], [], 0.3, 0, 0.002, seconds, 1000000, (), [joint])
+
+
+def end_in(engine, setting, scene):
+    return contest.run_once([str(pathlib.Path(os.environ.get("DLS_BUILD_DIR", ROOT / "build"), "bench", f"peer_{engine}"))], scene,
+                            setting)[-1][2][0]
+
+
+def test_joints_mean_the_same_in_every_engine():
+    build = pathlib.Path(os.environ.get("DLS_BUILD_DIR", ROOT / "build"))
+    for engine, setting in (("delassus", "1e-8"), ("ode", "step:0.2"), ("bullet", "impulse:100"), ("bullet", "dantzig")):
+        if not contest.command_of(engine, build):
+            assert engine != "delassus"
+            continue
+        hinge = joined(scenes.Joint("hinge", (-1, 0), (0, 0, 0), (0, 1, 0), limits=(-0.1, 0.5)))
+        assert abs(end_in(engine, setting, hinge)[2] + math.sin(0.5)) < 2e-3, engine
+        hinge = joined(scenes.Joint("hinge", (-1, 0), (0, 0, 0), (0, 1, 0), limits=(-0.3, 0.5)), place=(-1, 0, 0))
+        assert abs(end_in(engine, setting, hinge)[2] + math.sin(0.3)) < 2e-3, engine
+        inertia = 0.2**2 / 6
+        motor = joined(scenes.Joint("hinge", (-1, 0), (0, 0, 0), (0, 1, 0), motor=(2, 0.01)), place=(0, 0, 0), seconds=1)
+        assert abs(end_in(engine, setting, motor)[11] - 0.01 / inertia) < 1e-6, engine
+        spring = joined(scenes.Joint("slider", (-1, 0), (0, 0, 0), (0, 0, 1), spring=(100, 20)), place=(0, 0, 0), seconds=4)
+        assert abs(end_in(engine, setting, spring)[2] + 9.81 / 100) < 1e-6, engine
+        motor = joined(scenes.Joint("slider", (-1, 0), (0, 0, 0), (1, 0, 0), motor=(0.5, 1)), place=(0, 0, 0), seconds=1)
+        assert abs(end_in(engine, setting, motor)[7] - 0.5) < 1e-6 and abs(end_in(engine, setting, motor)[0] - 0.375) < 2e-3, engine
+        slider = joined(scenes.Joint("slider", (-1, 0), (0, 0, 0), (0, 0, 1), limits=(-0.2, 0.1)), place=(0, 0, 0))
+        assert abs(end_in(engine, setting, slider)[2] + 0.2) < 1e-3, engine
+        ball = end_in(engine, setting, joined(scenes.Joint("ball", (-1, 0), (0, 0, 0)), seconds=0.3))
+        assert abs(math.hypot(*ball[:3]) - 1) < 1e-3 and ball[2] < -0.3, (engine, ball)
+
+
+def test_mechanisms():
+    build = os.environ.get("DLS_BUILD_DIR", ROOT / "build")
+    with tempfile.TemporaryDirectory() as folder:
+        pathlib.Path(folder, "bench").mkdir()
+        pathlib.Path(folder, "bench", "peer_delassus").symlink_to(pathlib.Path(build, "bench", "peer_delassus").resolve())
+        done = subprocess.run([ROOT / "bench" / "run", "mechanisms", "vehicle", "--scale", "0.05", "--build", folder],
+                              capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+        result = json.loads(pathlib.Path(folder, "bench", "mechanisms.json").read_text())
+        assert "<svg" in pathlib.Path(folder, "bench", "mechanisms_vehicle.svg").read_text()
+        wrong = subprocess.run([ROOT / "bench" / "run", "mechanisms", "car", "--build", folder], capture_output=True, text=True)
+    rows = [row for row in result["rows"] if row["setting"] == "1e-6"]
+    assert [row["step"] for row in rows[:3]] == [0.01, 0.005, 0.0025] and len(rows) == 5, rows
+    assert rows[-1]["step"] >= 8 * race.PLANS["vehicle"][2] and all(row["whole"] for row in rows), rows
+    assert rows[-1]["errors"]["motion"] < rows[0]["errors"]["motion"] < 1e-3, rows
+    assert 0 < result["mechanisms"][0]["reference"] < 1e-5, result["mechanisms"]
+    assert result["engines"]["ode"]["installed"] is False and "ODE is not here" in done.stdout, done.stdout
+    assert wrong.returncode == 1 and "no mechanism 'car'" in wrong.stderr, wrong.stderr
+
+
+def test_every_setting_of_a_mechanism_has_words():
+    assert race.PLANS.keys() == mechanisms.MAKERS.keys()
+    for engine, settings in race.SETTINGS.items():
+        assert settings.keys() <= {"", *mechanisms.MAKERS}, engine
         assert all(contest.WORDS[engine](setting) for row in settings.values() for setting in row), engine
 
 
