@@ -48,10 +48,11 @@ bench-siconos: ## the same problems with every solver of Siconos in the same run
 	@$(call cmake,release,bench-siconos)
 	@bench/run siconos --set all
 
-bench-peers: ## the same scenes in Siconos, ODE and Bullet: time, and errors of the physics
+bench-peers: ## the same scenes and mechanisms in Siconos, ODE and Bullet: time, and errors of the physics
 	@$(SETUP) bench
 	@$(call cmake,release,bench-peers)
 	@bench/run peers
+	@bench/run mechanisms
 
 evidence: ## docs/evidence.md from stored outputs; RUNS=out stores those of `delassus reproduce -o out` and of bench first
 	@tools/make_evidence $(if $(RUNS),--runs $(RUNS) --bench build/bench)
