@@ -15,20 +15,24 @@ import siconos.numerics as numerics
 from siconos.mechanics.collision import (RigidBodyDS, SiconosBox, SiconosContactor, SiconosContactorSet, SiconosSphere)
 from siconos.mechanics.collision.bullet import SiconosBulletCollisionManager, SiconosBulletOptions
 
-WIDTHS = {"gravity": 3, "step": 1, "steps": 1, "every": 1, "mu": 1, "e": 1, "plane": 4, "box": 17, "sphere": 17}
+WIDTHS = {"gravity": 3, "step": 1, "steps": 1, "every": 1, "mu": 1, "e": 1}
 SLAB = (30.0, 30.0, 2.0)  # stands for a plane: Siconos's own is 1000 m wide, in single precision, and balls roll askew on it
 
 
 def read(path):
     scene = {"plane": [], "body": []}
     words = iter(open(path).read().split())
+
+    def take(count):
+        return [float(next(words)) for _ in range(count)]
+
     for key in words:
-        values = [float(next(words)) for _ in range(WIDTHS[key])]
-        if key == "plane":
-            scene["plane"].append(values)
-        elif key in ("box", "sphere"):
-            scene["body"].append((key, values))
+        if key == "planes":
+            scene["plane"] = [take(4) for _ in range(int(next(words)))]
+        elif key == "bodies":
+            scene["body"] = [(next(words), take(17)) for _ in range(int(next(words)))]
         else:
+            values = take(WIDTHS[key])
             scene[key] = values if len(values) > 1 else values[0]
     return scene
 

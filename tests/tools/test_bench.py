@@ -7,6 +7,7 @@ import pathlib
 import subprocess
 import sys
 import tempfile
+import unittest.mock
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests" / "support"))
@@ -234,6 +235,22 @@ def test_peers():
     assert any("not finite" in line for line in lines) and result["machine"]["cores"]
     assert result["command"] == "bench/run peers roll --engines delassus ode bullet --scale 0.5", result["command"]
     assert wrong.returncode == 1 and "no scene 'rol'" in wrong.stderr, wrong.stderr
+
+
+def test_siconos_reads_what_is_written():
+    names = ["numpy", "siconos", "siconos.kernel", "siconos.numerics", "siconos.mechanics", "siconos.mechanics.collision",
+             "siconos.mechanics.collision.bullet"]
+    with tempfile.NamedTemporaryFile("w", suffix=".scene") as file, \
+            unittest.mock.patch.dict(sys.modules, {name: unittest.mock.MagicMock() for name in names}):
+        import peer_siconos  # whose reader needs none of them
+        stack = scenes.make_stack()
+        file.write(stack.text())
+        file.flush()
+        scene = peer_siconos.read(file.name)
+    assert scene["gravity"] == [0, 0, -9.81] and scene["mu"] == 0.5 and scene["steps"] == 2000, scene
+    assert scene["plane"] == [[*stack.planes[0][0], 0]] and len(scene["body"]) == 10, scene
+    kind, values = scene["body"][3]
+    assert kind == "box" and values[:3] == [1, 1, 1] and tuple(values[4:7]) == stack.bodies[3].place, values
 
 
 def test_every_setting_of_a_peer_has_words():
