@@ -63,7 +63,7 @@ static bool find_order(dls_elimination *e) {
         return false;
     dls_joint_graph graph = {e->node_count, e->p->body_count, e->body};
     if (!dls_dissect(&graph, e->order, e->space)) return false;
-    memcpy(e->known, e->body, sizeof(int) * (size_t)sides);
+    if (sides) memcpy(e->known, e->body, sizeof(int) * (size_t)sides);
     e->known_count = e->node_count;
     return true;
 }
