@@ -384,6 +384,29 @@ static void test_generators_that_are_refused(void **unused) {
     refuses(HEAD2 "bodies:\n- wall: {length: 3, height: 2, orientation: random}" DISCS, "expected one size");
 }
 
+#define POINTS "\n  body: {name: point, mass: 1, inertia: 2}\n"
+
+/* Where places are told a body needs no shape; where they follow from sizes it does. */
+static void test_bodies_without_shapes(void **unused) {
+    (void)unused;
+    dls_scene *scene =
+        read_good(HEAD2 "bodies:\n- lattice: {spacing: [1, 1], counts: [2, 1], size: 2}" POINTS);
+    const dls_world *world = dls_scene_world(scene);
+    assert_int_equal(dls_world_body_count(world), 2);
+    assert_true(state_of(scene, "point-1").x[0] == 1);
+    dls_scene_destroy(scene);
+    static const char *const others[] = {
+        "packing: {region: {kind: box, low: [0, 0], high: [9, 9]}, count: 2}",
+        "layers: {region: {kind: box, low: [0, 0], high: [9, 9]}, count: 2}", "pyramid: {base: 2}",
+        "wall: {length: 2, height: 1}"};
+    for (size_t k = 0; k < sizeof others / sizeof *others; k++) {
+        char text[500];
+        snprintf(text, sizeof text, "%sbodies:\n- %s%s", HEAD2, others[k], POINTS);
+        refuses(text, "the prototype has no size, expected 'shape' or 'shapes'");
+    }
+    refuses(HEAD2 "bodies:\n- lattice: {spacing: [1, 1], counts: [1, 1]}\n  body: {name: point}\n", "mass");
+}
+
 /* ---- meshes ---- */
 
 static const char tetrahedron_obj[] = "# four corners\nv 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\n"
@@ -740,6 +763,7 @@ int main(void) {
         cmocka_unit_test(test_the_back_of_a_mesh_is_warned_of),
         cmocka_unit_test(test_thin_walls_and_long_steps_are_warned_of),
         cmocka_unit_test(test_pairs_that_meet_are_warned_of),
+        cmocka_unit_test(test_bodies_without_shapes),
         cmocka_unit_test(test_units_are_doubted),
         cmocka_unit_test(test_scales_are_doubted),
         cmocka_unit_test(test_a_doubt_is_told_once),
