@@ -207,10 +207,17 @@ int dls_alpha_solutions(dls_alpha *alpha);
 
 /* ---- create.c ---- */
 
-/* Memory and constants; no callback is called. */
+/* An alpha without a system, and one that gets a system, in place of the one it had: all of its state is 0
+ * then, its memory is what it was. No callback is called. */
+dls_alpha *dls_alpha_empty(void); /* NULL when memory is out */
+dls_status dls_alpha_fit(dls_alpha *alpha, const dls_model *system, const dls_alpha_options *options,
+                         dls_error *error);
+/* Both. */
 dls_status dls_alpha_allocate(const dls_model *system, const dls_alpha_options *options, dls_alpha **alpha,
                               dls_error *error);
 dls_status dls_alpha_refuse_numbers(const dls_alpha *alpha, double t, dls_error *error);
+/* From t, q and u of its state: closes what is nearly closed, impacts, a and λ. */
+dls_status dls_alpha_begin(dls_alpha *alpha, dls_error *error);
 /* ---- check.c ---- */
 dls_status dls_model_validate(const dls_model *system, dls_error *error);
 

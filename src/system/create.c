@@ -171,25 +171,39 @@ static void take_laws(dls_alpha *alpha, const dls_model *system) {
     alpha->system.contacts = alpha->contacts, alpha->system.laws = alpha->laws;
 }
 
-dls_status dls_alpha_allocate(const dls_model *system, const dls_alpha_options *options, dls_alpha **out,
-                              dls_error *error) {
+dls_alpha *dls_alpha_empty(void) {
     dls_alpha *alpha = DLS_NEW_ZERO(dls_alpha, 1);
-    *out = NULL;
-    if (!alpha) return dls_fail_memory(error);
-    alpha->memory = dls_workspace_create();
-    alpha->system = *system, alpha->options = *options;
+    if (alpha && !(alpha->memory = dls_workspace_create())) {
+        dls_free(alpha);
+        return NULL;
+    }
+    return alpha;
+}
+
+dls_status dls_alpha_fit(dls_alpha *alpha, const dls_model *system, const dls_alpha_options *options,
+                         dls_error *error) {
+    dls_workspace *memory = alpha->memory;
+    dls_workspace_release(memory, (dls_workspace_mark){0, 0});
+    *alpha = (dls_alpha){.memory = memory, .system = *system, .options = *options};
     set_coefficients(alpha);
     set_layout(alpha);
     take_laws(alpha, system);
     take_state(alpha, &alpha->state), take_state(alpha, &alpha->kept);
     take_stage(alpha), take_slopes(alpha), take_probes(alpha), take_linear(alpha), take_contacts(alpha);
     take_sets(alpha, &alpha->sets), take_sets(alpha, &alpha->sets_before);
-    if (alpha->out_of_memory) {
-        dls_alpha_destroy(alpha);
-        return dls_fail_memory(error);
+    return alpha->out_of_memory ? dls_fail_memory(error) : DLS_OK;
+}
+
+dls_status dls_alpha_allocate(const dls_model *system, const dls_alpha_options *options, dls_alpha **out,
+                              dls_error *error) {
+    *out = dls_alpha_empty();
+    if (!*out) return dls_fail_memory(error);
+    dls_status status = dls_alpha_fit(*out, system, options, error);
+    if (status) {
+        dls_alpha_destroy(*out);
+        *out = NULL;
     }
-    *out = alpha;
-    return DLS_OK;
+    return status;
 }
 
 void dls_alpha_destroy(dls_alpha *alpha) {
@@ -248,7 +262,7 @@ static bool mass_is_singular(dls_alpha *alpha) {
 
 /* A step of no time: Q closes g = 0, U is the impact of closed contacts that approach. Another one finds a
  * and λ of the velocities after it. */
-static dls_status start(dls_alpha *alpha, dls_error *error) {
+dls_status dls_alpha_begin(dls_alpha *alpha, dls_error *error) {
     if (mass_is_singular(alpha)) return dls_alpha_refuse_numbers(alpha, alpha->state.t, error);
     for (int i = 0; i < 2; i++) {
         dls_status status = dls_alpha_advance(alpha, 0, alpha->options.tolerance, &alpha->first, error);
@@ -275,7 +289,7 @@ dls_status dls_alpha_create(const dls_model *system, const dls_alpha_options *op
     alpha->state.t = t;
     memcpy(alpha->state.q, q, sizeof *q * (size_t)system->coordinates);
     memcpy(alpha->state.u, u, sizeof *u * (size_t)system->velocities);
-    status = start(alpha, error);
+    status = dls_alpha_begin(alpha, error);
     if (status) {
         dls_alpha_destroy(alpha);
         return status;
