@@ -28,7 +28,7 @@ if(CMOCKA_FOUND)
     if(support_sources)
       target_link_libraries(${folder}_${name} PRIVATE test_support)
     endif()
-    if(folder STREQUAL "cli" OR name STREQUAL "test_alpha") # of the program: commands, models of paper 004
+    if(folder STREQUAL "cli" OR name MATCHES "^test_alpha(_world)?$") # of the program: commands, models of paper 004
       target_include_directories(${folder}_${name} PRIVATE ${PROJECT_SOURCE_DIR})
       target_link_libraries(${folder}_${name} PRIVATE delassus_commands)
     endif()

@@ -10,6 +10,7 @@
 #include <delassus/collide.h>
 #include <delassus/joint.h>
 #include <delassus/solve.h>
+#include <delassus/system.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -19,7 +20,9 @@ extern "C" {
  *
  *     moreau-jean   contacts and forces at the half step, q + h/2 v
  *     theta         θ-method on forces and places; contacts at q + h/2 v
- *     dvi           semi-implicit, paper 001: contacts at q, gap/h for all of them, q + h v⁺ */
+ *     dvi           semi-implicit, paper 001: contacts at q, gap/h for all of them, q + h v⁺
+ *     generalized-alpha   second order between impacts, paper 004: contacts and joints hold at the levels of
+ *                         position, velocity and acceleration at the end of every step */
 DLS_API const char *dls_scheme_at(int index, const char **summary);
 
 /* Which pairs become contacts of a step. */
@@ -59,6 +62,7 @@ typedef struct dls_simulation_options {
     dls_operator_choice op;    /* how W is kept: matrix-free, or by rows, which is to compare */
     bool warm_start;
     int threads;
+    dls_alpha_options alpha; /* of generalized-alpha; its dt and v_ref are those above */
 } dls_simulation_options;
 
 DLS_API dls_simulation_options dls_default_simulation_options(void);
@@ -100,6 +104,8 @@ typedef struct dls_step_report {
     dls_joint_id contradiction; /* a joint that others do not let hold; −1: none */
     int joints_broken;          /* at the end of this step */
     double joint_gap;           /* largest violation of a held freedom at its end, m or rad */
+    int retried, halvings;      /* of generalized-alpha: pieces that Newton did not solve at once; steps cut */
+    int ambiguous; /* of generalized-alpha: pieces whose accelerations have no or several solutions */
     dls_energy energy;
     dls_traffic traffic; /* at the beginning of the step */
     int64_t backlog;     /* bodies of inlets that were due and found no room, and their mass in kg */

@@ -309,9 +309,9 @@ static bool repeats(const dls_contact_point *p, int n) {
     return false;
 }
 
-/* Features in order and each of them once: one that comes again is renamed after how often it did, by a
- * stride that no feature meets by chance; where one does all the same, ranks are the names. */
-static void order_points(dls_contact_point *p, int n) {
+/* One that comes again is renamed after how often it did, by a stride that no feature meets by chance; where
+ * one does all the same, ranks are the names. */
+void dls_order_points(dls_contact_point *p, int n) {
     sort_points(p, n);
     for (int round = 0; repeats(p, n); round++) {
         for (int i = n - 1; i > 0; i--) {
@@ -377,7 +377,7 @@ static void inherit(const dls_collider *c, const dls_pair_key *key, dls_contact 
 static void emit(const update *u, slot *s, const dls_shape_pair *pair, const dls_pair_key *key, bool swapped,
                  cursor *at) {
     dls_manifold *m = &s->manifold;
-    if (m->count > 1) order_points(m->point, m->count);
+    if (m->count > 1) dls_order_points(m->point, m->count);
     if (!reserve_contacts(s->to, m->count)) {
         s->out_of_memory = true;
         return;

@@ -107,6 +107,8 @@ DLS_LIST_RESERVE(reserve_points, dls_point_list)
 dls_pair_key dls_contact_key(const dls_contact *contact);
 /* What later steps ask of a contact; false where they ask nothing. */
 bool dls_contact_past(const dls_contact *contact, dls_past_contact *past);
+/* Features in order and each of them once. */
+void dls_order_points(dls_contact_point *points, int count);
 /* The contact point as the pair's function saw it. */
 dls_contact_point dls_contact_seen(const dls_contact *contact, bool swapped);
 

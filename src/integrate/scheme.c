@@ -2,6 +2,7 @@
 #include "integrate/scheme.h"
 
 #include "base/error.h"
+#include "integrate/alpha/finish.h"
 
 #include <string.h>
 
@@ -71,9 +72,30 @@ static const dls_scheme row_dvi = {.name = "dvi",
                                    .move = dls_move_rest,
                                    .advance = dls_impulse_advance};
 
+static dls_step_plan plan_alpha(const dls_simulation *s) {
+    (void)s;
+    return (dls_step_plan){.contacts_at = 1,
+                           .joints_at = 1,
+                           .force_count = 2,
+                           .forces = {{.at = 1, .weight = 1}, {.at = 0, .weight = 0}},
+                           .damping = 1,
+                           .stiffness = 1};
+}
+
+static const dls_scheme row_alpha = {.name = "generalized-alpha",
+                                     .summary = "second order, contacts and joints hold at three levels",
+                                     .plan = plan_alpha,
+                                     .move = dls_move_rest,
+                                     .advance = dls_alpha_world_advance,
+                                     .begin = dls_alpha_world_begin,
+                                     .end = dls_alpha_world_end,
+                                     .state_size = dls_alpha_world_size,
+                                     .state_write = dls_alpha_world_write,
+                                     .state_read = dls_alpha_world_read};
+
 /* ---- the table ---- */
 
-static const dls_scheme *const built_in[] = {&row_moreau_jean, &row_theta, &row_dvi};
+static const dls_scheme *const built_in[] = {&row_moreau_jean, &row_theta, &row_dvi, &row_alpha};
 
 enum { BUILT_IN = sizeof built_in / sizeof *built_in, MAX_REGISTERED = 16 };
 

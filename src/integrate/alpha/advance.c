@@ -1,0 +1,411 @@
+/* The step of generalized-α: contacts near where bodies will be, then piece by piece
+ *
+ *     R(x) = 0 at the end of the step,   g, ġ, g̈ = 0 of what is closed or joined
+ *
+ * as src/system solves it, and what the step did in the words of all schemes. */
+#include "assemble/turning.h"
+#include "base/error.h"
+#include "base/vector.h"
+#include "integrate/alpha/finish.h"
+#include "world/parts.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { FRICTION_ROUNDS = 20 }; /* solves of a piece while friction of joints follows their loads */
+
+/* ---- bodies come and go ---- */
+
+/* Rows ascend by uid, and so does what is kept of them. Returns false when memory is out. */
+static bool match_bodies(dls_alpha_world *w, const dls_world *world) {
+    int rows = world->body_count, from = 0;
+    bool same = w->bodies.count == rows;
+    for (int row = 0; same && row < rows; row++) same = w->bodies.item[row].uid == world->bodies[row].uid;
+    if (same) return true;
+    dls_alpha_body *next = DLS_NEW_ZERO(dls_alpha_body, rows);
+    if (!next) return false;
+    for (int row = 0; row < rows; row++) {
+        int uid = world->bodies[row].uid;
+        while (from < w->bodies.count && w->bodies.item[from].uid < uid) from++;
+        if (from < w->bodies.count && w->bodies.item[from].uid == uid)
+            next[row] = w->bodies.item[from];
+        else
+            next[row].uid = uid;
+    }
+    dls_free(w->bodies.item);
+    w->bodies = (dls_alpha_bodies){next, rows, rows};
+    return true;
+}
+
+/* ---- a piece and its alpha ---- */
+
+static dls_alpha_options options_of(const dls_simulation *s) {
+    dls_alpha_options o = s->options.alpha;
+    o.dt = s->options.step;
+    o.v_ref = dls_reference_velocity(s->world, &s->options, s->t);
+    return o;
+}
+
+static void load_bodies(const dls_piece *p, dls_alpha *alpha, bool *fresh) {
+    const dls_alpha_body *kept = p->w->bodies.item;
+    size_t bytes = sizeof(double) * (size_t)p->m;
+    *fresh = false;
+    for (int i = 0; i < p->body_count; i++) {
+        const dls_alpha_body *body = &kept[p->body[i].row];
+        int at = p->m * i;
+        *fresh |= !body->known;
+        memcpy(alpha->state.a + at, body->a, bytes), memcpy(alpha->state.a_bar + at, body->a_bar, bytes);
+        memcpy(alpha->state.x + alpha->at.a + at, body->a, bytes);
+        memcpy(alpha->state.x + alpha->at.U + at, body->U, bytes);
+        memcpy(alpha->state.x + alpha->at.Q + at, body->Q, bytes);
+    }
+}
+
+static void load_contacts(const dls_piece *p, dls_alpha *alpha) {
+    dls_alpha_state *state = &alpha->state;
+    const dls_layout *at = &alpha->at;
+    const dls_contact *contacts = dls_collider_contacts(p->s->collider);
+    int law = 0;
+    for (int i = 0; i < p->contact_count; i++, law += p->contact[i - 1].law_count) {
+        const dls_piece_contact *c = &p->contact[i];
+        const dls_alpha_contact *past = dls_alpha_find_contact(p->w, &contacts[c->contact]);
+        if (!past) continue;
+        state->x[at->kappa[DLS_ROWS_N] + i] = past->kappa;
+        state->x[at->impact[DLS_ROWS_N] + i] = past->impact;
+        state->x[at->force[DLS_ROWS_N] + i] = state->force[DLS_ROWS_N][i] = past->force;
+        state->bar[DLS_ROWS_N][i] = past->bar;
+        state->closed[i] = past->closed != 0;
+        for (int k = 0; k < c->row_count; k++) {
+            int row = c->first_row + k;
+            state->x[at->impact[DLS_ROWS_F] + row] = past->impact_f[k];
+            state->x[at->force[DLS_ROWS_F] + row] = state->force[DLS_ROWS_F][row] = past->force_f[k];
+            state->bar[DLS_ROWS_F][row] = past->bar_f[k];
+        }
+        for (int k = 0; k < c->law_count; k++) state->sticking[law + k] = past->sticking >> k & 1;
+    }
+}
+
+static void load_joints(const dls_piece *p, dls_alpha *alpha) {
+    dls_alpha_state *state = &alpha->state;
+    for (int i = 0; i < p->row_count; i++) {
+        const dls_piece_row *row = &p->joint_row[i];
+        int f = row->family;
+        if (f < 0 || row->joint < 0) continue;
+        const dls_alpha_joint *past = dls_alpha_find_joint(p->w, row->joint, row->freedom, row->role);
+        if (!past) continue;
+        if (alpha->at.kappa[f] >= 0) state->x[alpha->at.kappa[f] + row->index] = past->kappa;
+        state->x[alpha->at.impact[f] + row->index] = past->impact;
+        state->x[alpha->at.force[f] + row->index] = past->force;
+        if (f < DLS_ROWS_N) continue;
+        state->force[f][row->index] = past->force, state->bar[f][row->index] = past->bar;
+        if (f == DLS_ROWS_N) state->closed[row->index] = past->closed != 0;
+        if (row->law >= 0) state->sticking[row->law] = past->sticking != 0;
+    }
+}
+
+/* a = M⁻¹ h of bodies that have none yet. */
+static void fill_fresh(dls_piece *p, dls_alpha *alpha) {
+    const dls_model *system = &alpha->system;
+    double *h = p->column;
+    memset(h, 0, sizeof *h * (size_t)system->velocities);
+    system->force(alpha->state.t, alpha->state.q, alpha->state.u, h, p);
+    dls_piece_divide_by_mass(p, h);
+    for (int i = 0; i < p->body_count; i++) {
+        if (p->w->bodies.item[p->body[i].row].known) continue;
+        for (int k = p->m * i; k < p->m * (i + 1); k++)
+            alpha->state.a[k] = alpha->state.a_bar[k] = alpha->state.x[alpha->at.a + k] = h[k];
+    }
+}
+
+static dls_status load(dls_piece *p, dls_error *error) {
+    dls_alpha *alpha = p->w->alpha;
+    dls_model model = dls_piece_model(p);
+    dls_alpha_options options = options_of(p->s);
+    bool fresh;
+    dls_status status = dls_alpha_fit(alpha, &model, &options, error);
+    if (status) return status;
+    alpha->state.t = p->s->t, alpha->state.step = p->s->step, alpha->state.dt = p->w->dt;
+    dls_piece_load(p, p->s->kept, alpha->state.q, alpha->state.u);
+    load_bodies(p, alpha, &fresh);
+    load_contacts(p, alpha);
+    load_joints(p, alpha);
+    if (fresh) fill_fresh(p, alpha);
+    return DLS_OK;
+}
+
+/* ---- and back ---- */
+
+static void save_bodies(dls_piece *p) {
+    const dls_alpha *alpha = p->w->alpha;
+    size_t bytes = sizeof(double) * (size_t)p->m;
+    for (int i = 0; i < p->body_count; i++) {
+        dls_alpha_body *body = &p->w->bodies.item[p->body[i].row];
+        int at = p->m * i;
+        body->known = 1;
+        memcpy(body->a, alpha->state.a + at, bytes), memcpy(body->a_bar, alpha->state.a_bar + at, bytes);
+        memcpy(body->U, alpha->state.x + alpha->at.U + at, bytes);
+        memcpy(body->Q, alpha->state.x + alpha->at.Q + at, bytes);
+    }
+}
+
+/* Where the collider's contacts of all pieces are kept in its order. */
+static void save_contacts(const dls_piece *p) {
+    const dls_alpha *alpha = p->w->alpha;
+    const dls_alpha_state *state = &alpha->state;
+    int law = 0;
+    for (int i = 0; i < p->contact_count; i++, law += p->contact[i - 1].law_count) {
+        const dls_piece_contact *c = &p->contact[i];
+        dls_contact *contact = &dls_collider_contacts(p->s->collider)[c->contact];
+        dls_alpha_contact *kept = &p->w->next_contacts.item[c->contact];
+        memset(kept, 0, sizeof *kept);
+        kept->key = dls_contact_key(contact);
+        kept->feature = contact->at.feature;
+        contact->at = c->at;
+        vec_copy(kept->n, c->at.normal);
+        vec_copy(kept->t, c->axis[0]);
+        kept->closed = state->closed[i];
+        kept->kappa = state->x[alpha->at.kappa[DLS_ROWS_N] + i];
+        kept->impact = state->x[alpha->at.impact[DLS_ROWS_N] + i];
+        kept->force = state->force[DLS_ROWS_N][i], kept->bar = state->bar[DLS_ROWS_N][i];
+        for (int k = 0; k < c->row_count; k++) {
+            int row = c->first_row + k;
+            kept->impact_f[k] = state->x[alpha->at.impact[DLS_ROWS_F] + row];
+            kept->force_f[k] = state->force[DLS_ROWS_F][row], kept->bar_f[k] = state->bar[DLS_ROWS_F][row];
+        }
+        for (int k = 0; k < c->law_count; k++) kept->sticking |= (uint8_t)(state->sticking[law + k] << k);
+    }
+}
+
+static void save_joints(const dls_piece *p) {
+    const dls_alpha *alpha = p->w->alpha;
+    const dls_alpha_state *state = &alpha->state;
+    for (int i = 0; i < p->row_count; i++) {
+        const dls_piece_row *row = &p->joint_row[i];
+        int f = row->family;
+        if (f < 0 || row->joint < 0) continue;
+        dls_alpha_joint *kept = &p->w->next_joints.item[p->w->next_joints.count++];
+        *kept = (dls_alpha_joint){.joint = row->joint,
+                                  .freedom = (uint8_t)row->freedom,
+                                  .role = (uint8_t)row->role,
+                                  .kappa = alpha->at.kappa[f] >= 0 ? state->x[alpha->at.kappa[f] + row->index] : 0,
+                                  .impact = state->x[alpha->at.impact[f] + row->index],
+                                  .force = state->x[alpha->at.force[f] + row->index]};
+        if (f >= DLS_ROWS_N) kept->bar = state->bar[f][row->index];
+        if (f == DLS_ROWS_N) kept->closed = state->closed[row->index];
+        if (row->law >= 0) kept->sticking = state->sticking[row->law];
+    }
+}
+
+/* ---- one piece ---- */
+
+/* Friction of joints follows from the loads of this step; returns the largest change in units of the larger. */
+static double renew_friction(dls_piece *p) {
+    double most = 0;
+    for (int i = 0; i < p->row_count; i++) {
+        const dls_piece_row *row = &p->joint_row[i];
+        if (row->role != DLS_ROLE_FRICTION) continue;
+        dls_joint *joint = &p->s->world->joints[row->joint];
+        const dls_freedom_def *f = &joint->def.freedom[row->freedom];
+        if (!(f->friction_mu > 0)) continue;
+        double lever = row->freedom < 3 ? 1 : f->friction_radius;
+        double limit = f->friction + f->friction_mu * lever * dls_piece_joint_load(p, p->w->alpha, row->joint);
+        double before = p->laws[row->law].limit;
+        most = fmax(most, fabs(limit - before) / fmax(limit, before));
+        p->laws[row->law].limit = limit;
+    }
+    return most;
+}
+
+static void name_contacts(const dls_piece *p, const dls_alpha_report *report, char *text, size_t size) {
+    const dls_contact *contacts = dls_collider_contacts(p->s->collider);
+    size_t used = 0;
+    text[0] = '\0';
+    for (int i = 0; i < report->cycling_count && used + 1 < size; i++) {
+        int k = report->cycling[i];
+        char a[64], b[64];
+        if (k >= p->contact_count) continue;
+        const dls_contact *c = &contacts[p->contact[k].contact];
+        dls_body_label(p->s->world, p->s->world->bodies[c->body_a].id, a, sizeof a);
+        dls_body_label(p->s->world, p->s->world->bodies[c->body_b].id, b, sizeof b);
+        int more = snprintf(text + used, size - used, "%s%s and %s", used ? ", " : "; between ", a, b);
+        used += more > 0 ? (size_t)more : 0;
+    }
+}
+
+static void tell(const dls_simulation *s, const dls_alpha_report *from, dls_step_report *report) {
+    double v_ref = dls_reference_velocity(s->world, &s->options, s->t);
+    report->iterations += from->newton_updates + from->fixed_iterations;
+    report->residual = fmax(report->residual, from->residual);
+    report->max_error = fmax(report->max_error, from->max_error);
+    if (v_ref > 0) report->held = fmax(report->held, from->max_error / v_ref);
+    if (!(from->residual == from->residual)) report->certified = false;
+    report->retried += from->retries > 0;
+    report->halvings += from->halvings;
+    if (from->solutions != 1 && from->solutions >= 0) report->ambiguous++;
+}
+
+static dls_status step_piece(dls_piece *p, dls_step_report *report, dls_error *error) {
+    dls_alpha_report own = {0};
+    double tolerance = p->s->options.alpha.tolerance;
+    dls_status status = DLS_OK;
+    for (int round = 0; round < FRICTION_ROUNDS; round++) {
+        status = load(p, error);
+        if (!status) status = dls_alpha_step(p->w->alpha, &own, error);
+        if (status || !(renew_friction(p) > tolerance)) break;
+    }
+    if (status) {
+        char names[160];
+        name_contacts(p, &own, names, sizeof names);
+        size_t used = error ? strlen(error->message) : 0;
+        if (error && used + 1 < sizeof error->message)
+            snprintf(error->message + used, sizeof error->message - used, "%s", names);
+        return status;
+    }
+    tell(p->s, &own, report);
+    return DLS_OK;
+}
+
+/* ---- the step ---- */
+
+/* States, rotations and accelerations of all rows where the step begins. */
+static bool begin(dls_simulation *s, dls_piece *p) {
+    dls_alpha_world *w = s->memory;
+    int rows = s->world->body_count;
+    dls_workspace_release(w->space, (dls_workspace_mark){0, 0});
+    p->states = DLS_TAKE(w->space, dls_body_state, rows);
+    p->R = dls_workspace_take(w->space, (size_t)rows, sizeof *p->R);
+    p->acceleration = DLS_TAKE_ZERO(w->space, dls_twist, rows);
+    p->local = DLS_TAKE(w->space, int, rows);
+    if (!p->states || !p->R || !p->acceleration || !p->local || !match_bodies(w, s->world)) return false;
+    for (int row = 0; row < rows; row++) {
+        p->states[row] = s->kept[row];
+        p->local[row] = -1;
+        quat_matrix(p->states[row].q, p->R[row]);
+    }
+    return true;
+}
+
+static bool reserve(dls_simulation *s) {
+    dls_alpha_world *w = s->memory;
+    int64_t contacts = dls_collider_count(s->collider);
+    int64_t rows = (int64_t)DLS_PIECE_JOINT_ROWS * s->world->joint_count;
+    w->next_contacts.count = (int)contacts, w->next_joints.count = 0;
+    if (!DLS_RESERVE(w->next_contacts.item, 0, w->next_contacts.capacity, contacts) ||
+        !DLS_RESERVE(w->next_joints.item, 0, w->next_joints.capacity, rows))
+        return false;
+    if (contacts) memset(w->next_contacts.item, 0, sizeof *w->next_contacts.item * (size_t)contacts);
+    return true;
+}
+
+static int by_row(const void *a, const void *b) {
+    const dls_alpha_joint *p = a, *q = b;
+    if (p->joint != q->joint) return p->joint < q->joint ? -1 : 1;
+    if (p->freedom != q->freedom) return p->freedom < q->freedom ? -1 : 1;
+    return (p->role > q->role) - (p->role < q->role);
+}
+
+/* What this step leaves takes the place of what the last one did; contacts of no piece are not kept. */
+static void turn_over(dls_alpha_world *w) {
+    dls_alpha_contacts contacts = w->contacts;
+    dls_alpha_joints joints = w->joints;
+    int kept = 0;
+    for (int i = 0; i < w->next_contacts.count; i++) {
+        const dls_alpha_contact *c = &w->next_contacts.item[i];
+        if (c->n[0] == 0 && c->n[1] == 0 && c->n[2] == 0) continue;
+        w->next_contacts.item[kept++] = *c;
+    }
+    w->next_contacts.count = kept;
+    qsort(w->next_joints.item, (size_t)w->next_joints.count, sizeof *w->next_joints.item, by_row);
+    w->contacts = w->next_contacts, w->next_contacts = contacts;
+    w->joints = w->next_joints, w->next_joints = joints;
+}
+
+/* The initial step: closes what is nearly closed, impacts of closed contacts that approach, a and λ. */
+static dls_status start(dls_simulation *s, dls_error *error) {
+    dls_piece p = {.s = s};
+    dls_pieces pieces;
+    dls_alpha_world *w = s->memory;
+    if (!begin(s, &p)) return dls_fail_memory(error);
+    dls_status status = dls_simulation_find_contacts(s, error);
+    if (!status) status = dls_pieces_find(s, &pieces, error);
+    if (!status && !reserve(s)) status = dls_fail_memory(error);
+    for (int i = 0; !status && i < pieces.count; i++) {
+        dls_workspace_mark mark = dls_workspace_get_mark(w->space);
+        status = dls_piece_make(s, &pieces, i, &p, error);
+        if (!status) status = load(&p, error);
+        if (!status) status = dls_alpha_begin(p.w->alpha, error);
+        if (status) break;
+        dls_piece_store(&p, s->t, p.w->alpha->state.q, p.w->alpha->state.u, s->world->states);
+        for (int k = 0; k < p.body_count; k++) s->kept[p.body[k].row] = s->world->states[p.body[k].row];
+        save_bodies(&p);
+        save_contacts(&p);
+        save_joints(&p);
+        dls_workspace_release(w->space, mark);
+    }
+    if (!status) turn_over(w);
+    return status;
+}
+
+/* Contacts where bodies will be about the end of the step. */
+static dls_status find_contacts(dls_simulation *s, dls_error *error) {
+    dls_fly(s->world, s->options.step, s->options.threads);
+    dls_status status = dls_simulation_find_contacts(s, error);
+    for (int row = 0; row < s->world->body_count; row++) {
+        dls_body_state *state = &s->world->states[row];
+        vec_copy(state->x, s->kept[row].x);
+        memcpy(state->q, s->kept[row].q, sizeof state->q);
+        if (s->world->bodies[row].motion == DLS_DYNAMIC) vec_copy(state->w, s->kept[row].w);
+    }
+    return status;
+}
+
+static dls_status step_pieces(dls_simulation *s, dls_alpha_finish *finish, dls_step_report *report,
+                              dls_error *error) {
+    dls_piece p = {.s = s};
+    dls_pieces pieces;
+    dls_alpha_world *w = s->memory;
+    if (!begin(s, &p) || !reserve(s)) return dls_fail_memory(error);
+    dls_status status = dls_pieces_find(s, &pieces, error);
+    if (!status && !dls_alpha_finish_begin(s, finish, w->space)) status = dls_fail_memory(error);
+    for (int i = 0; !status && i < pieces.count; i++) {
+        dls_workspace_mark mark = dls_workspace_get_mark(w->space);
+        status = dls_piece_make(s, &pieces, i, &p, error);
+        if (!status) status = step_piece(&p, report, error);
+        if (status) break;
+        dls_alpha_finish_piece(&p, finish);
+        save_bodies(&p);
+        save_contacts(&p);
+        save_joints(&p);
+        dls_workspace_release(w->space, mark);
+    }
+    if (!status) turn_over(w);
+    return status;
+}
+
+dls_status dls_alpha_world_advance(dls_simulation *s, const dls_step_plan *plan, dls_step_report *report,
+                                   dls_error *error) {
+    dls_alpha_world *w = s->memory;
+    const dls_stop_options *stop = (const dls_stop_options *)s->solver_options;
+    dls_alpha_finish finish;
+    double began = dls_clock_wall();
+    dls_status status = DLS_OK;
+    report->outcome = DLS_CONVERGED;
+    report->certified = true;
+    report->held = dls_reference_velocity(s->world, &s->options, s->t) > 0 ? 0 : (double)NAN;
+    if (w->dt == 0) status = start(s, error);
+    if (!status) status = find_contacts(s, error);
+    double found = dls_clock_wall();
+    if (!status) status = step_pieces(s, &finish, report, error);
+    if (status) return status;
+    w->dt = s->options.step;
+    double solved = dls_clock_wall();
+    status = dls_alpha_finish_step(s, plan, &finish, report, error);
+    report->certified =
+        report->certified && report->residual <= stop->tolerance && !(report->held > DLS_HELD_LIMIT);
+    report->seconds_collide = found - began;
+    report->seconds_solve = solved - found;
+    report->seconds_assemble = dls_clock_wall() - solved;
+    return status;
+}

@@ -1,0 +1,271 @@
+/* Contacts of a piece as rows: with n from A to B, arms to the two touching points and V their relative
+ * velocity,
+ *
+ *     ġ = n·V,   γ_k = t_k·(V + belts) or axis_k·(ω_B − ω_A),   g̈ = Wᵀa + ζ
+ *
+ * where ζ follows from how n and the touching points move (collide/curvature.h). */
+#include "base/vector.h"
+#include "integrate/alpha/piece.h"
+#include "world/shape/kinds.h"
+
+#include <math.h>
+#include <string.h>
+
+/* ---- where they stand ---- */
+
+static void place_shape(const dls_piece *p, int row, int shape, const double *shift, dls_placed *placed) {
+    const dls_body_state *state = &p->states[row];
+    placed->shape = &p->s->world->shapes[shape];
+    mat_apply(placed->x, p->R[row], placed->shape->x);
+    vec_add(placed->x, placed->x, state->x);
+    if (shift) vec_add(placed->x, placed->x, shift);
+    mat_multiply(placed->R, p->R[row], placed->shape->R);
+}
+
+/* A point of the world that the body of a row carried along since contacts were found. */
+static void carry(const dls_piece *p, int row, const double *shift, const double *point, double *out) {
+    const dls_pose *found = &p->s->found[row];
+    double R[9], own[3];
+    quat_matrix(found->q, R);
+    vec_sub(own, point, found->x);
+    if (shift) vec_sub(own, own, shift);
+    mat_apply_transposed(own, R, own);
+    mat_apply(out, p->R[row], own);
+    vec_add(out, out, p->states[row].x);
+    if (shift) vec_add(out, out, shift);
+}
+
+/* A contact whose features do not meet any more: its points stay with their bodies, n with A. */
+static void hold(const dls_piece *p, dls_piece_contact *c) {
+    const dls_contact *found = &dls_collider_contacts(p->s->collider)[c->contact];
+    double R[9], own[3], d[3];
+    carry(p, c->row[0], NULL, found->at.point_a, c->at.point_a);
+    carry(p, c->row[1], c->shift, found->at.point_b, c->at.point_b);
+    quat_matrix(p->s->found[c->row[0]].q, R);
+    mat_apply_transposed(own, R, found->at.normal);
+    mat_apply(c->at.normal, p->R[c->row[0]], own);
+    vec_sub(d, c->at.point_b, c->at.point_a);
+    c->at.gap = vec_dot(c->at.normal, d);
+}
+
+static void flip(dls_contact_point *c) {
+    double point[3];
+    vec_copy(point, c->point_a);
+    vec_copy(c->point_a, c->point_b);
+    vec_copy(c->point_b, point);
+    vec_scale(c->normal, -1, c->normal);
+}
+
+static void find(dls_piece *p, const dls_piece_pair *pair, const dls_manifold *m, dls_piece_contact *c) {
+    for (int i = 0; i < m->count; i++) {
+        bool only = m->count == 1 && pair->count == 1;
+        if (!only && m->point[i].feature != c->at.feature) continue;
+        uint64_t feature = c->at.feature;
+        c->at = m->point[i];
+        c->at.feature = feature;
+        if (pair->swapped) flip(&c->at);
+        return;
+    }
+    hold(p, c);
+}
+
+/* t = t₀ − (n₀ + n)(n·t₀)/(1 + n₀·n): the least rotation from n₀ to n. */
+static void set_frame(const dls_piece *p, dls_piece_contact *c) {
+    const double *n = c->at.normal;
+    double sum[3], second[3], *t = c->axis[0];
+    static const double out_of_plane[3] = {0, 0, 1};
+    vec_add(sum, c->base_n, n);
+    double share = vec_dot(n, c->base_t) / fmax(1 + vec_dot(n, c->base_n), 1e-12);
+    vec_along(t, c->base_t, -share, sum);
+    vec_along(t, t, -vec_dot(t, n), n);
+    vec_scale(t, 1 / vec_norm(t), t);
+    vec_cross(second, n, t);
+    int k = 1;
+    if (c->tangents > 1) vec_copy(c->axis[k++], second);
+    if (c->drills) vec_scale(c->axis[k++], c->axis_scale, n);
+    if (c->rolls == 1) vec_copy(c->axis[k++], out_of_plane);
+    if (c->rolls == 2) vec_copy(c->axis[k], t), vec_copy(c->axis[k + 1], second), k += 2;
+    if (c->spins) vec_copy(c->axis[k++], n);
+    vec_sub(c->arm[0], c->at.point_a, p->states[c->row[0]].x);
+    vec_sub(c->arm[1], c->at.point_b, p->states[c->row[1]].x);
+    vec_sub(c->arm[1], c->arm[1], c->shift);
+}
+
+static void touch_pair(dls_piece *p, dls_piece_pair *pair) {
+    dls_manifold *m = &p->w->manifold;
+    dls_piece_contact *first = &p->contact[pair->first];
+    const dls_contact *contact = &dls_collider_contacts(p->s->collider)[first->contact];
+    dls_pair_memory memory = pair->memory;
+    place_shape(p, first->row[0], contact->a, NULL, &pair->placed[0]);
+    place_shape(p, first->row[1], contact->b, first->shift, &pair->placed[1]);
+    m->count = 0;
+    pair->kind->collide(&pair->placed[pair->swapped], &pair->placed[!pair->swapped], pair->margin, &memory,
+                        pair->last, pair->last ? pair->count : 0, m);
+    if (m->count > 1) dls_order_points(m->point, m->count);
+    for (int i = 0; i < pair->count; i++) {
+        find(p, pair, m, first + i);
+        set_frame(p, first + i);
+    }
+}
+
+static bool is_somewhere(const dls_piece *p) {
+    double sum = 0;
+    for (int i = 0; i < p->n * p->body_count; i++) sum += fabs(p->q[i]);
+    return sum < DLS_FARTHEST;
+}
+
+void dls_piece_touch(dls_piece *p) {
+    bool somewhere = is_somewhere(p);
+    for (int i = 0; i < p->pair_count && somewhere; i++) touch_pair(p, &p->pair[i]);
+    for (int i = 0; i < p->contact_count && !somewhere; i++) p->contact[i].at.gap = NAN;
+}
+
+/* ---- rows ---- */
+
+static void point_velocity(const dls_piece *p, const dls_piece_contact *c, int side, double *v) {
+    const dls_body_state *state = &p->states[c->row[side]];
+    vec_cross(v, state->w, c->arm[side]);
+    vec_add(v, v, state->v);
+}
+
+/* Velocity of B's surface less that of A's, against their shapes. */
+static void belts(const dls_piece *p, const dls_piece_contact *c, double *velocity, double *rate) {
+    vec_set(velocity, 0, 0, 0);
+    vec_set(rate, 0, 0, 0);
+    if (!p->s->world->has_belts) return;
+    for (int side = 0; side < 2; side++) {
+        const dls_placed *placed = &p->pair[c->pair].placed[side];
+        double own[3], turned[3];
+        if (!placed->shape->belt) continue;
+        mat_apply(own, placed->R, placed->shape->belt);
+        vec_cross(turned, p->states[c->row[side]].w, own);
+        vec_along(velocity, velocity, side ? 1 : -1, own);
+        vec_along(rate, rate, side ? 1 : -1, turned);
+    }
+}
+
+double dls_piece_contact_rate(const dls_piece *p, const dls_piece_contact *c, int k) {
+    double a[3], b[3], surface[3], unused[3];
+    if (k >= c->tangents) {
+        vec_sub(a, p->states[c->row[1]].w, p->states[c->row[0]].w);
+        return vec_dot(c->axis[k], a);
+    }
+    point_velocity(p, c, 0, a);
+    point_velocity(p, c, 1, b);
+    vec_sub(b, b, a);
+    if (k < 0) return vec_dot(c->at.normal, b);
+    belts(p, c, surface, unused);
+    vec_add(b, b, surface);
+    return vec_dot(c->axis[k], b);
+}
+
+void dls_piece_contact_direction(const dls_piece *p, const dls_piece_contact *c, int k, double *W) {
+    const double *direction = k < 0 ? c->at.normal : c->axis[k];
+    bool turns = k >= c->tangents;
+    for (int side = 0; side < 2; side++) {
+        double turn[3], sign = side ? 1 : -1;
+        if (c->body[side] < 0) continue;
+        double *to = W + p->m * c->body[side];
+        if (turns)
+            vec_copy(turn, direction);
+        else
+            vec_cross(turn, c->arm[side], direction);
+        for (int i = 0; i < p->dimension && !turns; i++) to[i] += sign * direction[i];
+        if (p->dimension == 3) mat_apply_transposed(turn, p->R[c->row[side]], turn);
+        for (int i = 0; i < 3 && p->dimension == 3; i++) to[3 + i] += sign * turn[i];
+        if (p->dimension == 2) to[2] += sign * turn[2];
+    }
+}
+
+/* ---- how they bend ---- */
+
+/* What the point of a side has of acceleration where its body's a is 0. */
+static void side_motion(const dls_piece *p, const dls_piece_contact *c, int side, dls_side_motion *out) {
+    const dls_body_state *state = &p->states[c->row[side]];
+    const dls_twist *told = &p->acceleration[c->row[side]];
+    double turned[3];
+    point_velocity(p, c, side, out->v);
+    vec_copy(out->w, state->w);
+    vec_cross(turned, state->w, c->arm[side]);
+    vec_cross(out->a, state->w, turned);
+    if (c->body[side] >= 0) return;
+    vec_cross(turned, told->w, c->arm[side]);
+    vec_add(out->a, out->a, turned);
+    vec_add(out->a, out->a, told->v);
+}
+
+static void make_corner(dls_curvature *surface) {
+    for (int k = 0; k < 2; k++) surface->P[k] = 1, surface->Q[k] = 0;
+}
+
+static void make_flat(dls_curvature *surface) {
+    for (int k = 0; k < 2; k++) surface->P[k] = 0, surface->Q[k] = 1;
+}
+
+/* How normal and points move; where two surfaces lie on each other, the point is a corner of the one that is
+ * no obstacle. */
+static void contact_moves(const dls_piece *p, const dls_piece_contact *c, const dls_side_motion motion[2],
+                          dls_contact_motion *out) {
+    dls_curvature side[2];
+    const dls_placed *placed = p->pair[c->pair].placed;
+    bool known = true;
+    for (int i = 0; i < 2; i++) {
+        double n[3];
+        vec_scale(n, i ? -1 : 1, c->at.normal);
+        known &= dls_curvature_at(placed[i].shape, placed[i].x, placed[i].R,
+                                  i ? c->at.point_b : c->at.point_a, n, &side[i]);
+        if (!known) vec_tangents(n, side[i].axis[0], side[i].axis[1]);
+    }
+    if (known && dls_contact_moves(side, c->at.normal, c->at.gap, motion, out)) return;
+    int corner = dls_shape_table[placed[1].shape->kind].obstacle ? 0 : 1;
+    for (int i = 0; i < 2; i++) vec_tangents(c->at.normal, side[i].axis[0], side[i].axis[1]);
+    make_corner(&side[corner]);
+    make_flat(&side[!corner]);
+    dls_contact_moves(side, c->at.normal, c->at.gap, motion, out);
+}
+
+/* ṫ of set_frame where n moves by ν. */
+static void frame_rate(const dls_piece_contact *c, const double *nu, double *first, double *second) {
+    const double *n = c->at.normal;
+    double sum[3], turned[3], one = fmax(1 + vec_dot(n, c->base_n), 1e-12), along = vec_dot(n, c->base_t);
+    vec_add(sum, c->base_n, n);
+    double rate = vec_dot(nu, c->base_t) / one - along * vec_dot(nu, c->base_n) / (one * one);
+    vec_scale(first, -along / one, nu);
+    vec_along(first, first, -rate, sum);
+    vec_cross(second, nu, c->axis[0]);
+    vec_cross(turned, n, first);
+    vec_add(second, second, turned);
+}
+
+void dls_piece_contact_bend(const dls_piece *p, const dls_piece_contact *c, double *zeta) {
+    dls_side_motion motion[2];
+    dls_contact_motion moves;
+    double V[3], rate[3], first[3], second[3], over[3], surface[3], surface_rate[3], spin[3], spin_rate[3];
+    for (int side = 0; side < 2; side++) side_motion(p, c, side, &motion[side]);
+    contact_moves(p, c, motion, &moves);
+    vec_sub(V, motion[1].v, motion[0].v);
+    vec_sub(rate, motion[1].a, motion[0].a);
+    for (int side = 0; side < 2; side++) {
+        vec_cross(over, motion[side].w, moves.slide[side]);
+        vec_along(rate, rate, side ? 1 : -1, over);
+    }
+    zeta[0] = moves.bend;
+    if (c->row_count == 0) return;
+    frame_rate(c, moves.nu, first, second);
+    belts(p, c, surface, surface_rate);
+    vec_add(V, V, surface);
+    vec_add(rate, rate, surface_rate);
+    for (int k = 0; k < c->tangents; k++)
+        zeta[1 + k] = vec_dot(k ? second : first, V) + vec_dot(c->axis[k], rate);
+    vec_sub(spin, motion[1].w, motion[0].w);
+    vec_set(spin_rate, 0, 0, 0);
+    for (int side = 0; side < 2; side++)
+        if (c->body[side] < 0)
+            vec_along(spin_rate, spin_rate, side ? 1 : -1, p->acceleration[c->row[side]].w);
+    int k = c->tangents;
+    if (c->drills) zeta[1 + k] = c->axis_scale * vec_dot(moves.nu, spin), k++;
+    if (c->rolls == 1) zeta[1 + k] = 0, k++;
+    if (c->rolls == 2) zeta[1 + k] = vec_dot(first, spin), zeta[2 + k] = vec_dot(second, spin), k += 2;
+    if (c->spins) zeta[1 + k] = vec_dot(moves.nu, spin), k++;
+    for (int i = c->tangents; i < k; i++) zeta[1 + i] += vec_dot(c->axis[i], spin_rate);
+}

@@ -1,0 +1,191 @@
+/* The words of all schemes: r is the percussion P of the step, u the velocity ξ that its law was asked of, and
+ * bodies have v⁻ in the assembly and v⁺ in the world. */
+#include "integrate/alpha/finish.h"
+
+#include "assemble/turning.h"
+#include "base/error.h"
+#include "base/vector.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Driven bodies, steadily; pieces that they touch tell better. */
+static void move_others(dls_simulation *s, dls_alpha_finish *f) {
+    const dls_world *world = s->world;
+    for (int row = 0; row < world->body_count; row++) {
+        if (world->bodies[row].motion != DLS_DRIVEN) continue;
+        double turn[3], q[4];
+        vec_along(f->states[row].x, s->kept[row].x, s->options.step, f->states[row].v);
+        vec_scale(turn, s->options.step, f->states[row].w);
+        quat_exponential(q, turn);
+        quat_multiply(f->states[row].q, q, s->kept[row].q);
+        quat_normalize(f->states[row].q);
+    }
+}
+
+bool dls_alpha_finish_begin(dls_simulation *s, dls_alpha_finish *f, dls_workspace *space) {
+    int contacts = dls_collider_count(s->collider);
+    f->states = DLS_TAKE(space, dls_body_state, s->world->body_count);
+    f->contact = DLS_TAKE_ZERO(space, dls_alpha_deed, contacts);
+    f->row = DLS_TAKE(space, dls_alpha_row_deed, (int64_t)DLS_PIECE_JOINT_ROWS * s->world->joint_count);
+    f->row_count = 0;
+    if (!f->states || !f->contact || !f->row) return false;
+    if (s->world->body_count)
+        memcpy(f->states, s->world->states, sizeof *f->states * (size_t)s->world->body_count);
+    move_others(s, f);
+    return true;
+}
+
+/* ---- a piece ---- */
+
+static void add_contact(const dls_piece *p, int i, dls_alpha_deed *deed) {
+    const dls_alpha *alpha = p->w->alpha;
+    const dls_alpha_stage *stage = &alpha->stage;
+    const dls_piece_contact *c = &p->contact[i];
+    deed->is_there = true;
+    deed->r[0] = alpha->state.percussion[DLS_ROWS_N][i];
+    deed->u[0] = stage->xi[DLS_ROWS_N][i];
+    deed->mean[0] = stage->terms.rows[DLS_ROWS_N].rate[i] + stage->before[DLS_ROWS_N][i] - deed->u[0];
+    vec_copy(deed->frame, c->at.normal);
+    vec_copy(deed->frame + 3, c->axis[0]);
+    vec_cross(deed->frame + 6, deed->frame, deed->frame + 3);
+    vec_scale(deed->impulse, deed->r[0], c->at.normal);
+    for (int k = 0; k < c->row_count; k++) {
+        int row = c->first_row + k;
+        double r = deed->r[1 + k] = alpha->state.percussion[DLS_ROWS_F][row];
+        deed->u[1 + k] = stage->xi[DLS_ROWS_F][row];
+        deed->mean[1 + k] =
+            stage->terms.rows[DLS_ROWS_F].rate[row] + stage->before[DLS_ROWS_F][row] - deed->u[1 + k];
+        double *to = k < c->tangents ? deed->impulse : deed->moment;
+        vec_along(to, to, r, c->axis[k]);
+    }
+}
+
+/* What a row of a joint gave over the step: P of limits and friction, Λ + dt λ of what is held, dt F. */
+static double row_impulse(const dls_piece *p, const dls_piece_row *row) {
+    const dls_alpha *alpha = p->w->alpha;
+    double h = p->s->options.step;
+    if (row->role == DLS_ROLE_SPRING || row->role == DLS_ROLE_SERVO || row->role == DLS_ROLE_MOTOR)
+        return h * dls_piece_row_force(p, row, alpha->state.t);
+    if (row->family < 0) return 0;
+    if (row->family >= DLS_ROWS_N) return alpha->state.percussion[row->family][row->index];
+    return alpha->state.x[alpha->at.impact[row->family] + row->index] +
+           h * alpha->state.x[alpha->at.force[row->family] + row->index];
+}
+
+void dls_alpha_finish_piece(dls_piece *p, dls_alpha_finish *f) {
+    const dls_alpha *alpha = p->w->alpha;
+    dls_piece_store(p, alpha->state.t, alpha->state.q, alpha->state.u, f->states);
+    for (int i = 0; i < p->driven_count; i++) {
+        dls_body_state *to = &f->states[p->driven[i]];
+        vec_copy(to->x, p->states[p->driven[i]].x);
+        memcpy(to->q, p->states[p->driven[i]].q, sizeof to->q);
+    }
+    for (int i = 0; i < p->contact_count; i++) add_contact(p, i, &f->contact[p->contact[i].contact]);
+    for (int i = 0; i < p->row_count; i++) {
+        const dls_piece_row *row = &p->joint_row[i];
+        if (row->joint >= 0)
+            f->row[f->row_count++] =
+                (dls_alpha_row_deed){row->joint, row->freedom, row->role, row_impulse(p, row)};
+    }
+}
+
+/* ---- the step ---- */
+
+/* Rows of a deed in the frame that records have. */
+static void fill_block(dls_simulation *s, const dls_alpha_deed *deed, int block) {
+    dls_assembly *a = &s->assembly;
+    const dls_contact *c = &dls_collider_contacts(s->collider)[a->contact_of[block]];
+    int d = a->dimension, row = a->rows->row[block], size = a->rows->row[block + 1] - row;
+    double frame[9], u[3] = {0, 0, 0}, mean[3] = {0, 0, 0};
+    dls_contact_frame(c->at.normal, frame);
+    for (int k = 0; k < d; k++) {
+        vec_along(u, u, deed->u[k], deed->frame + 3 * k);
+        vec_along(mean, mean, deed->mean[k], deed->frame + 3 * k);
+    }
+    for (int k = 0; k < d; k++) {
+        a->r[row + k] = vec_dot(frame + 3 * k, deed->impulse);
+        a->u[row + k] = vec_dot(frame + 3 * k, u);
+        a->to_mean[row + k] = vec_dot(frame + 3 * k, mean);
+    }
+    for (int k = d; k < size; k++) a->r[row + k] = deed->r[k], a->u[row + k] = deed->u[k], a->to_mean[row + k] = deed->mean[k];
+}
+
+static double joint_impulse(const dls_alpha_finish *f, const dls_joint_ask *ask) {
+    for (int i = 0; i < f->row_count; i++)
+        if (f->row[i].joint == ask->joint && f->row[i].freedom == ask->freedom && f->row[i].role == ask->role)
+            return f->row[i].r;
+    return 0;
+}
+
+static dls_assemble_options assemble_options(const dls_simulation *s, const dls_step_plan *plan,
+                                             const dls_alpha_finish *f) {
+    return (dls_assemble_options){.t = s->t,
+                                  .h = s->options.step,
+                                  .force_count = plan->force_count,
+                                  .forces = {dls_plan_force(s, plan, 0), dls_plan_force(s, plan, 1)},
+                                  .reference_velocity = dls_reference_velocity(s->world, &s->options, s->t),
+                                  .joints_at = plan->joints_at,
+                                  .joint_states = f->states,
+                                  .damping = plan->damping,
+                                  .stiffness = plan->stiffness,
+                                  .threads = s->options.threads};
+}
+
+static dls_status assemble(dls_simulation *s, const dls_step_plan *plan, const dls_alpha_finish *f,
+                           dls_error *error) {
+    dls_assemble_options options = assemble_options(s, plan, f);
+    dls_assembly *a = &s->assembly;
+    dls_status status = dls_assemble_bodies(a, s->world, &options, error);
+    if (!status) status = dls_find_joint_asks(a, s->world, &options, error);
+    if (!status)
+        status = dls_assemble_contacts(a, s->world, dls_collider_contacts(s->collider),
+                                       dls_collider_count(s->collider), &options, error);
+    if (status) return status;
+    for (int block = 0; block < a->block_count; block++)
+        fill_block(s, &f->contact[a->contact_of[block]], block);
+    for (int i = 0; a->joints && i < a->joints->count; i++) {
+        int row = a->joints->first_row + i;
+        a->r[row] = joint_impulse(f, &a->joints->ask[i]);
+        a->u[row] = a->to_mean[row] = 0;
+    }
+    return DLS_OK;
+}
+
+static void remember(dls_simulation *s, const dls_alpha_finish *f, dls_step_report *report) {
+    dls_contact *contacts = dls_collider_contacts(s->collider);
+    report->contacts = dls_collider_count(s->collider);
+    for (int i = 0; i < report->contacts; i++) {
+        dls_contact *c = &contacts[i];
+        vec_copy(c->impulse, f->contact[i].impulse);
+        vec_copy(c->moment, f->contact[i].moment);
+        c->closed = c->at.gap <= 0 || f->contact[i].r[0] > 0;
+        report->penetration = fmax(report->penetration, -c->at.gap);
+        report->active += f->contact[i].r[0] > 0;
+    }
+}
+
+/* Bodies stand at the end of the step, first with v⁻. */
+static void stand_at_end(dls_simulation *s, const dls_alpha_finish *f) {
+    for (int row = 0; row < s->world->body_count; row++) {
+        dls_body_state *state = &s->world->states[row];
+        vec_copy(state->x, f->states[row].x);
+        memcpy(state->q, f->states[row].q, sizeof state->q);
+        memcpy(s->found[row].x, state->x, sizeof state->x);
+        memcpy(s->found[row].q, state->q, sizeof state->q);
+    }
+}
+
+dls_status dls_alpha_finish_step(dls_simulation *s, const dls_step_plan *plan, dls_alpha_finish *f,
+                                 dls_step_report *report, dls_error *error) {
+    stand_at_end(s, f);
+    remember(s, f, report);
+    dls_status status = assemble(s, plan, f, error);
+    if (status) return status;
+    if (s->world->body_count)
+        memcpy(s->world->states, f->states, sizeof *f->states * (size_t)s->world->body_count);
+    s->jump = 0;
+    for (int row = 0; row < s->world->body_count; row++)
+        s->jump = fmax(s->jump, vec_distance(s->world->states[row].v, s->kept[row].v));
+    return dls_joints_apply(s, error);
+}

@@ -1,0 +1,36 @@
+/* After a step of generalized-α: states, impulses and velocities of contacts and joints as all schemes have
+ * them. */
+#ifndef INTEGRATE_ALPHA_FINISH_H
+#define INTEGRATE_ALPHA_FINISH_H
+
+#include "integrate/alpha/piece.h"
+
+/* What contacts and rows of joints did; of contacts by the collider's order. */
+typedef struct dls_alpha_deed {
+    double impulse[3], moment[3]; /* on B, world axes */
+    double frame[9];
+    double r[1 + DLS_ALPHA_ROWS], u[1 + DLS_ALPHA_ROWS], mean[1 + DLS_ALPHA_ROWS]; /* rows; u = ξ */
+    bool is_there;
+} dls_alpha_deed;
+
+typedef struct dls_alpha_row_deed {
+    int joint, freedom, role;
+    double r;
+} dls_alpha_row_deed;
+
+typedef struct dls_alpha_finish {
+    dls_body_state *states; /* at the end of the step */
+    dls_alpha_deed *contact;
+    dls_alpha_row_deed *row;
+    int row_count;
+} dls_alpha_finish;
+
+bool dls_alpha_finish_begin(dls_simulation *s, dls_alpha_finish *finish, dls_workspace *space);
+void dls_alpha_finish_piece(dls_piece *p, dls_alpha_finish *finish);
+dls_status dls_alpha_finish_step(dls_simulation *s, const dls_step_plan *plan, dls_alpha_finish *finish,
+                                 dls_step_report *report, dls_error *error);
+
+dls_status dls_alpha_world_advance(dls_simulation *s, const dls_step_plan *plan, dls_step_report *report,
+                                   dls_error *error);
+
+#endif

@@ -1,0 +1,195 @@
+/* What generalized-α keeps between steps, known by bodies, contacts and rows of joints. */
+#include "base/error.h"
+#include "base/vector.h"
+#include "integrate/alpha/piece.h"
+
+#include <math.h>
+#include <string.h>
+
+dls_status dls_alpha_world_begin(dls_simulation *s, dls_error *error) {
+    dls_alpha_world *w = s->memory = DLS_NEW_ZERO(dls_alpha_world, 1);
+    if (!w) return dls_fail_memory(error);
+    w->alpha = dls_alpha_empty();
+    w->space = dls_workspace_create();
+    return w->alpha && w->space ? DLS_OK : dls_fail_memory(error);
+}
+
+void dls_alpha_world_end(dls_simulation *s) {
+    dls_alpha_world *w = s->memory;
+    dls_alpha_destroy(w->alpha);
+    dls_workspace_destroy(w->space);
+    dls_free(w->bodies.item);
+    dls_free(w->contacts.item);
+    dls_free(w->next_contacts.item);
+    dls_free(w->joints.item);
+    dls_free(w->next_joints.item);
+    dls_free(w->manifold.point);
+    dls_free(w);
+}
+
+/* ---- looking up ---- */
+
+static int compare_contact(const dls_alpha_contact *kept, const dls_pair_key *key, uint64_t feature) {
+    int order = dls_pair_key_compare(&kept->key, key);
+    if (order) return order;
+    return kept->feature < feature ? -1 : kept->feature > feature;
+}
+
+const dls_alpha_contact *dls_alpha_find_contact(const dls_alpha_world *w, const dls_contact *contact) {
+    dls_pair_key key = dls_contact_key(contact);
+    int low = 0, high = w->contacts.count;
+    while (low < high) {
+        int middle = low + (high - low) / 2;
+        int order = compare_contact(&w->contacts.item[middle], &key, contact->at.feature);
+        if (order == 0) return &w->contacts.item[middle];
+        if (order < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return NULL;
+}
+
+static int compare_joint(const dls_alpha_joint *kept, int joint, int freedom, int role) {
+    if (kept->joint != joint) return kept->joint < joint ? -1 : 1;
+    if (kept->freedom != freedom) return kept->freedom < freedom ? -1 : 1;
+    return kept->role < role ? -1 : kept->role > role;
+}
+
+const dls_alpha_joint *dls_alpha_find_joint(const dls_alpha_world *w, int joint, int freedom, int role) {
+    int low = 0, high = w->joints.count;
+    while (low < high) {
+        int middle = low + (high - low) / 2;
+        int order = compare_joint(&w->joints.item[middle], joint, freedom, role);
+        if (order == 0) return &w->joints.item[middle];
+        if (order < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return NULL;
+}
+
+/* ---- as bytes ---- */
+
+typedef struct alpha_head {
+    double dt;
+    int64_t bodies, contacts, joints;
+} alpha_head;
+
+size_t dls_alpha_world_size(const dls_simulation *s) {
+    const dls_alpha_world *w = s->memory;
+    return sizeof(alpha_head) + sizeof *w->bodies.item * (size_t)w->bodies.count +
+           sizeof *w->contacts.item * (size_t)w->contacts.count +
+           sizeof *w->joints.item * (size_t)w->joints.count;
+}
+
+static char *put(char *to, const void *from, size_t size) {
+    if (size) memcpy(to, from, size);
+    return to + size;
+}
+
+void dls_alpha_world_write(const dls_simulation *s, void *bytes) {
+    const dls_alpha_world *w = s->memory;
+    alpha_head head = {w->dt, w->bodies.count, w->contacts.count, w->joints.count};
+    char *to = put(bytes, &head, sizeof head);
+    to = put(to, w->bodies.item, sizeof *w->bodies.item * (size_t)w->bodies.count);
+    to = put(to, w->contacts.item, sizeof *w->contacts.item * (size_t)w->contacts.count);
+    put(to, w->joints.item, sizeof *w->joints.item * (size_t)w->joints.count);
+}
+
+static bool are_numbers(const double *numbers, int count) {
+    for (int i = 0; i < count; i++)
+        if (!isfinite(numbers[i])) return false;
+    return true;
+}
+
+static bool bodies_fit(const dls_alpha_bodies *list, const dls_world *next) {
+    int row = 0;
+    for (int i = 0; i < list->count; i++) {
+        const dls_alpha_body *body = &list->item[i];
+        while (row < next->body_count && next->bodies[row].uid < body->uid) row++;
+        if (row == next->body_count || next->bodies[row].uid != body->uid) return false;
+        if (i && body->uid <= list->item[i - 1].uid) return false;
+        if ((body->known != 0 && body->known != 1) || !are_numbers(body->a, 24)) return false;
+    }
+    return true;
+}
+
+static bool contacts_fit(const dls_alpha_contacts *list) {
+    for (int i = 0; i < list->count; i++) {
+        const dls_alpha_contact *c = &list->item[i];
+        if (i && compare_contact(c - 1, &c->key, c->feature) >= 0) return false;
+        if (c->closed > 1 || c->sticking >= 1 << DLS_ALPHA_LAWS) return false;
+        if (!are_numbers(c->n, 10 + 3 * DLS_ALPHA_ROWS)) return false;
+        if (!vec_is_unit(c->n) || !vec_is_unit(c->t) || !(fabs(vec_dot(c->n, c->t)) < 1e-6)) return false;
+    }
+    return true;
+}
+
+static bool joints_fit(const dls_alpha_joints *list, int joints) {
+    for (int i = 0; i < list->count; i++) {
+        const dls_alpha_joint *row = &list->item[i];
+        if (row->joint < 0 || row->joint >= joints || row->freedom >= DLS_FREEDOMS ||
+            row->role >= DLS_JOINT_ROLES || row->closed > 1 || row->sticking > 1)
+            return false;
+        if (i && compare_joint(row - 1, row->joint, row->freedom, row->role) >= 0) return false;
+        if (!are_numbers(&row->kappa, 4)) return false;
+    }
+    return true;
+}
+
+/* Copies of what the bytes hold, in blocks of their own. */
+static dls_status open_lists(const char *from, const alpha_head *head, dls_alpha_world *out,
+                             dls_error *error) {
+    out->bodies.count = (int)head->bodies, out->contacts.count = (int)head->contacts;
+    out->joints.count = (int)head->joints;
+    out->bodies.capacity = head->bodies, out->contacts.capacity = head->contacts;
+    out->joints.capacity = head->joints;
+    out->bodies.item = dls_alloc_copy(from, (size_t)head->bodies, sizeof *out->bodies.item);
+    from += sizeof *out->bodies.item * (size_t)head->bodies;
+    out->contacts.item = dls_alloc_copy(from, (size_t)head->contacts, sizeof *out->contacts.item);
+    from += sizeof *out->contacts.item * (size_t)head->contacts;
+    out->joints.item = dls_alloc_copy(from, (size_t)head->joints, sizeof *out->joints.item);
+    return out->bodies.item && out->contacts.item && out->joints.item ? DLS_OK : dls_fail_memory(error);
+}
+
+static void drop_lists(dls_alpha_world *w) {
+    dls_free(w->bodies.item);
+    dls_free(w->contacts.item);
+    dls_free(w->joints.item);
+}
+
+static bool sizes_fit(const alpha_head *head, size_t size) {
+    const int64_t most = INT32_MAX / 2;
+    if (!(head->dt >= 0) || !isfinite(head->dt)) return false;
+    if (head->bodies < 0 || head->contacts < 0 || head->joints < 0 || head->bodies > most ||
+        head->contacts > most || head->joints > most)
+        return false;
+    return size == sizeof *head + sizeof(dls_alpha_body) * (size_t)head->bodies +
+                       sizeof(dls_alpha_contact) * (size_t)head->contacts +
+                       sizeof(dls_alpha_joint) * (size_t)head->joints;
+}
+
+dls_status dls_alpha_world_read(dls_simulation *s, const dls_world *next, const void *bytes, size_t size,
+                                dls_error *error) {
+    dls_alpha_world *w = s->memory, read = {.dt = 0};
+    alpha_head head;
+    if (size >= sizeof head) memcpy(&head, bytes, sizeof head);
+    if (size < sizeof head || !sizes_fit(&head, size))
+        return dls_fail(error, DLS_ERROR_INPUT, "a state of generalized-alpha of %zu bytes makes no sense",
+                        size);
+    dls_status status = open_lists((const char *)bytes + sizeof head, &head, &read, error);
+    if (!status && (!bodies_fit(&read.bodies, next) || !contacts_fit(&read.contacts) ||
+                    !joints_fit(&read.joints, next->joint_count)))
+        status = dls_fail(error, DLS_ERROR_INPUT,
+                          "a state of generalized-alpha does not fit its bodies, or has no numbers");
+    if (status) {
+        drop_lists(&read);
+        return status;
+    }
+    drop_lists(w);
+    w->dt = head.dt;
+    w->bodies = read.bodies, w->contacts = read.contacts, w->joints = read.joints;
+    return DLS_OK;
+}

@@ -1,0 +1,201 @@
+/* A world as mechanical systems for generalized-α: bodies that come near each other or are joined are a piece,
+ * and each piece is a system
+ *
+ *     M du = h dt + W_g dP_g + W_γ dP_γ + W_N dP_N + W_F dP_F
+ *
+ * with u = (v, Ω in body axes) and q = (x, quaternion), in the plane u = (v, ω) and q = (x, angle). Rows: g of
+ * joints and drives by position; γ of rolling, gears, drives by velocity and locked freedoms; gaps of contacts
+ * and limits; γ_F of friction. Springs, motors and servos are forces. */
+#ifndef INTEGRATE_ALPHA_PIECE_H
+#define INTEGRATE_ALPHA_PIECE_H
+
+#include "collide/collider.h"
+#include "collide/curvature.h"
+#include "integrate/scheme.h"
+#include "system/alpha.h"
+
+/* ---- what steps leave to each other: as bytes, so without holes ---- */
+
+typedef struct dls_alpha_body {
+    int32_t uid, known; /* known: a is that of a step */
+    double a[6], a_bar[6], U[6], Q[6];
+} dls_alpha_body;
+
+enum { DLS_ALPHA_ROWS = 6, DLS_ALPHA_LAWS = 3 }; /* of friction: t₁, t₂, drilling, rolling, spinning */
+
+typedef struct dls_alpha_contact {
+    dls_pair_key key;
+    uint8_t closed, sticking, spare[6]; /* sticking: bit k for law k */
+    uint64_t feature;
+    double n[3], t[3]; /* its normal and first tangent */
+    double kappa, impact, force, bar;
+    double impact_f[DLS_ALPHA_ROWS], force_f[DLS_ALPHA_ROWS], bar_f[DLS_ALPHA_ROWS];
+} dls_alpha_contact;
+
+typedef struct dls_alpha_joint {
+    int32_t joint;
+    uint8_t freedom, role, closed, sticking;
+    double kappa, impact, force, bar;
+} dls_alpha_joint;
+
+typedef struct dls_alpha_bodies {
+    dls_alpha_body *item;
+    int count;
+    int64_t capacity;
+} dls_alpha_bodies;
+
+typedef struct dls_alpha_contacts {
+    dls_alpha_contact *item;
+    int count;
+    int64_t capacity;
+} dls_alpha_contacts;
+
+typedef struct dls_alpha_joints {
+    dls_alpha_joint *item;
+    int count;
+    int64_t capacity;
+} dls_alpha_joints;
+
+/* The scheme's memory. */
+typedef struct dls_alpha_world {
+    dls_alpha *alpha; /* of one piece at a time */
+    dls_workspace *space;
+    double dt; /* of the last step; 0: none was taken */
+    dls_alpha_bodies bodies;
+    dls_alpha_contacts contacts, next_contacts;
+    dls_alpha_joints joints, next_joints;
+    dls_manifold manifold;
+} dls_alpha_world;
+
+/* By what it is known; NULL where it was not there. */
+const dls_alpha_contact *dls_alpha_find_contact(const dls_alpha_world *w, const dls_contact *contact);
+const dls_alpha_joint *dls_alpha_find_joint(const dls_alpha_world *w, int joint, int freedom, int role);
+
+dls_status dls_alpha_world_begin(dls_simulation *s, dls_error *error);
+void dls_alpha_world_end(dls_simulation *s);
+size_t dls_alpha_world_size(const dls_simulation *s);
+void dls_alpha_world_write(const dls_simulation *s, void *bytes);
+dls_status dls_alpha_world_read(dls_simulation *s, const dls_world *next, const void *bytes, size_t size,
+                                dls_error *error);
+
+/* ---- a piece ---- */
+
+/* One law of friction of a contact: rows of its block and the coefficient. */
+typedef struct dls_piece_law {
+    int first, size; /* from t₁ on */
+    double mu;
+} dls_piece_law;
+
+typedef struct dls_piece_contact {
+    int contact, pair; /* of the collider; of the piece */
+    int row[2], body[2]; /* of the world; of the piece, −1: nothing pushes it */
+    double shift[3];     /* B stands moved by it */
+    int law_count, row_count, first_row; /* of friction; first_row: among those of γ_F */
+    dls_piece_law law[DLS_ALPHA_LAWS];
+    double axis_scale;                 /* of drilling */
+    uint8_t tangents, rolls, spins, drills; /* rows of each kind */
+    double cohesion;                   /* N, where it was closed */
+    double base_n[3], base_t[3];       /* t₁ follows from these by the least rotation */
+    dls_contact_point at;              /* where it stands */
+    double arm[2][3], axis[DLS_ALPHA_ROWS][3]; /* axes of the rows of friction */
+} dls_piece_contact;
+
+/* Contacts of two shapes, found by one call. */
+typedef struct dls_piece_pair {
+    int first, count; /* contacts of the piece */
+    const dls_pair_kind *kind;
+    bool swapped; /* the function takes B first */
+    double margin;
+    dls_pair_memory memory;  /* of the pair, where its function remembers */
+    dls_contact_point *last; /* as the function saw them where they were found; NULL: it does not remember */
+    dls_placed placed[2];    /* shapes where they stand, B moved */
+} dls_piece_pair;
+
+/* A row of a joint, or of a locked freedom where joint < 0. */
+typedef struct dls_piece_row {
+    int joint, freedom, role, body; /* body: of the locked freedom */
+    int family, index;              /* −1: a force */
+    int law;                        /* of γ_F rows without contact; −1: none */
+    double sign, limit;             /* of limits: g = sign (q − limit) */
+} dls_piece_row;
+
+typedef struct dls_piece_body {
+    int row;
+    double q[4];       /* in the plane: orientation at angle 0 */
+    double inertia[9]; /* in body axes */
+} dls_piece_body;
+
+typedef struct dls_piece {
+    dls_simulation *s;
+    dls_alpha_world *w;
+    int dimension, n, m; /* coordinates and velocities of a body */
+    int body_count, contact_count, pair_count, row_count, driven_count, law_count;
+    dls_piece_body *body;
+    dls_piece_contact *contact;
+    dls_piece_pair *pair;
+    dls_piece_row *joint_row;
+    int *driven; /* rows of the world that move by functions of time */
+    int family_count[DLS_FAMILIES];
+    dls_model_contact *contacts;
+    dls_model_friction *laws;
+    double t0;
+    /* where all rows of the world are said to be, and what accelerates the driven ones */
+    dls_body_state *states;
+    double (*R)[9];
+    dls_twist *acceleration;
+    int *local; /* body of the piece of each row, −1: none */
+    /* where the piece stands */
+    double t, *q;
+    bool stands;
+    bool lonely;            /* contacts are not asked for */
+    double *column, *probe; /* of W; of q̇ and q */
+} dls_piece;
+
+/* Bodies to q, and driven ones to t; contacts follow. NaN in q gives a gap of NaN. */
+void dls_piece_stand(dls_piece *p, double t, const double *q);
+/* The same, and velocities. */
+void dls_piece_move(dls_piece *p, double t, const double *q, const double *u);
+/* q and u of the piece from the states of its bodies, and back. */
+void dls_piece_load(const dls_piece *p, const dls_body_state *states, double *q, double *u);
+void dls_piece_store(dls_piece *p, double t, const double *q, const double *u, dls_body_state *states);
+/* Places of the contacts where bodies stand. */
+void dls_piece_touch(dls_piece *p);
+
+/* V of a contact along its row k, from −1: n, then those of friction. */
+double dls_piece_contact_rate(const dls_piece *p, const dls_piece_contact *c, int k);
+/* Its column of W, m numbers for each body. */
+void dls_piece_contact_direction(const dls_piece *p, const dls_piece_contact *c, int k, double *W);
+/* ζ of all its rows, the normal one first. */
+void dls_piece_contact_bend(const dls_piece *p, const dls_piece_contact *c, double *zeta);
+
+/* Value and speed of a row of a joint or of a locked freedom as bodies stand, and its column of W. */
+double dls_piece_row_value(const dls_piece *p, const dls_piece_row *row, double t);
+double dls_piece_row_rate(const dls_piece *p, const dls_piece_row *row, double t);
+void dls_piece_row_direction(const dls_piece *p, const dls_piece_row *row, double *W);
+/* The force of a spring, motor or servo. */
+double dls_piece_row_force(const dls_piece *p, const dls_piece_row *row, double t);
+/* Rows of the acting joint, appended to p->joint_row; at most DLS_PIECE_JOINT_ROWS. */
+enum { DLS_PIECE_JOINT_ROWS = 6 + 6 * 5 + 2 };
+void dls_piece_add_joint(dls_piece *p, int joint);
+/* |F| that friction of a joint follows from, by forces of its held rows: family after family. */
+double dls_piece_joint_load(const dls_piece *p, const dls_alpha *alpha, int joint);
+
+/* y ← M⁻¹ y */
+void dls_piece_divide_by_mass(const dls_piece *p, double *y);
+/* The piece as a system; its user is the piece. */
+dls_model dls_piece_model(dls_piece *p);
+
+/* ---- all pieces of a step ---- */
+
+typedef struct dls_pieces {
+    int count;
+    int *body_first, *body_order;       /* rows of each piece */
+    int *contact_first, *contact_order; /* of the collider */
+    int *joint_first, *joint_order;     /* ids */
+} dls_pieces;
+
+dls_status dls_pieces_find(dls_simulation *s, dls_pieces *pieces, dls_error *error);
+dls_status dls_piece_make(dls_simulation *s, const dls_pieces *pieces, int index, dls_piece *p,
+                          dls_error *error);
+
+#endif
