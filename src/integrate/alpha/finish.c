@@ -4,6 +4,7 @@
 
 #include "assemble/turning.h"
 #include "base/error.h"
+#include "base/small.h"
 #include "base/vector.h"
 
 #include <math.h>
@@ -38,14 +39,23 @@ bool dls_alpha_finish_begin(dls_simulation *s, dls_alpha_finish *f, dls_workspac
 
 /* ---- a piece ---- */
 
+/* Impacts act on the mean of the velocities before and after them, forces on that of the step's two ends; along
+ * n forces act on what rests. */
+static double double_work(const dls_alpha *alpha, int family, int row) {
+    const dls_alpha_stage *stage = &alpha->stage;
+    double after = stage->terms.rows[family].rate[row], impact = alpha->state.x[alpha->at.impact[family] + row];
+    double work = impact * (after + stage->before[family][row]);
+    if (family == DLS_ROWS_F)
+        work += (alpha->state.percussion[family][row] - impact) * (after + alpha->slip_before[row]);
+    return work;
+}
+
 static void add_contact(const dls_piece *p, int i, dls_alpha_deed *deed) {
     const dls_alpha *alpha = p->w->alpha;
-    const dls_alpha_stage *stage = &alpha->stage;
     const dls_piece_contact *c = &p->contact[i];
-    deed->is_there = true;
     deed->r[0] = alpha->state.percussion[DLS_ROWS_N][i];
-    deed->u[0] = stage->xi[DLS_ROWS_N][i];
-    deed->mean[0] = stage->terms.rows[DLS_ROWS_N].rate[i] + stage->before[DLS_ROWS_N][i] - deed->u[0];
+    deed->u[0] = alpha->stage.xi[DLS_ROWS_N][i];
+    deed->work[0] = double_work(alpha, DLS_ROWS_N, i);
     vec_copy(deed->frame, c->at.normal);
     vec_copy(deed->frame + 3, c->axis[0]);
     vec_cross(deed->frame + 6, deed->frame, deed->frame + 3);
@@ -53,9 +63,8 @@ static void add_contact(const dls_piece *p, int i, dls_alpha_deed *deed) {
     for (int k = 0; k < c->row_count; k++) {
         int row = c->first_row + k;
         double r = deed->r[1 + k] = alpha->state.percussion[DLS_ROWS_F][row];
-        deed->u[1 + k] = stage->xi[DLS_ROWS_F][row];
-        deed->mean[1 + k] =
-            stage->terms.rows[DLS_ROWS_F].rate[row] + stage->before[DLS_ROWS_F][row] - deed->u[1 + k];
+        deed->u[1 + k] = alpha->stage.xi[DLS_ROWS_F][row];
+        deed->work[1 + k] = double_work(alpha, DLS_ROWS_F, row);
         double *to = k < c->tangents ? deed->impulse : deed->moment;
         vec_along(to, to, r, c->axis[k]);
     }
@@ -92,23 +101,32 @@ void dls_alpha_finish_piece(dls_piece *p, dls_alpha_finish *f) {
 
 /* ---- the step ---- */
 
+/* What is to stand beside u so that r·(u + mean) is the work, given twice. */
+static void set_mean(int count, const double *r, const double *u, double work, double *mean) {
+    double square = small_dot(count, r, r);
+    for (int k = 0; k < count; k++) mean[k] = (square > 0 ? work * r[k] / square : 0) - u[k];
+}
+
 /* Rows of a deed in the frame that records have. */
 static void fill_block(dls_simulation *s, const dls_alpha_deed *deed, int block) {
     dls_assembly *a = &s->assembly;
     const dls_contact *c = &dls_collider_contacts(s->collider)[a->contact_of[block]];
     int d = a->dimension, row = a->rows->row[block], size = a->rows->row[block + 1] - row;
-    double frame[9], u[3] = {0, 0, 0}, mean[3] = {0, 0, 0};
+    double frame[9], u[3] = {0, 0, 0}, sliding = 0;
+    double *r = a->r + row, *velocity = a->u + row, *mean = a->to_mean + row;
     dls_contact_frame(c->at.normal, frame);
+    for (int k = 0; k < d; k++) vec_along(u, u, deed->u[k], deed->frame + 3 * k);
     for (int k = 0; k < d; k++) {
-        vec_along(u, u, deed->u[k], deed->frame + 3 * k);
-        vec_along(mean, mean, deed->mean[k], deed->frame + 3 * k);
+        r[k] = vec_dot(frame + 3 * k, deed->impulse);
+        velocity[k] = vec_dot(frame + 3 * k, u);
+        sliding += k ? deed->work[k] : 0;
     }
-    for (int k = 0; k < d; k++) {
-        a->r[row + k] = vec_dot(frame + 3 * k, deed->impulse);
-        a->u[row + k] = vec_dot(frame + 3 * k, u);
-        a->to_mean[row + k] = vec_dot(frame + 3 * k, mean);
+    set_mean(1, r, velocity, deed->work[0], mean);
+    set_mean(d - 1, r + 1, velocity + 1, sliding, mean + 1);
+    for (int k = d; k < size; k++) {
+        r[k] = deed->r[k], velocity[k] = deed->u[k];
+        set_mean(1, r + k, velocity + k, deed->work[k], mean + k);
     }
-    for (int k = d; k < size; k++) a->r[row + k] = deed->r[k], a->u[row + k] = deed->u[k], a->to_mean[row + k] = deed->mean[k];
 }
 
 static double joint_impulse(const dls_alpha_finish *f, const dls_joint_ask *ask) {

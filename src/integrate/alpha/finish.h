@@ -9,8 +9,8 @@
 typedef struct dls_alpha_deed {
     double impulse[3], moment[3]; /* on B, world axes */
     double frame[9];
-    double r[1 + DLS_ALPHA_ROWS], u[1 + DLS_ALPHA_ROWS], mean[1 + DLS_ALPHA_ROWS]; /* rows; u = ξ */
-    bool is_there;
+    double r[1 + DLS_ALPHA_ROWS], u[1 + DLS_ALPHA_ROWS]; /* rows; u = ξ */
+    double work[1 + DLS_ALPHA_ROWS];                     /* twice what each row did to the bodies, J */
 } dls_alpha_deed;
 
 typedef struct dls_alpha_row_deed {
