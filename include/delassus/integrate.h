@@ -104,8 +104,8 @@ typedef struct dls_step_report {
     dls_joint_id contradiction; /* a joint that others do not let hold; −1: none */
     int joints_broken;          /* at the end of this step */
     double joint_gap;           /* largest violation of a held freedom at its end, m or rad */
-    int retried, halvings;      /* of generalized-alpha: pieces that Newton did not solve at once; steps cut */
-    int ambiguous; /* of generalized-alpha: pieces whose accelerations have no or several solutions */
+    int retried, halvings; /* of generalized-alpha: pieces that Newton did not solve at once; steps cut */
+    int ambiguous;         /* of generalized-alpha: pieces whose accelerations have no or several solutions */
     dls_energy energy;
     dls_traffic traffic; /* at the beginning of the step */
     int64_t backlog;     /* bodies of inlets that were due and found no room, and their mass in kg */

@@ -112,6 +112,7 @@ typedef struct dls_alpha_options {
     int solver, residual, open, start, slip, jacobian;
     double r; /* of contacts and laws without their own; 0: from their own masses */
     double tolerance, tolerance_fixed;
+    bool scaled; /* tolerances count in units of what v_ref does to masses in a step, not in SI */
     int max_newton, max_fixed, max_halvings;
     double v_ref; /* m/s, of the certificate; 0: what h does to the gaps in a step */
 } dls_alpha_options;

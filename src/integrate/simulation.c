@@ -18,6 +18,13 @@ static const double DEFAULT_TOLERANCE = 1e-6;
 
 /* ---- options ---- */
 
+/* Without a tolerance of its own: that of the certificate decides. */
+static dls_alpha_options default_alpha(void) {
+    dls_alpha_options options = dls_alpha_default_options();
+    options.tolerance = options.tolerance_fixed = 0;
+    return options;
+}
+
 dls_simulation_options dls_default_simulation_options(void) {
     return (dls_simulation_options){.scheme = "moreau-jean",
                                     .step = 1e-3,
@@ -25,7 +32,7 @@ dls_simulation_options dls_default_simulation_options(void) {
                                     .stabilisation = 0.1,
                                     .warm_start = true,
                                     .threads = 1,
-                                    .alpha = dls_alpha_default_options()};
+                                    .alpha = default_alpha()};
 }
 
 #define REAL(member, low, high, unit, help) DLS_REAL(dls_simulation_options, , member, low, high, unit, help)
@@ -33,8 +40,7 @@ dls_simulation_options dls_default_simulation_options(void) {
     { #key, kind, offsetof(dls_simulation_options, alpha.member), low, high, choices, unit, help, NULL }
 #define ALPHA_REAL(key, member, low, high, unit, help)                                                       \
     ALPHA(key, DLS_FIELD_REAL, member, low, high, NULL, unit, help)
-#define ALPHA_INT(key, member, low, high, help)                                                              \
-    ALPHA(key, DLS_FIELD_INT, member, low, high, NULL, "1", help)
+#define ALPHA_INT(key, member, low, high, help) ALPHA(key, DLS_FIELD_INT, member, low, high, NULL, "1", help)
 #define ALPHA_CHOICE(key, member, count, choices, help)                                                      \
     ALPHA(key, DLS_FIELD_CHOICE, member, 0, (count)-1, choices, "1", help)
 
@@ -60,17 +66,22 @@ static const dls_field fields[] = {
                "rows of joints are eliminated before contacts are solved, or stand beside them"),
     DLS_BOOL(dls_simulation_options, , warm_start, "start from the impulses of the step before"),
     DLS_INT(dls_simulation_options, , threads, 1, 1024, "results have the same bits for any number"),
-    ALPHA_REAL(rho, rho, 0, 1, "1", "of generalized-alpha, ρ_∞: 1 keeps the highest frequencies, 0 damps them"),
+    ALPHA_REAL(rho, rho, 0, 1, "1",
+               "of generalized-alpha, ρ_∞: 1 keeps the highest frequencies, 0 damps them"),
     ALPHA_CHOICE(coefficients, scheme, 3, "chung-hulbert|hht|newmark", "of generalized-alpha"),
     ALPHA_CHOICE(alpha_solver, solver, 2, "newton|fixed-point", "newton falls back on fixed points"),
     ALPHA_CHOICE(alpha_residual, residual, 2, "sets|prox", "equations of the sets, or of the projections"),
     ALPHA_CHOICE(alpha_open, open, 2, "percussion|multiplier", "what vanishes at open contacts"),
     ALPHA_CHOICE(alpha_start, start, 2, "plain|shifted", "bars of the first step"),
     ALPHA_CHOICE(alpha_slip, slip, 3, "switched|end|split", "percussion of a contact whose slip turns"),
-    ALPHA_CHOICE(alpha_jacobian, jacobian, 2, "chain|differences", "slopes by the chain rule, or of the unknowns"),
+    ALPHA_CHOICE(alpha_jacobian, jacobian, 2, "chain|differences",
+                 "slopes by the chain rule, or of the unknowns"),
     ALPHA_REAL(alpha_r, r, 0, 1e300, "kg", "of the prox equations; 0: from masses"),
-    ALPHA_REAL(alpha_tolerance, tolerance, 1e-300, 1e300, "1", "largest entry of the residual of a step"),
-    ALPHA_REAL(alpha_tolerance_fixed, tolerance_fixed, 1e-300, 1e300, "1", "largest change of a fixed point"),
+    ALPHA_REAL(
+        alpha_tolerance, tolerance, 0, 1e300, "SI",
+        "largest entry of a step's equations; 0: a hundredth of the solver's tolerance, free of units"),
+    ALPHA_REAL(alpha_tolerance_fixed, tolerance_fixed, 0, 1e300, "SI",
+               "largest change of a fixed point, where alpha_tolerance is given"),
     ALPHA_INT(max_newton, max_newton, 1, 100000, "updates before another way is tried"),
     ALPHA_INT(max_fixed, max_fixed, 1, 100000000, "fixed-point iterations"),
     ALPHA_INT(max_halvings, max_halvings, 0, 30, "how often a step without a solution is cut in half"),

@@ -6,10 +6,12 @@
 enum { MEMORY = 8, TRIED = 12 };
 
 /* ‖R‖∞; not a number where any is none. */
-static double norm_of(int n, const double *R) {
+static double norm_of(int n, const double *R, const double *weight) {
     double largest = 0;
-    for (int i = 0; i < n; i++)
-        if (!(fabs(R[i]) <= largest)) largest = fabs(R[i]);
+    for (int i = 0; i < n; i++) {
+        double entry = fabs(R[i]) * (weight ? weight[i] : 1);
+        if (!(entry <= largest)) largest = entry;
+    }
     return largest;
 }
 
@@ -32,7 +34,7 @@ dls_newton_end dls_newton_piecewise(const dls_piecewise *problem, double *x, dou
     for (*updates = 0;; (*updates)++) {
         uint64_t pieces = 0;
         if (!problem->residual(problem->user, x, R, &pieces)) return DLS_NEWTON_UNDEFINED;
-        *norm = norm_of(problem->n, R);
+        *norm = norm_of(problem->n, R, problem->weight);
         if (!isfinite(*norm)) return DLS_NEWTON_UNDEFINED;
         if (*norm <= tolerance) return DLS_NEWTON_SOLVED;
         if (*updates == max_updates) return DLS_NEWTON_EXHAUSTED;

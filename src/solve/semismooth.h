@@ -20,9 +20,11 @@ typedef struct dls_piecewise {
     bool (*residual)(void *user, const double *x, double *R, uint64_t *pieces);
     /* step ← R′(x)⁻¹ R with the sets of the last residual; false where it is singular. */
     bool (*solve)(void *user, const double *x, const double *R, double *step);
+    const double *weight; /* of each entry of R in its norm; NULL: 1 */
 } dls_piecewise;
 
-/* x ← x − R′(x)⁻¹ R while ‖R‖∞ > tolerance. R and step: n numbers each. updates, norm: out. */
+/* x ← x − R′(x)⁻¹ R while ‖R‖∞ > tolerance, entries weighted. R and step: n numbers each. updates, norm: out.
+ */
 dls_newton_end dls_newton_piecewise(const dls_piecewise *problem, double *x, double *R, double *step,
                                     double tolerance, int max_updates, int *updates, double *norm);
 

@@ -63,6 +63,7 @@ typedef struct dls_alpha_stage {
     double dt, t1, c_q, c_u; /* ∂q₁/∂a = c_q B, ∂u₁/∂a = c_u */
     double closing;          /* gaps and rates up to this are none: of the initial step */
     double v_ref;
+    double rounding[3]; /* of positions, velocities and accelerations */
     double *B, *q_base, *u_base;
     double *percussion_base[DLS_FAMILIES], *kappa_base; /* P = Λ + c_u λ + base, κ̂ = κ + c_q λ + base */
     double *q, *u;
@@ -90,6 +91,7 @@ struct dls_alpha {
     dls_slopes slopes;
     dls_sets sets, sets_before;
     double *r_n, *r_t, *slip_before; /* γ_F at (t₀, q₀, u₀) */
+    double *weight;                  /* of R's entries: 1, or one over what v_ref does to them */
     dls_terms probe;                 /* for differences */
     double *probe_q, *probe_u, *probe_rate, *probe_low, *probe_high, *probe_matrix;
     double *motion_bend;

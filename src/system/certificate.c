@@ -8,15 +8,22 @@
 typedef struct tally {
     double sum, largest;
     int count;
+    double rounding[3]; /* m/s, that is taken off: of g/dt, ġ and g̈ dt */
 } tally;
 
-static void add(tally *t, double error) {
+enum { POSITION, VELOCITY, ACCELERATION };
+
+static void add(tally *t, int level, double error) {
+    error = fabs(error) - t->rounding[level];
+    if (error < 0) error = 0;
     t->sum += error * error, t->count++;
-    if (!(fabs(error) <= t->largest)) t->largest = fabs(error);
+    if (!(error <= t->largest)) t->largest = error;
 }
 
 /* min(y, w z): zero where 0 ≤ y ⟂ z ≥ 0. */
-static void add_normal(tally *t, bool active, double y, double wz) { add(t, active ? fmin(y, wz) : wz); }
+static void add_normal(tally *t, int level, bool active, double y, double wz) {
+    add(t, level, active ? fmin(y, wz) : wz);
+}
 
 static void certify_normal(const dls_alpha *alpha, const double *x, double dt, tally *t) {
     const dls_alpha_stage *stage = &alpha->stage;
@@ -24,9 +31,10 @@ static void certify_normal(const dls_alpha *alpha, const double *x, double dt, t
     int rows = alpha->at.count[f] + alpha->at.count[DLS_ROWS_F];
     for (int k = 0; k < alpha->at.count[f]; k++) {
         double w = alpha->delassus[k + (int64_t)rows * k];
-        add_normal(t, true, stage->terms.rows[f].value[k] / dt, w * stage->kappa_hat[k] / dt);
-        add_normal(t, alpha->sets.A[k], stage->xi[f][k], w * stage->percussion[f][k]);
-        add_normal(t, alpha->sets.B[k], dt * stage->acceleration[f][k], dt * w * x[alpha->at.force[f] + k]);
+        add_normal(t, POSITION, true, stage->terms.rows[f].value[k] / dt, w * stage->kappa_hat[k] / dt);
+        add_normal(t, VELOCITY, alpha->sets.A[k], stage->xi[f][k], w * stage->percussion[f][k]);
+        add_normal(t, ACCELERATION, alpha->sets.B[k], dt * stage->acceleration[f][k],
+                   dt * w * x[alpha->at.force[f] + k]);
     }
 }
 
@@ -54,12 +62,14 @@ static void certify_slip(const dls_alpha *alpha, const double *x, double dt, tal
         double P = dls_normal_force(alpha, l, stage->percussion[DLS_ROWS_N], stage->dt);
         double N = dls_normal_force(alpha, l, x + alpha->at.force[DLS_ROWS_N], 1);
         bool split = stage->split[l] && !alpha->sets.D[l];
-        add(t, closed && !split ? slip_error(alpha, l, w, stage->xi[DLS_ROWS_F] + row,
-                                             stage->percussion[DLS_ROWS_F] + row, P)
-                                : plain);
-        add(t, alpha->sets.D[l] ? dt * slip_error(alpha, l, w, stage->acceleration[DLS_ROWS_F] + row,
-                                                  x + alpha->at.force[DLS_ROWS_F] + row, N)
-                                : forces);
+        add(t, VELOCITY,
+            closed && !split
+                ? slip_error(alpha, l, w, stage->xi[DLS_ROWS_F] + row, stage->percussion[DLS_ROWS_F] + row, P)
+                : plain);
+        add(t, ACCELERATION,
+            alpha->sets.D[l] ? dt * slip_error(alpha, l, w, stage->acceleration[DLS_ROWS_F] + row,
+                                               x + alpha->at.force[DLS_ROWS_F] + row, N)
+                             : forces);
     }
 }
 
@@ -67,9 +77,9 @@ static void certify_bilateral(const dls_alpha *alpha, double dt, tally *t) {
     const dls_alpha_stage *stage = &alpha->stage;
     for (int f = DLS_ROWS_G; f <= DLS_ROWS_GAMMA; f++)
         for (int k = 0; k < alpha->at.count[f]; k++) {
-            if (alpha->at.kappa[f] >= 0) add(t, stage->terms.rows[f].value[k] / dt);
-            add(t, stage->terms.rows[f].rate[k]);
-            add(t, dt * stage->acceleration[f][k]);
+            if (alpha->at.kappa[f] >= 0) add(t, POSITION, stage->terms.rows[f].value[k] / dt);
+            add(t, VELOCITY, stage->terms.rows[f].rate[k]);
+            add(t, ACCELERATION, dt * stage->acceleration[f][k]);
         }
 }
 
@@ -105,7 +115,8 @@ static double reference(const dls_alpha *alpha, double dt) {
 
 void dls_alpha_certify(dls_alpha *alpha, const double *x, dls_alpha_report *report) {
     double dt = alpha->stage.dt > 0 ? alpha->stage.dt : alpha->options.dt;
-    tally t = {0, 0, 0};
+    const double *rounding = alpha->stage.rounding;
+    tally t = {0, 0, 0, {rounding[0] / dt, rounding[1], dt * rounding[2]}};
     violations(alpha, report);
     report->residual = report->max_error = NAN;
     report->solutions = -1;

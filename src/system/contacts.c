@@ -4,6 +4,7 @@
 #include "base/lu.h"
 #include "base/small.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -83,6 +84,75 @@ static double prox_parameter(const dls_alpha *alpha, double own, double sum) {
     return sum > 0 ? 1 / sum : 1;
 }
 
+/* ---- units ---- */
+
+/* WᵀM⁻¹W of a row, masses alone. */
+static double mobility(const dls_alpha *alpha, int family, int row) {
+    const dls_terms *terms = &alpha->stage.terms;
+    int m = alpha->at.m;
+    double sum = 0;
+    for (int k = 0; k < m; k++) {
+        double w = terms->rows[family].W[k + m * row], mass = fabs(terms->M[k * (m + 1)]);
+        if (mass > 0) sum += w * w / mass;
+    }
+    return sum;
+}
+
+static double largest(int count, const double *x) {
+    double most = 0;
+    for (int i = 0; i < count; i++) most = fmax(most, fabs(x[i]));
+    return most;
+}
+
+/* What rounding leaves of positions, velocities and accelerations. */
+static void find_rounding(dls_alpha *alpha) {
+    static const double epsilon = 32 * DBL_EPSILON;
+    const dls_terms *terms = &alpha->stage.terms;
+    int m = alpha->at.m;
+    double acceleration = largest(m, alpha->state.a);
+    for (int i = 0; i < m; i++) {
+        double mass = fabs(terms->M[i * (m + 1)]);
+        if (mass > 0) acceleration = fmax(acceleration, fabs(terms->h[i]) / mass);
+    }
+    double speed = largest(m, alpha->state.u), place = largest(alpha->at.n, alpha->state.q);
+    alpha->stage.rounding[0] = epsilon * (place + alpha->options.dt * speed);
+    alpha->stage.rounding[1] = epsilon * (speed + alpha->options.dt * acceleration);
+    alpha->stage.rounding[2] = epsilon * (acceleration + speed * speed);
+}
+
+/* Of a row and its forces at the levels of position, velocity and acceleration; unit: one over what counts as
+ * much as v_ref does, of a body of mass m. */
+static void weigh_row(dls_alpha *alpha, int f, int row, double m, const double *unit) {
+    const dls_layout *at = &alpha->at;
+    double w = mobility(alpha, f, row), rate = w > 0 ? 1 / sqrt(w * m) : 1,
+           force = f < DLS_ROWS_N ? 0 : rate * w;
+    double one = fmax(rate, force);
+    if (at->kappa[f] >= 0) alpha->weight[at->kappa[f] + row] = one * unit[0];
+    alpha->weight[at->impact[f] + row] = one * unit[1];
+    alpha->weight[at->force[f] + row] = one * unit[2];
+}
+
+/* Of R: 1, or with `scaled` one over what v_ref does and what rounding leaves: √(M_ii m) times it for rows of
+ * motion, √(w m) for kinematics, where m is the largest mass and w the mobility of a row. */
+static void weigh(dls_alpha *alpha) {
+    const dls_terms *terms = &alpha->stage.terms;
+    double v = alpha->stage.v_ref, dt = alpha->options.dt, tolerance = alpha->options.tolerance, unit[3];
+    double scale[3] = {v * dt, v, v / dt}, heaviest = 0;
+    int m = alpha->at.m;
+    for (int i = 0; i < alpha->at.total; i++) alpha->weight[i] = 1;
+    if (!alpha->options.scaled || !(v > 0)) return;
+    for (int k = 0; k < 3; k++) unit[k] = 1 / (scale[k] + alpha->stage.rounding[k] / tolerance);
+    for (int i = 0; i < m; i++) heaviest = fmax(heaviest, fabs(terms->M[i * (m + 1)]));
+    for (int i = 0; i < m; i++) {
+        double one = 1 / sqrt(fabs(terms->M[i * (m + 1)]) * heaviest);
+        alpha->weight[alpha->at.a + i] = one * unit[2];
+        alpha->weight[alpha->at.U + i] = one * unit[1];
+        alpha->weight[alpha->at.Q + i] = one * unit[0];
+    }
+    DLS_EACH_FAMILY(f)
+    for (int i = 0; i < alpha->at.count[f]; i++) weigh_row(alpha, f, i, heaviest, unit);
+}
+
 bool dls_scale_prox(dls_alpha *alpha) {
     int normals = alpha->at.count[DLS_ROWS_N];
     double sum = 0;
@@ -105,5 +175,7 @@ bool dls_scale_prox(dls_alpha *alpha) {
     alpha->stage.v_ref = alpha->options.v_ref;
     if (!(alpha->options.v_ref > 0) && normals > 0)
         alpha->stage.v_ref = alpha->options.dt * sqrt(sum / normals);
+    find_rounding(alpha);
+    weigh(alpha);
     return true;
 }

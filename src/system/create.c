@@ -142,6 +142,7 @@ static void take_contacts(dls_alpha *alpha) {
     alpha->r_n = numbers(alpha, contacts), alpha->r_t = numbers(alpha, alpha->system.law_count);
     alpha->slip_before = numbers(alpha, alpha->at.count[DLS_ROWS_F]);
     alpha->flips = integers(alpha, contacts);
+    alpha->weight = numbers(alpha, alpha->at.total);
     alpha->delassus = numbers(alpha, rows * rows), alpha->free = numbers(alpha, rows);
     alpha->held = numbers(alpha, held * held), alpha->held_x = numbers(alpha, held);
     alpha->held_pivot = integers(alpha, held);

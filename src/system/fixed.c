@@ -74,7 +74,8 @@ static double project_all(const dls_alpha *alpha, const double *x, double *next)
     project_normal(alpha, x, next);
     for (int l = 0; l < alpha->system.law_count; l++) project_friction(alpha, x, next, l);
     for (int i = alpha->at.smooth; i < alpha->at.total; i++)
-        if (!(fabs(next[i] - x[i]) <= largest)) largest = fabs(next[i] - x[i]);
+        if (!(alpha->weight[i] * fabs(next[i] - x[i]) <= largest))
+            largest = alpha->weight[i] * fabs(next[i] - x[i]);
     return largest;
 }
 

@@ -1,5 +1,6 @@
-/* J s = R: rows and columns scaled, then a, U and Q eliminated, then what is left by LU. Where more directions
- * stick or are held than there are freedoms, what is left is singular and the shortest s is taken. */
+/* J s = R: rows and columns scaled, then a, U and Q eliminated, then what is left by LU. Where more
+ * directions stick or are held than there are freedoms, what is left is singular and the shortest s is taken.
+ */
 #include "system/alpha.h"
 
 #include "base/least.h"

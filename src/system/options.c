@@ -37,6 +37,8 @@ static const dls_field fields[] = {
     REAL(r, 0, 1e300, "kg", "of the prox equations; 0: from the contact's own masses"),
     REAL(tolerance, 1e-300, 1e300, "1", "largest entry of the residual"),
     REAL(tolerance_fixed, 1e-300, 1e300, "1", "largest change in a fixed-point iteration"),
+    {"scaled", DLS_FIELD_BOOL, offsetof(dls_alpha_options, scaled), 0, 1, NULL, "1",
+     "tolerances are shares of what v_ref does to masses in a step, whatever the units", NULL},
     INT(max_newton, 1, 100000, "updates before another way is tried"),
     INT(max_fixed, 1, 100000000, "fixed-point iterations"),
     INT(max_halvings, 0, 30, "how often a step without a solution is cut in half"),

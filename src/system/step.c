@@ -64,7 +64,7 @@ static bool solve_again(void *user, const double *x, const double *R, double *st
 int dls_alpha_newton(dls_alpha *alpha, double *x, int *updates, double *norm) {
     const dls_alpha_options *o = &alpha->options;
     bool frozen = alpha->stage.frozen;
-    dls_piecewise problem = {alpha->at.total, alpha, residual, frozen ? solve_again : solve};
+    dls_piecewise problem = {alpha->at.total, alpha, residual, frozen ? solve_again : solve, alpha->weight};
     enum { CHORDS = 6 };
     int most = frozen && alpha->has_factor && o->max_newton > CHORDS ? CHORDS : o->max_newton, more = 0;
     dls_newton_end end =

@@ -1,5 +1,5 @@
-/* Worlds under generalized-alpha: the benchmarks of paper 004 as scenes, whose contacts the collider finds, against
- * their models by callbacks, which share no contact kinematics with them. */
+/* Worlds under generalized-alpha: the benchmarks of paper 004 as scenes, whose contacts the collider finds,
+ * against their models by callbacks, which share no contact kinematics with them. */
 #include "experiments/capobianco/models.h"
 #include "support/near.h"
 #include "support/test.h"
@@ -70,7 +70,8 @@ static double difference(const char *name, int count, const char *const *setting
     return worst;
 }
 
-static const char *const exactly[] = {"integrator.alpha_tolerance=1e-11", "integrator.alpha_tolerance_fixed=1e-11"};
+static const char *const exactly[] = {"integrator.alpha_tolerance=1e-11",
+                                      "integrator.alpha_tolerance_fixed=1e-11"};
 
 static void test_bouncing_ball(void **state) {
     (void)state;

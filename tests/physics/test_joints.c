@@ -20,7 +20,7 @@ static dls_error error[1];
         if (call) fail_msg("%s", error->message);                                                            \
     } while (0)
 
-static const char *const schemes[] = {"moreau-jean", "theta", "dvi"};
+static const char *const schemes[] = {"moreau-jean", "theta", "dvi", "generalized-alpha"};
 
 static void random_axes(dls_random *g, double *axes) {
     double q[4];
@@ -143,7 +143,7 @@ static void test_statics(void **state) {
     dls_random g = {5};
     for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++)
         for (int dimension = 2; dimension <= 3; dimension++)
-            for (int scheme = 0; scheme < 3; scheme++)
+            for (int scheme = 0; scheme < 4; scheme++)
                 for (int joints = 0; joints < 2; joints++)
                     if (dimension == 3 || dls_joint_table[kinds[k]].planar)
                         check_statics(&g, kinds[k], dimension, schemes[scheme], (dls_joints_choice)joints);
@@ -153,7 +153,7 @@ static void test_statics(void **state) {
 static void test_rods_and_ropes(void **state) {
     (void)state;
     for (int rope = 0; rope < 2; rope++)
-        for (int scheme = 0; scheme < 3; scheme++) {
+        for (int scheme = 0; scheme < 4; scheme++) {
             const double down[3] = {0, 0, -G}, x[3] = {0, 0, -1};
             stage s = open_world(3, down);
             dls_body_id id = add_block(&s, 2, x);
@@ -359,7 +359,7 @@ static void test_drives(void **state) {
         stage_close(&s);
     }
     assert_true(missed[0] < 1e-5 && missed[0] / missed[1] > 3.5);
-    for (int scheme = 0; scheme < 3; scheme++) {
+    for (int scheme = 0; scheme < 4; scheme++) {
         stage s = wheel_open((dls_freedom_def){.velocity = expression("20*sin(t)")}, 0);
         start(&s, schemes[scheme], 1e-3);
         stage_run(&s, 1000);
@@ -372,7 +372,7 @@ static void test_drives(void **state) {
 /* A drive that cannot do more: α = M/I until it is fast enough; then friction is all that it carries. */
 static void test_motor_limits(void **state) {
     (void)state;
-    for (int scheme = 0; scheme < 3; scheme++) {
+    for (int scheme = 0; scheme < 4; scheme++) {
         stage s =
             wheel_open((dls_freedom_def){.velocity = constant(10), .max_force = 0.5, .friction = 0.1}, 0);
         start(&s, schemes[scheme], 1e-3);
@@ -476,7 +476,7 @@ static void test_servos(void **state) {
 /* A wheel bounces between its limits, each time with e of its speed; without it stays at the limit. */
 static void test_limits(void **state) {
     (void)state;
-    for (int scheme = 0; scheme < 3; scheme++) {
+    for (int scheme = 0; scheme < 4; scheme++) {
         stage s = wheel_open((dls_freedom_def){.low = -1, .high = 0.5, .restitution = 0.5}, 2);
         start(&s, schemes[scheme], 1e-3);
         stage_run(&s, 400);

@@ -73,7 +73,7 @@ static void start(ground *x, const char *scheme, double h) {
     stage_start(&x->s, &o, 1e-13);
 }
 
-static const char *const SCHEMES[] = {"moreau-jean", "theta", "dvi"};
+static const char *const SCHEMES[] = {"moreau-jean", "theta", "dvi", "generalized-alpha"};
 enum { SCHEME_COUNT = sizeof SCHEMES / sizeof *SCHEMES };
 
 /* tan α = μ_r/R is where a ball begins to roll; beyond it rolls at (5/7) g cos α (tan α − μ_r/R). */

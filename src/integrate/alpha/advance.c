@@ -16,6 +16,9 @@
 
 enum { FRICTION_ROUNDS = 20 }; /* solves of a piece while friction of joints follows their loads */
 
+/* Where no tolerance is told, R is solved to this share of that of the certificate. */
+static const double NEARER = 0.01;
+
 /* ---- bodies come and go ---- */
 
 /* Rows ascend by uid, and so does what is kept of them. Returns false when memory is out. */
@@ -45,6 +48,9 @@ static dls_alpha_options options_of(const dls_simulation *s) {
     dls_alpha_options o = s->options.alpha;
     o.dt = s->options.step;
     o.v_ref = dls_reference_velocity(s->world, &s->options, s->t);
+    if (o.tolerance > 0) return o;
+    o.scaled = o.v_ref > 0;
+    o.tolerance = o.tolerance_fixed = NEARER * ((const dls_stop_options *)s->solver_options)->tolerance;
     return o;
 }
 
@@ -189,7 +195,8 @@ static void save_joints(const dls_piece *p) {
         *kept = (dls_alpha_joint){.joint = row->joint,
                                   .freedom = (uint8_t)row->freedom,
                                   .role = (uint8_t)row->role,
-                                  .kappa = alpha->at.kappa[f] >= 0 ? state->x[alpha->at.kappa[f] + row->index] : 0,
+                                  .kappa =
+                                      alpha->at.kappa[f] >= 0 ? state->x[alpha->at.kappa[f] + row->index] : 0,
                                   .impact = state->x[alpha->at.impact[f] + row->index],
                                   .force = state->x[alpha->at.force[f] + row->index]};
         if (f >= DLS_ROWS_N) kept->bar = state->bar[f][row->index];
@@ -200,7 +207,8 @@ static void save_joints(const dls_piece *p) {
 
 /* ---- one piece ---- */
 
-/* Friction of joints follows from the loads of this step; returns the largest change in units of the larger. */
+/* Friction of joints follows from the loads of this step; returns the largest change in units of the larger.
+ */
 static double renew_friction(dls_piece *p) {
     double most = 0;
     for (int i = 0; i < p->row_count; i++) {
@@ -210,7 +218,8 @@ static double renew_friction(dls_piece *p) {
         const dls_freedom_def *f = &joint->def.freedom[row->freedom];
         if (!(f->friction_mu > 0)) continue;
         double lever = row->freedom < 3 ? 1 : f->friction_radius;
-        double limit = f->friction + f->friction_mu * lever * dls_piece_joint_load(p, p->w->alpha, row->joint);
+        double limit =
+            f->friction + f->friction_mu * lever * dls_piece_joint_load(p, p->w->alpha, row->joint);
         double before = p->laws[row->law].limit;
         most = fmax(most, fabs(limit - before) / fmax(limit, before));
         p->laws[row->law].limit = limit;
@@ -248,7 +257,7 @@ static void tell(const dls_simulation *s, const dls_alpha_report *from, dls_step
 
 static dls_status step_piece(dls_piece *p, dls_step_report *report, dls_error *error) {
     dls_alpha_report own = {0};
-    double tolerance = p->s->options.alpha.tolerance;
+    double tolerance = ((const dls_stop_options *)p->s->solver_options)->tolerance;
     dls_status status = DLS_OK;
     for (int round = 0; round < FRICTION_ROUNDS; round++) {
         status = load(p, error);

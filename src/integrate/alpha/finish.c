@@ -1,5 +1,5 @@
-/* The words of all schemes: r is the percussion P of the step, u the velocity ξ that its law was asked of, and
- * bodies have v⁻ in the assembly and v⁺ in the world. */
+/* The words of all schemes: r is the percussion P of the step, u the velocity ξ that its law was asked of,
+ * and bodies have v⁻ in the assembly and v⁺ in the world. */
 #include "integrate/alpha/finish.h"
 
 #include "assemble/turning.h"
@@ -39,11 +39,12 @@ bool dls_alpha_finish_begin(dls_simulation *s, dls_alpha_finish *f, dls_workspac
 
 /* ---- a piece ---- */
 
-/* Impacts act on the mean of the velocities before and after them, forces on that of the step's two ends; along
- * n forces act on what rests. */
+/* Impacts act on the mean of the velocities before and after them, forces on that of the step's two ends;
+ * along n forces act on what rests. */
 static double double_work(const dls_alpha *alpha, int family, int row) {
     const dls_alpha_stage *stage = &alpha->stage;
-    double after = stage->terms.rows[family].rate[row], impact = alpha->state.x[alpha->at.impact[family] + row];
+    double after = stage->terms.rows[family].rate[row],
+           impact = alpha->state.x[alpha->at.impact[family] + row];
     double work = impact * (after + stage->before[family][row]);
     if (family == DLS_ROWS_F)
         work += (alpha->state.percussion[family][row] - impact) * (after + alpha->slip_before[row]);

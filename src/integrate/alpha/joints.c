@@ -127,8 +127,7 @@ double dls_piece_row_force(const dls_piece *p, const dls_piece_row *row, double 
     dls_joint_row of;
     row_of(p, row, &pose, &of);
     double speed = dls_joint_row_speed(&pose, &of, p->states);
-    if (row->role == DLS_ROLE_SPRING)
-        return spring_force(&joint->def.freedom[row->freedom], of.value, speed);
+    if (row->role == DLS_ROLE_SPRING) return spring_force(&joint->def.freedom[row->freedom], of.value, speed);
     return servo_force(joint, row->freedom, of.value, speed, t);
 }
 
@@ -150,8 +149,7 @@ static dls_piece_row *add(dls_piece *p, int joint, int freedom, dls_joint_role r
 static void add_law(dls_piece *p, int joint, int freedom, dls_joint_role role, double limit) {
     dls_piece_row *row = add(p, joint, freedom, role, DLS_ROWS_F);
     row->law = p->law_count;
-    p->laws[p->law_count++] =
-        (dls_model_friction){.contact = -1, .size = 1, .mu = 1, .limit = limit};
+    p->laws[p->law_count++] = (dls_model_friction){.contact = -1, .size = 1, .mu = 1, .limit = limit};
 }
 
 static void add_limit(dls_piece *p, int joint, int freedom, dls_joint_role role, double limit,
@@ -190,8 +188,7 @@ void dls_piece_add_joint(dls_piece *p, int joint) {
     for (int k = 0; k < DLS_FREEDOMS && !of->def.rope; k++)
         if (kind->held[planar] >> k & 1)
             add(p, joint, k, DLS_ROLE_HELD, kind->slips >> k & 1 ? DLS_ROWS_GAMMA : DLS_ROWS_G);
-    if (of->def.rope)
-        add_limit(p, joint, 0, DLS_ROLE_HIGH, of->def.length, of->def.freedom[0].restitution);
+    if (of->def.rope) add_limit(p, joint, 0, DLS_ROLE_HIGH, of->def.length, of->def.freedom[0].restitution);
     for (int k = 0; k < DLS_FREEDOMS; k++)
         if (kind->free[planar] >> k & 1) add_free(p, joint, k);
     if (of->def.cone > 0) add_limit(p, joint, 3, DLS_ROLE_HIGH, of->def.cone, 0);
@@ -201,7 +198,8 @@ double dls_piece_joint_load(const dls_piece *p, const dls_alpha *alpha, int join
     double sum = 0;
     for (int i = 0; i < p->row_count; i++) {
         const dls_piece_row *row = &p->joint_row[i];
-        if (row->joint != joint || row->role != DLS_ROLE_HELD || row->freedom >= 3 || row->family < 0) continue;
+        if (row->joint != joint || row->role != DLS_ROLE_HELD || row->freedom >= 3 || row->family < 0)
+            continue;
         double force = alpha->state.x[alpha->at.force[row->family] + row->index];
         sum += force * force;
     }

@@ -1,4 +1,5 @@
-/* A piece as a system by callbacks. Coordinates and velocities are those of its bodies, one after the other. */
+/* A piece as a system by callbacks. Coordinates and velocities are those of its bodies, one after the other.
+ */
 #include "base/vector.h"
 #include "integrate/alpha/piece.h"
 
@@ -53,7 +54,8 @@ static void force(double t, const double *q, const double *u, double *h, void *u
     for (int i = 0; i < p->body_count; i++) body_force(p, i, t, u + p->m * i, h + p->m * i);
     for (int i = 0; i < p->row_count; i++) {
         const dls_piece_row *row = &p->joint_row[i];
-        if (row->role != DLS_ROLE_SPRING && row->role != DLS_ROLE_SERVO && row->role != DLS_ROLE_MOTOR) continue;
+        if (row->role != DLS_ROLE_SPRING && row->role != DLS_ROLE_SERVO && row->role != DLS_ROLE_MOTOR)
+            continue;
         double along = dls_piece_row_force(p, row, t);
         memset(W, 0, bytes);
         dls_piece_row_direction(p, row, W);
@@ -209,7 +211,8 @@ static void gap_direction(double t, const double *q, double *W, void *user) {
 }
 
 /* ζ of normal rows or of those of friction. */
-static void contact_bends(dls_piece *p, double t, const double *q, const double *u, bool normal, double *out) {
+static void contact_bends(dls_piece *p, double t, const double *q, const double *u, bool normal,
+                          double *out) {
     double zeta[1 + DLS_ALPHA_ROWS];
     dls_piece_move(p, t, q, u);
     for (int i = 0; i < p->contact_count; i++) {
@@ -267,12 +270,12 @@ dls_model dls_piece_model(dls_piece *p) {
                        .contacts = p->contacts,
                        .law_count = p->law_count,
                        .laws = p->laws};
-    model.rows[DLS_ROWS_G] = (dls_model_rows){
-        .value = g_value, .rate = g_rate, .direction = g_direction, .bend = g_bend};
+    model.rows[DLS_ROWS_G] =
+        (dls_model_rows){.value = g_value, .rate = g_rate, .direction = g_direction, .bend = g_bend};
     model.rows[DLS_ROWS_GAMMA] =
         (dls_model_rows){.rate = gamma_rate, .direction = gamma_direction, .bend = gamma_bend};
-    model.rows[DLS_ROWS_N] = (dls_model_rows){
-        .value = gap_value, .rate = gap_rate, .direction = gap_direction, .bend = gap_bend};
+    model.rows[DLS_ROWS_N] =
+        (dls_model_rows){.value = gap_value, .rate = gap_rate, .direction = gap_direction, .bend = gap_bend};
     model.rows[DLS_ROWS_F] =
         (dls_model_rows){.rate = slip_rate, .direction = slip_direction, .bend = slip_bend};
     DLS_EACH_FAMILY(f) model.rows[f].count = p->family_count[f];

@@ -1,11 +1,11 @@
-/* A world as mechanical systems for generalized-α: bodies that come near each other or are joined are a piece,
- * and each piece is a system
+/* A world as mechanical systems for generalized-α: bodies that come near each other or are joined are a
+ * piece, and each piece is a system
  *
  *     M du = h dt + W_g dP_g + W_γ dP_γ + W_N dP_N + W_F dP_F
  *
- * with u = (v, Ω in body axes) and q = (x, quaternion), in the plane u = (v, ω) and q = (x, angle). Rows: g of
- * joints and drives by position; γ of rolling, gears, drives by velocity and locked freedoms; gaps of contacts
- * and limits; γ_F of friction. Springs, motors and servos are forces. */
+ * with u = (v, Ω in body axes) and q = (x, quaternion), in the plane u = (v, ω) and q = (x, angle). Rows: g
+ * of joints and drives by position; γ of rolling, gears, drives by velocity and locked freedoms; gaps of
+ * contacts and limits; γ_F of friction. Springs, motors and servos are forces. */
 #ifndef INTEGRATE_ALPHA_PIECE_H
 #define INTEGRATE_ALPHA_PIECE_H
 
@@ -87,16 +87,16 @@ typedef struct dls_piece_law {
 } dls_piece_law;
 
 typedef struct dls_piece_contact {
-    int contact, pair; /* of the collider; of the piece */
-    int row[2], body[2]; /* of the world; of the piece, −1: nothing pushes it */
-    double shift[3];     /* B stands moved by it */
+    int contact, pair;                   /* of the collider; of the piece */
+    int row[2], body[2];                 /* of the world; of the piece, −1: nothing pushes it */
+    double shift[3];                     /* B stands moved by it */
     int law_count, row_count, first_row; /* of friction; first_row: among those of γ_F */
     dls_piece_law law[DLS_ALPHA_LAWS];
-    double axis_scale;                 /* of drilling */
-    uint8_t tangents, rolls, spins, drills; /* rows of each kind */
-    double cohesion;                   /* N, where it was closed */
-    double base_n[3], base_t[3];       /* t₁ follows from these by the least rotation */
-    dls_contact_point at;              /* where it stands */
+    double axis_scale;                         /* of drilling */
+    uint8_t tangents, rolls, spins, drills;    /* rows of each kind */
+    double cohesion;                           /* N, where it was closed */
+    double base_n[3], base_t[3];               /* t₁ follows from these by the least rotation */
+    dls_contact_point at;                      /* where it stands */
     double arm[2][3], axis[DLS_ALPHA_ROWS][3]; /* axes of the rows of friction */
 } dls_piece_contact;
 

@@ -68,7 +68,8 @@ dls_status dls_pieces_find(dls_simulation *s, dls_pieces *pieces, dls_error *err
     const dls_world *world = s->world;
     dls_workspace *space = ((dls_alpha_world *)s->memory)->space;
     const dls_contact *contacts = dls_collider_contacts(s->collider);
-    int rows = world->body_count, contact_count = dls_collider_count(s->collider), joints = world->joint_count;
+    int rows = world->body_count, contact_count = dls_collider_count(s->collider),
+        joints = world->joint_count;
     int *parent = DLS_TAKE(space, int, rows), *piece = DLS_TAKE(space, int, rows);
     int *of_contact = DLS_TAKE(space, int, contact_count), *of_joint = DLS_TAKE(space, int, joints);
     if (!parent || !piece || !of_contact || !of_joint) return dls_fail_memory(error);
@@ -213,8 +214,7 @@ static bool make_pair(dls_piece *p, int first, int end) {
     for (int i = first; i < end; i++) {
         p->contact[i].pair = p->pair_count;
         farthest = fmax(farthest, p->contact[i].at.gap);
-        if (kept)
-            pair->last[i - first] = dls_contact_seen(&contacts[p->contact[i].contact], pair->swapped);
+        if (kept) pair->last[i - first] = dls_contact_seen(&contacts[p->contact[i].contact], pair->swapped);
     }
     pair->margin = 2 * farthest + p->s->smallest;
     p->pair_count++;
@@ -255,7 +255,8 @@ void dls_piece_divide_by_mass(const dls_piece *p, double *y) {
 static bool drop_dependent(dls_piece *p) {
     int size = p->m * p->body_count, held = p->family_count[DLS_ROWS_G] + p->family_count[DLS_ROWS_GAMMA];
     int kept = 0;
-    double *basis = DLS_TAKE(p->w->space, double, (int64_t)held * size), *other = DLS_TAKE(p->w->space, double, size);
+    double *basis = DLS_TAKE(p->w->space, double, (int64_t)held *size),
+           *other = DLS_TAKE(p->w->space, double, size);
     if (!basis || !other) return false;
     p->family_count[DLS_ROWS_G] = p->family_count[DLS_ROWS_GAMMA] = 0;
     for (int i = 0; i < p->row_count; i++) {
