@@ -29,6 +29,8 @@ typedef enum dls_row_family {
 
 typedef struct dls_model_rows {
     int count;
+    /* What makes a rate of each row m/s, for the certificate: lengths where rows turn; NULL: 1. */
+    const double *unit;
     /* g(t,q); NULL for γ and γ_F. */
     void (*value)(double t, const double *q, double *g, void *user);
     /* ġ or γ, affine in u. */

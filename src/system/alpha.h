@@ -199,6 +199,11 @@ dls_status dls_alpha_advance(dls_alpha *alpha, double dt, double closing, dls_al
                              dls_error *error);
 void dls_alpha_state_copy(dls_alpha_state *to, const dls_alpha_state *from);
 
+/* Of a row, that makes it m/s. */
+static inline double dls_row_unit(const dls_alpha *alpha, int family, int row) {
+    return alpha->system.rows[family].unit ? alpha->system.rows[family].unit[row] : 1;
+}
+
 /* ---- contacts.c, certificate.c, solutions.c ---- */
 
 /* D and the free accelerations of the rows of contacts, N before F, from the stage's terms. */

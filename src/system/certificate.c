@@ -21,8 +21,8 @@ static void add(tally *t, int level, double error) {
 }
 
 /* min(y, w z): zero where 0 ≤ y ⟂ z ≥ 0. */
-static void add_normal(tally *t, int level, bool active, double y, double wz) {
-    add(t, level, active ? fmin(y, wz) : wz);
+static void add_normal(tally *t, int level, bool active, double unit, double y, double wz) {
+    add(t, level, unit * (active ? fmin(y, wz) : wz));
 }
 
 static void certify_normal(const dls_alpha *alpha, const double *x, double dt, tally *t) {
@@ -30,10 +30,10 @@ static void certify_normal(const dls_alpha *alpha, const double *x, double dt, t
     const int f = DLS_ROWS_N;
     int rows = alpha->at.count[f] + alpha->at.count[DLS_ROWS_F];
     for (int k = 0; k < alpha->at.count[f]; k++) {
-        double w = alpha->delassus[k + (int64_t)rows * k];
-        add_normal(t, POSITION, true, stage->terms.rows[f].value[k] / dt, w * stage->kappa_hat[k] / dt);
-        add_normal(t, VELOCITY, alpha->sets.A[k], stage->xi[f][k], w * stage->percussion[f][k]);
-        add_normal(t, ACCELERATION, alpha->sets.B[k], dt * stage->acceleration[f][k],
+        double w = alpha->delassus[k + (int64_t)rows * k], unit = dls_row_unit(alpha, f, k);
+        add_normal(t, POSITION, true, unit, stage->terms.rows[f].value[k] / dt, w * stage->kappa_hat[k] / dt);
+        add_normal(t, VELOCITY, alpha->sets.A[k], unit, stage->xi[f][k], w * stage->percussion[f][k]);
+        add_normal(t, ACCELERATION, alpha->sets.B[k], unit, dt * stage->acceleration[f][k],
                    dt * w * x[alpha->at.force[f] + k]);
     }
 }
@@ -52,12 +52,13 @@ static void certify_slip(const dls_alpha *alpha, const double *x, double dt, tal
     for (int l = 0; l < alpha->system.law_count; l++) {
         const dls_model_friction *law = &alpha->laws[l];
         int row = alpha->law_row[l];
-        double w = 0;
+        double w = 0, unit = dls_row_unit(alpha, DLS_ROWS_F, row);
         for (int i = 0; i < law->size; i++)
             w = fmax(w, alpha->delassus[(normals + row + i) * ((int64_t)rows + 1)]);
         if (!(w > 0)) continue;
         dls_law_value impact = dls_impact_law(alpha, x, l), force = dls_force_law(alpha, x, l);
-        double plain = w * small_norm(law->size, impact.f), forces = dt * w * small_norm(law->size, force.f);
+        double plain = unit * w * small_norm(law->size, impact.f);
+        double forces = unit * dt * w * small_norm(law->size, force.f);
         bool closed = law->contact < 0 || alpha->sets.A[law->contact];
         double P = dls_normal_force(alpha, l, stage->percussion[DLS_ROWS_N], stage->dt);
         double N = dls_normal_force(alpha, l, x + alpha->at.force[DLS_ROWS_N], 1);
@@ -67,8 +68,9 @@ static void certify_slip(const dls_alpha *alpha, const double *x, double dt, tal
                 ? slip_error(alpha, l, w, stage->xi[DLS_ROWS_F] + row, stage->percussion[DLS_ROWS_F] + row, P)
                 : plain);
         add(t, ACCELERATION,
-            alpha->sets.D[l] ? dt * slip_error(alpha, l, w, stage->acceleration[DLS_ROWS_F] + row,
-                                               x + alpha->at.force[DLS_ROWS_F] + row, N)
+            alpha->sets.D[l] ? unit * dt *
+                                   slip_error(alpha, l, w, stage->acceleration[DLS_ROWS_F] + row,
+                                              x + alpha->at.force[DLS_ROWS_F] + row, N)
                              : forces);
     }
 }
@@ -77,9 +79,10 @@ static void certify_bilateral(const dls_alpha *alpha, double dt, tally *t) {
     const dls_alpha_stage *stage = &alpha->stage;
     for (int f = DLS_ROWS_G; f <= DLS_ROWS_GAMMA; f++)
         for (int k = 0; k < alpha->at.count[f]; k++) {
-            if (alpha->at.kappa[f] >= 0) add(t, POSITION, stage->terms.rows[f].value[k] / dt);
-            add(t, VELOCITY, stage->terms.rows[f].rate[k]);
-            add(t, ACCELERATION, dt * stage->acceleration[f][k]);
+            double unit = dls_row_unit(alpha, f, k);
+            if (alpha->at.kappa[f] >= 0) add(t, POSITION, unit * stage->terms.rows[f].value[k] / dt);
+            add(t, VELOCITY, unit * stage->terms.rows[f].rate[k]);
+            add(t, ACCELERATION, unit * dt * stage->acceleration[f][k]);
         }
 }
 

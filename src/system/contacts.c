@@ -120,37 +120,36 @@ static void find_rounding(dls_alpha *alpha) {
     alpha->stage.rounding[2] = epsilon * (acceleration + speed * speed);
 }
 
-/* Of a row and its forces at the levels of position, velocity and acceleration; unit: one over what counts as
- * much as v_ref does, of a body of mass m. */
-static void weigh_row(dls_alpha *alpha, int f, int row, double m, const double *unit) {
+/* Of a row and its forces at the levels of position, velocity and acceleration; level: one over what counts
+ * as much as v_ref does. */
+static void weigh_row(dls_alpha *alpha, int f, int row, const double *level) {
     const dls_layout *at = &alpha->at;
-    double w = mobility(alpha, f, row), rate = w > 0 ? 1 / sqrt(w * m) : 1,
-           force = f < DLS_ROWS_N ? 0 : rate * w;
+    double rate = dls_row_unit(alpha, f, row), force = f < DLS_ROWS_N ? 0 : rate * mobility(alpha, f, row);
     double one = fmax(rate, force);
-    if (at->kappa[f] >= 0) alpha->weight[at->kappa[f] + row] = one * unit[0];
-    alpha->weight[at->impact[f] + row] = one * unit[1];
-    alpha->weight[at->force[f] + row] = one * unit[2];
+    if (at->kappa[f] >= 0) alpha->weight[at->kappa[f] + row] = one * level[0];
+    alpha->weight[at->impact[f] + row] = one * level[1];
+    alpha->weight[at->force[f] + row] = one * level[2];
 }
 
 /* Of R: 1, or with `scaled` one over what v_ref does and what rounding leaves: √(M_ii m) times it for rows of
- * motion, √(w m) for kinematics, where m is the largest mass and w the mobility of a row. */
+ * motion with m the largest mass, in the units of its rows for kinematics and forces. */
 static void weigh(dls_alpha *alpha) {
     const dls_terms *terms = &alpha->stage.terms;
-    double v = alpha->stage.v_ref, dt = alpha->options.dt, tolerance = alpha->options.tolerance, unit[3];
+    double v = alpha->stage.v_ref, dt = alpha->options.dt, tolerance = alpha->options.tolerance, level[3];
     double scale[3] = {v * dt, v, v / dt}, heaviest = 0;
     int m = alpha->at.m;
     for (int i = 0; i < alpha->at.total; i++) alpha->weight[i] = 1;
     if (!alpha->options.scaled || !(v > 0)) return;
-    for (int k = 0; k < 3; k++) unit[k] = 1 / (scale[k] + alpha->stage.rounding[k] / tolerance);
+    for (int k = 0; k < 3; k++) level[k] = 1 / (scale[k] + alpha->stage.rounding[k] / tolerance);
     for (int i = 0; i < m; i++) heaviest = fmax(heaviest, fabs(terms->M[i * (m + 1)]));
     for (int i = 0; i < m; i++) {
         double one = 1 / sqrt(fabs(terms->M[i * (m + 1)]) * heaviest);
-        alpha->weight[alpha->at.a + i] = one * unit[2];
-        alpha->weight[alpha->at.U + i] = one * unit[1];
-        alpha->weight[alpha->at.Q + i] = one * unit[0];
+        alpha->weight[alpha->at.a + i] = one * level[2];
+        alpha->weight[alpha->at.U + i] = one * level[1];
+        alpha->weight[alpha->at.Q + i] = one * level[0];
     }
     DLS_EACH_FAMILY(f)
-    for (int i = 0; i < alpha->at.count[f]; i++) weigh_row(alpha, f, i, heaviest, unit);
+    for (int i = 0; i < alpha->at.count[f]; i++) weigh_row(alpha, f, i, level);
 }
 
 bool dls_scale_prox(dls_alpha *alpha) {

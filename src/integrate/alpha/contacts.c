@@ -69,8 +69,7 @@ static void find(dls_piece *p, const dls_piece_pair *pair, const dls_manifold *m
     hold(p, c);
 }
 
-/* t = t₀ − (n₀ + n)(n·t₀)/(1 + n₀·n): the least rotation from n₀ to n. */
-static void set_frame(const dls_piece *p, dls_piece_contact *c) {
+void dls_piece_frame(const dls_piece *p, dls_piece_contact *c) {
     const double *n = c->at.normal;
     double sum[3], second[3], *t = c->axis[0];
     static const double out_of_plane[3] = {0, 0, 1};
@@ -104,7 +103,7 @@ static void touch_pair(dls_piece *p, dls_piece_pair *pair) {
     if (m->count > 1) dls_order_points(m->point, m->count);
     for (int i = 0; i < pair->count; i++) {
         find(p, pair, m, first + i);
-        set_frame(p, first + i);
+        dls_piece_frame(p, first + i);
     }
 }
 
@@ -224,7 +223,7 @@ static void contact_moves(const dls_piece *p, const dls_piece_contact *c, const 
     dls_contact_moves(side, c->at.normal, c->at.gap, motion, out);
 }
 
-/* ṫ of set_frame where n moves by ν. */
+/* ṫ of dls_piece_frame where n moves by ν. */
 static void frame_rate(const dls_piece_contact *c, const double *nu, double *first, double *second) {
     const double *n = c->at.normal;
     double sum[3], turned[3], one = fmax(1 + vec_dot(n, c->base_n), 1e-12), along = vec_dot(n, c->base_t);

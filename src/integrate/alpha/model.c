@@ -278,6 +278,6 @@ dls_model dls_piece_model(dls_piece *p) {
         (dls_model_rows){.value = gap_value, .rate = gap_rate, .direction = gap_direction, .bend = gap_bend};
     model.rows[DLS_ROWS_F] =
         (dls_model_rows){.rate = slip_rate, .direction = slip_direction, .bend = slip_bend};
-    DLS_EACH_FAMILY(f) model.rows[f].count = p->family_count[f];
+    DLS_EACH_FAMILY(f) model.rows[f].count = p->family_count[f], model.rows[f].unit = p->unit[f];
     return model;
 }

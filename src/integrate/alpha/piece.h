@@ -138,6 +138,7 @@ typedef struct dls_piece {
     int family_count[DLS_FAMILIES];
     dls_model_contact *contacts;
     dls_model_friction *laws;
+    double *unit[DLS_FAMILIES]; /* of rows, m/s per rate */
     double t0;
     /* where all rows of the world are said to be, and what accelerates the driven ones */
     dls_body_state *states;
@@ -161,6 +162,9 @@ void dls_piece_store(dls_piece *p, double t, const double *q, const double *u, d
 /* Places of the contacts where bodies stand. */
 void dls_piece_touch(dls_piece *p);
 
+/* Axes and arms of a contact by its normal and points: t = t₀ − (n₀ + n)(n·t₀)/(1 + n₀·n), the least
+ * rotation. */
+void dls_piece_frame(const dls_piece *p, dls_piece_contact *c);
 /* V of a contact along its row k, from −1: n, then those of friction. */
 double dls_piece_contact_rate(const dls_piece *p, const dls_piece_contact *c, int k);
 /* Its column of W, m numbers for each body. */

@@ -289,6 +289,48 @@ static bool drop_dependent(dls_piece *p) {
     return true;
 }
 
+/* ---- units ---- */
+
+/* √(w̄/w) with w of the row and w̄ = Σ 1/m of its bodies: what makes its rate a speed. */
+static double unit_of(dls_piece *p, const double *W) {
+    double speed = 0, *scaled = p->column;
+    int size = p->m * p->body_count;
+    for (int i = 0; i < p->body_count; i++)
+        if (small_dot(p->m, W + p->m * i, W + p->m * i) > 0)
+            speed += p->s->world->bodies[p->body[i].row].inverse_mass;
+    memcpy(scaled, W, sizeof *W * (size_t)size);
+    dls_piece_divide_by_mass(p, scaled);
+    double w = small_dot(size, W, scaled);
+    return w > 0 && speed > 0 ? sqrt(speed / w) : 1;
+}
+
+/* Rows of joints, and those of contacts that turn; the others are speeds. */
+static bool find_units(dls_piece *p) {
+    int size = p->m * p->body_count;
+    double *W = DLS_TAKE(p->w->space, double, size);
+    DLS_EACH_FAMILY(f) {
+        p->unit[f] = DLS_TAKE(p->w->space, double, p->family_count[f]);
+        if (!W || !p->unit[f]) return false;
+        for (int i = 0; i < p->family_count[f]; i++) p->unit[f][i] = 1;
+    }
+    for (int i = 0; i < p->row_count; i++) {
+        const dls_piece_row *row = &p->joint_row[i];
+        if (row->family < 0) continue;
+        memset(W, 0, sizeof *W * (size_t)size);
+        dls_piece_row_direction(p, row, W);
+        p->unit[row->family][row->index] = unit_of(p, W);
+    }
+    for (int i = 0; i < p->contact_count; i++) {
+        const dls_piece_contact *c = &p->contact[i];
+        for (int k = c->tangents + c->drills; k < c->row_count; k++) {
+            memset(W, 0, sizeof *W * (size_t)size);
+            dls_piece_contact_direction(p, c, k, W);
+            p->unit[DLS_ROWS_F][c->first_row + k] = unit_of(p, W);
+        }
+    }
+    return true;
+}
+
 /* ---- making one ---- */
 
 static bool take(dls_piece *p, int contacts, int joints) {
@@ -342,5 +384,6 @@ dls_status dls_piece_make(dls_simulation *s, const dls_pieces *pieces, int index
         note_driven(p, row[1]);
         dls_piece_add_joint(p, joint[i]);
     }
-    return drop_dependent(p) ? DLS_OK : dls_fail_memory(error);
+    for (int i = 0; i < p->contact_count; i++) dls_piece_frame(p, &p->contact[i]);
+    return drop_dependent(p) && find_units(p) ? DLS_OK : dls_fail_memory(error);
 }
