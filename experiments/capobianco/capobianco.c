@@ -74,10 +74,11 @@ const alpha_row *alpha_impact_after(const alpha_history *h, double t, int k) {
 
 alpha_counts alpha_count(const alpha_history *h, int contacts) {
     alpha_counts c = {.least_gap = INFINITY};
+    int busy = 0;
     for (int i = 1; i <= h->steps; i++) {
         const dls_alpha_report *r = &h->rows[i].report;
         if (r->by_fixed_point) {
-            c.fixed_steps++;
+            c.fixed_steps++, busy += r->fixed_iterations > 0;
             c.fixed_mean += r->fixed_iterations;
             c.fixed_most = fmax(c.fixed_most, r->fixed_iterations);
         } else {
@@ -97,7 +98,7 @@ alpha_counts alpha_count(const alpha_history *h, int contacts) {
     c.beyond_most = fmax(c.newton_most - 1, 0);
     if (c.fixed_steps < h->steps)
         c.newton_mean /= h->steps - c.fixed_steps, c.beyond_mean /= h->steps - c.fixed_steps;
-    if (c.fixed_steps) c.fixed_mean /= c.fixed_steps;
+    if (busy) c.fixed_mean /= busy;
     return c;
 }
 

@@ -32,7 +32,7 @@ const alpha_row *alpha_impact_after(const alpha_history *h, double t, int k);
 typedef struct alpha_counts {
     double newton_most, newton_mean; /* of steps that Newton solved */
     double beyond_most, beyond_mean; /* updates after the first */
-    double fixed_most, fixed_mean;   /* of those that the fixed point solved */
+    double fixed_most, fixed_mean;   /* of those that the fixed point solved, the mean where it had to move */
     int fixed_steps, retried, halvings;
     double least_gap, largest_error, largest_residual, largest_condition;
     double violation[3]; /* largest, of positions, velocities and accelerations */

@@ -76,6 +76,7 @@ typedef struct dls_alpha_stage {
     bool *split; /* laws whose percussion is split: slip = split, or switched */
     bool frozen; /* rows of contacts say that their unknowns stay: for the fixed point */
     bool keep_sets;
+    bool yielding; /* held rows of contacts give way a little in R′, which is then regular */
 } dls_alpha_stage;
 
 struct dls_alpha {

@@ -116,6 +116,6 @@ bool dls_fixed_point(dls_alpha *alpha, double *x, dls_alpha_report *report) {
         for (int i = alpha->at.smooth; i < alpha->at.total; i++) x[i] += r.share * (next[i] - x[i]);
     }
     alpha->stage.frozen = false;
-    report->norm = fmax(report->norm, change);
+    if (isfinite(change)) report->norm = fmax(report->norm, change);
     return report->by_fixed_point = change <= alpha->options.tolerance_fixed;
 }

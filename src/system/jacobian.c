@@ -182,12 +182,42 @@ static bool by_differences(dls_alpha *alpha, const double *x) {
     return good;
 }
 
-bool dls_jacobian_at(dls_alpha *alpha, const double *x) {
-    memset(alpha->J, 0, sizeof *alpha->J * (size_t)alpha->at.total * (size_t)alpha->at.total);
-    if (alpha->options.jacobian == DLS_JACOBIAN_DIFFERENCES) return by_differences(alpha, x);
+/* Rows that hold y = 0 ask for y + ε/r (z − z₀) = 0 instead, so that R′ is regular where more directions are
+ * held than there are freedoms. Where their equations contradict each other, forces go far along what they
+ * share, until a law reaches the border of its reservoir. */
+static void add_yielding(dls_alpha *alpha) {
+    static const double epsilon = 1e-8;
+    const dls_layout *at = &alpha->at;
+    bool raw = alpha->options.residual == DLS_ALPHA_PROX;
+    for (int k = 0; k < at->count[DLS_ROWS_N]; k++) {
+        double share = raw ? epsilon : epsilon / alpha->r_n[k];
+        int kappa = at->kappa[DLS_ROWS_N] + k, impact = at->impact[DLS_ROWS_N] + k;
+        int force = at->force[DLS_ROWS_N] + k;
+        if (alpha->sets.A[k]) column(alpha, kappa)[kappa] += share;
+        if (alpha->sets.B[k]) column(alpha, impact)[impact] += share;
+        if (alpha->sets.C[k]) column(alpha, force)[force] += share;
+    }
+    for (int l = 0; l < alpha->system.law_count; l++)
+        for (int i = alpha->law_row[l]; i < alpha->law_row[l + 1]; i++) {
+            double share = raw ? epsilon : epsilon / alpha->r_t[l];
+            int impact = at->impact[DLS_ROWS_F] + i, force = at->force[DLS_ROWS_F] + i;
+            if (alpha->sets.D[l]) column(alpha, impact)[impact] += share;
+            if (alpha->sets.E[l]) column(alpha, force)[force] += share;
+        }
+}
+
+static bool by_chain_rule(dls_alpha *alpha, const double *x) {
     if (!dls_slopes_at(alpha, x)) return false;
     add_dynamics(alpha, x);
     add_bilateral(alpha);
     add_contacts(alpha, x);
     return true;
+}
+
+bool dls_jacobian_at(dls_alpha *alpha, const double *x) {
+    memset(alpha->J, 0, sizeof *alpha->J * (size_t)alpha->at.total * (size_t)alpha->at.total);
+    bool differences = alpha->options.jacobian == DLS_JACOBIAN_DIFFERENCES;
+    bool good = differences ? by_differences(alpha, x) : by_chain_rule(alpha, x);
+    if (good && alpha->stage.yielding && !alpha->stage.frozen) add_yielding(alpha);
+    return good;
 }

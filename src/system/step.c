@@ -113,15 +113,24 @@ static void scale_prox(dls_alpha *alpha, double factor) {
     for (int l = 0; l < alpha->system.law_count; l++) alpha->r_t[l] *= factor;
 }
 
-/* A cycle between sets ends most often with an r that trusts forces more than kinematics. */
+typedef struct newton_attempt {
+    double
+        factor; /* of r: a cycle between sets ends most often with an r that trusts forces more than rates */
+    bool without_impacts, yielding;
+} newton_attempt;
+
 static bool attempt(dls_alpha *alpha, dls_alpha_report *report) {
-    static const double factors[] = {1, 1, 0.125, 0.015625};
-    enum { ATTEMPTS = sizeof factors / sizeof *factors };
+    static const newton_attempt attempts[] = {
+        {1, false, false},    {1, true, false},        {1, false, true},    {1, true, true},
+        {0.125, true, false}, {0.015625, true, false}, {0.125, false, true}};
     bool newton = alpha->options.solver == DLS_ALPHA_NEWTON;
-    for (int i = 0; newton && i < ATTEMPTS; i++) {
-        scale_prox(alpha, factors[i]);
-        bool solved = by_newton(alpha, i > 0, report);
-        scale_prox(alpha, 1 / factors[i]);
+    for (size_t i = 0; newton && i < sizeof attempts / sizeof *attempts; i++) {
+        const newton_attempt *a = &attempts[i];
+        scale_prox(alpha, a->factor);
+        alpha->stage.yielding = a->yielding;
+        bool solved = by_newton(alpha, a->without_impacts, report);
+        alpha->stage.yielding = false;
+        scale_prox(alpha, 1 / a->factor);
         if (solved) return true;
         report->retries++;
     }
