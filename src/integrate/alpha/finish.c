@@ -71,16 +71,23 @@ static void add_contact(const dls_piece *p, int i, dls_alpha_deed *deed) {
     }
 }
 
-/* What a row of a joint gave over the step: P of limits and friction, Λ + dt λ of what is held, dt F. */
+/* What a row of a joint gave over the step: P of limits and friction; elsewhere Λ, and forces by the mean of
+ * the step's two ends. */
 static double row_impulse(const dls_piece *p, const dls_piece_row *row) {
     const dls_alpha *alpha = p->w->alpha;
     double h = p->s->options.step;
-    if (row->role == DLS_ROLE_SPRING || row->role == DLS_ROLE_SERVO || row->role == DLS_ROLE_MOTOR)
-        return h * dls_piece_row_force(p, row, alpha->state.t);
+    if (row->role == DLS_ROLE_SPRING || row->role == DLS_ROLE_SERVO || row->role == DLS_ROLE_MOTOR) {
+        dls_piece before = *p;
+        before.states = p->s->kept;
+        return h / 2 *
+               (dls_piece_row_force(&before, row, p->t0) + dls_piece_row_force(p, row, alpha->state.t));
+    }
     if (row->family < 0) return 0;
     if (row->family >= DLS_ROWS_N) return alpha->state.percussion[row->family][row->index];
+    double force = alpha->state.x[alpha->at.force[row->family] + row->index];
+    const dls_alpha_joint *past = dls_alpha_find_joint(p->w, row->joint, row->freedom, row->role);
     return alpha->state.x[alpha->at.impact[row->family] + row->index] +
-           h * alpha->state.x[alpha->at.force[row->family] + row->index];
+           h / 2 * (force + (past ? past->force : force));
 }
 
 void dls_alpha_finish_piece(dls_piece *p, dls_alpha_finish *f) {
@@ -166,6 +173,7 @@ static dls_status assemble(dls_simulation *s, const dls_step_plan *plan, const d
     for (int i = 0; a->joints && i < a->joints->count; i++) {
         int row = a->joints->first_row + i;
         a->r[row] = joint_impulse(f, &a->joints->ask[i]);
+        a->joints->ask[i].before = dls_joint_speed_at(s, &a->joints->ask[i], s->kept);
         a->u[row] = a->to_mean[row] = 0;
     }
     return DLS_OK;

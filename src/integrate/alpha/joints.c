@@ -69,6 +69,15 @@ double dls_piece_row_rate(const dls_piece *p, const dls_piece_row *row, double t
     return row->sign * speed;
 }
 
+double dls_joint_speed_at(dls_simulation *s, const dls_joint_ask *ask, dls_body_state *states) {
+    dls_piece p = {.s = s, .dimension = s->world->def.dimension, .states = states};
+    dls_piece_row row = {.joint = ask->joint, .freedom = ask->freedom, .role = ask->role};
+    dls_joint_pose pose;
+    dls_joint_row of;
+    row_of(&p, &row, &pose, &of);
+    return (ask->role == DLS_ROLE_HIGH ? -1 : 1) * dls_joint_row_speed(&pose, &of, states);
+}
+
 static void locked_direction(const dls_piece *p, const dls_piece_row *row, double *W) {
     double *to = W + p->m * row->body, axis[3] = {0, 0, 0};
     if (p->dimension == 2) {

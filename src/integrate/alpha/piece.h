@@ -176,6 +176,8 @@ void dls_piece_contact_bend(const dls_piece *p, const dls_piece_contact *c, doub
 double dls_piece_row_value(const dls_piece *p, const dls_piece_row *row, double t);
 double dls_piece_row_rate(const dls_piece *p, const dls_piece_row *row, double t);
 void dls_piece_row_direction(const dls_piece *p, const dls_piece_row *row, double *W);
+/* Speed of the row that is asked, by states of all rows. */
+double dls_joint_speed_at(dls_simulation *s, const dls_joint_ask *ask, dls_body_state *states);
 /* The force of a spring, motor or servo. */
 double dls_piece_row_force(const dls_piece *p, const dls_piece_row *row, double t);
 /* Rows of the acting joint, appended to p->joint_row; at most DLS_PIECE_JOINT_ROWS. */
