@@ -100,6 +100,8 @@ struct dls_alpha {
     double *eliminated, *reduced, *lu_room, *norm_room; /* J_yy, its Schur complement */
     int *pivot, *pivot_reduced;
     bool has_factor;
+    double *least, *least_numbers; /* the Schur complement where it is singular */
+    int *least_integers, rank;     /* −1: it is regular */
     double *delassus,
         *free; /* of the rows of contacts: D = WᵀM⁻¹W with constraints held, and Wᵀa + ζ at λ = 0 */
     double *held, *held_x; /* M with the rows of constraints, and its solutions */

@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "base/field.h"
+#include "base/least.h"
 #include "base/lu.h"
 
 #include <math.h>
@@ -128,6 +129,8 @@ static void take_linear(dls_alpha *alpha) {
     alpha->eliminated = numbers(alpha, y * y), alpha->reduced = numbers(alpha, z * z);
     alpha->lu_room = numbers(alpha, dls_lu_room((int)total)), alpha->norm_room = numbers(alpha, 2 * total);
     alpha->pivot = integers(alpha, y), alpha->pivot_reduced = integers(alpha, z);
+    alpha->least = numbers(alpha, z * z), alpha->least_numbers = numbers(alpha, dls_least_numbers((int)z));
+    alpha->least_integers = integers(alpha, dls_least_integers((int)z));
     alpha->R = numbers(alpha, total), alpha->R_probe = numbers(alpha, total),
     alpha->x = numbers(alpha, total);
     alpha->x_probe = numbers(alpha, total), alpha->step = numbers(alpha, total);

@@ -1,13 +1,18 @@
-/* J s = R: rows and columns scaled, then a, U and Q eliminated, then what is left by LU. */
+/* J s = R: rows and columns scaled, then a, U and Q eliminated, then what is left by LU. Where more
+ * directions stick or are held than there are freedoms, what is left is singular and the shortest s is taken.
+ */
 #include "system/alpha.h"
 
+#include "base/least.h"
 #include "base/lu.h"
 
 #include <math.h>
 #include <string.h>
 
 /* Beyond this condition a solution has no digit left. */
-static const double singular_condition = 1e14;
+static const double singular_condition = 1e12;
+/* Pivots below this share of the first are rounding. */
+static const double least_pivot = 1e-10;
 
 /* The power of two next to 1/largest: scaling by it rounds nothing. */
 static double inverse_power(double largest) {
@@ -53,21 +58,35 @@ static void eliminate(dls_alpha *alpha) {
     }
 }
 
+static bool factor_regular(dls_alpha *alpha, int z) {
+    double norm = norm_1(z, alpha->reduced);
+    memcpy(alpha->least, alpha->reduced, sizeof(double) * (size_t)z * (size_t)z);
+    alpha->rank = -1;
+    if (dls_lu_factor(z, alpha->reduced, alpha->pivot_reduced, alpha->lu_room)) return false;
+    double condition = norm * dls_lu_inverse_norm(z, alpha->reduced, alpha->pivot_reduced, alpha->norm_room);
+    if (!alpha->stage.frozen) alpha->condition = condition;
+    return condition <= singular_condition;
+}
+
+static bool factor_singular(dls_alpha *alpha, int z) {
+    alpha->rank = dls_least_factor(z, alpha->least, least_pivot, alpha->least_numbers, alpha->least_integers);
+    if (!alpha->stage.frozen) alpha->condition = HUGE_VAL;
+    return alpha->rank >= 0;
+}
+
 bool dls_jacobian_factor(dls_alpha *alpha) {
     int total = alpha->at.total, y = 3 * alpha->at.m, z = total - y;
     double *again = alpha->scale_row + total, *again_column = alpha->scale_column + total;
     alpha->has_factor = false;
+    alpha->rank = -1;
     equilibrate(total, alpha->J, alpha->scale_row, alpha->scale_column);
     for (int j = 0; j < y; j++)
         memcpy(alpha->eliminated + (int64_t)y * j, alpha->J + (int64_t)total * j, sizeof(double) * (size_t)y);
     if (dls_lu_factor(y, alpha->eliminated, alpha->pivot, alpha->lu_room)) return false;
     eliminate(alpha);
     equilibrate(z, alpha->reduced, again, again_column);
-    double norm = norm_1(z, alpha->reduced);
-    if (z && dls_lu_factor(z, alpha->reduced, alpha->pivot_reduced, alpha->lu_room)) return false;
-    double inverse = z ? dls_lu_inverse_norm(z, alpha->reduced, alpha->pivot_reduced, alpha->norm_room) : 1;
-    if (!alpha->stage.frozen) alpha->condition = z ? norm * inverse : 1;
-    return alpha->has_factor = norm * inverse <= singular_condition || !z;
+    alpha->has_factor = z == 0 || factor_regular(alpha, z) || factor_singular(alpha, z);
+    return alpha->has_factor;
 }
 
 void dls_jacobian_solve(dls_alpha *alpha, const double *R, double *step) {
@@ -78,7 +97,10 @@ void dls_jacobian_solve(dls_alpha *alpha, const double *R, double *step) {
     for (int k = 0; k < y; k++)
         for (int i = 0; i < z; i++) step[y + i] -= alpha->J[y + i + (int64_t)total * k] * step[k];
     for (int i = 0; i < z; i++) step[y + i] *= again[i];
-    if (z) dls_lu_solve(z, alpha->reduced, alpha->pivot_reduced, step + y);
+    if (z && alpha->rank >= 0)
+        dls_least_solve(z, alpha->rank, alpha->least, alpha->least_numbers, alpha->least_integers, step + y);
+    else if (z)
+        dls_lu_solve(z, alpha->reduced, alpha->pivot_reduced, step + y);
     for (int i = 0; i < z; i++) step[y + i] *= again_column[i];
     for (int j = 0; j < z; j++)
         for (int i = 0; i < y; i++) step[i] -= alpha->J[i + (int64_t)total * (y + j)] * step[y + j];
