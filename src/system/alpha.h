@@ -191,6 +191,11 @@ void dls_jacobian_solve(dls_alpha *alpha, const double *R, double *step);
 
 bool dls_fixed_point(dls_alpha *alpha, double *x, dls_alpha_report *report);
 
+/* ---- sweeps.c ---- */
+
+/* x near a solution, by Gauss–Seidel on the contacts. False where the smooth rows have none. */
+bool dls_alpha_sweep(dls_alpha *alpha, double *x, dls_alpha_report *report);
+
 /* ---- step.c ---- */
 
 /* Newton with R′, or with that of the smooth rows where the stage is frozen. */

@@ -99,7 +99,7 @@ static void relax(relaxation *r, double change) {
 }
 
 bool dls_fixed_point(dls_alpha *alpha, double *x, dls_alpha_report *report) {
-    int updates;
+    int updates, tried = 0;
     double *next = alpha->x_probe, change = INFINITY;
     relaxation r = {1, INFINITY, -PLAIN};
     alpha->has_factor = false;
@@ -110,7 +110,7 @@ bool dls_fixed_point(dls_alpha *alpha, double *x, dls_alpha_report *report) {
         if (end != DLS_NEWTON_SOLVED) break;
         change = project_all(alpha, x, next);
         if (!isfinite(change) || change <= alpha->options.tolerance_fixed) break;
-        if (report->fixed_iterations == alpha->options.max_fixed) break;
+        if (tried++ == alpha->options.max_fixed) break;
         report->fixed_iterations++;
         relax(&r, change);
         for (int i = alpha->at.smooth; i < alpha->at.total; i++) x[i] += r.share * (next[i] - x[i]);

@@ -97,9 +97,10 @@ static void name_cycling(const dls_alpha *alpha, int updates, dls_alpha_report *
             report->cycling[report->cycling_count++] = k;
 }
 
-static bool by_newton(dls_alpha *alpha, bool without_impacts, dls_alpha_report *report) {
+static bool by_newton(dls_alpha *alpha, bool without_impacts, bool sweeps, dls_alpha_report *report) {
     int updates;
     begin_attempt(alpha, without_impacts);
+    if (sweeps && !dls_alpha_sweep(alpha, alpha->x, report)) return false;
     memset(alpha->flips, 0, sizeof *alpha->flips * (size_t)alpha->at.count[DLS_ROWS_N]);
     int end = dls_alpha_newton(alpha, alpha->x, &updates, &report->norm);
     report->newton_updates += updates;
@@ -116,19 +117,20 @@ static void scale_prox(dls_alpha *alpha, double factor) {
 typedef struct newton_attempt {
     double
         factor; /* of r: a cycle between sets ends most often with an r that trusts forces more than rates */
-    bool without_impacts, yielding;
+    bool without_impacts, yielding, sweeps;
 } newton_attempt;
 
 static bool attempt(dls_alpha *alpha, dls_alpha_report *report) {
     static const newton_attempt attempts[] = {
-        {1, false, false},    {1, true, false},        {1, false, true},    {1, true, true},
-        {0.125, true, false}, {0.015625, true, false}, {0.125, false, true}};
+        {1, false, false, false},    {1, true, false, false},        {1, false, true, false},
+        {1, true, true, false},      {1, true, false, true},         {1, true, true, true},
+        {0.125, true, false, false}, {0.015625, true, false, false}, {0.125, false, true, false}};
     bool newton = alpha->options.solver == DLS_ALPHA_NEWTON;
     for (size_t i = 0; newton && i < sizeof attempts / sizeof *attempts; i++) {
         const newton_attempt *a = &attempts[i];
         scale_prox(alpha, a->factor);
         alpha->stage.yielding = a->yielding;
-        bool solved = by_newton(alpha, a->without_impacts, report);
+        bool solved = by_newton(alpha, a->without_impacts, a->sweeps, report);
         alpha->stage.yielding = false;
         scale_prox(alpha, 1 / a->factor);
         if (solved) return true;
