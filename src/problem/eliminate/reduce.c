@@ -414,12 +414,12 @@ dls_status dls_elimination_reduce(dls_elimination *e, const double *r, dls_probl
                                   dls_error *error) {
     const dls_problem *p = e->p;
     reduction x = {.e = e, .p = p};
-    double *u;
+    double *u = NULL;
     *reduced = NULL;
-    dls_status status = find_known(e, r, &u, error);
+    reduced_size n = count_reduced(&x);
+    dls_status status = n.blocks ? find_known(e, r, &u, error) : DLS_OK;
     if (status) return status;
     x.u = u;
-    reduced_size n = count_reduced(&x);
     if (!take_all(&x, &n)) return dls_fail_memory(error);
     for (int c = 0; c < p->block_count; c++) {
         if (p->kind[c] == DLS_CONTACT) add_contact(&x, c);

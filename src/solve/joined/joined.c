@@ -51,6 +51,8 @@ typedef struct joined_work {
     double *r, *u, *state; /* in the units inside */
     uint8_t *role, *flips;
     int wrong; /* rows that moved after the last round */
+    dls_workspace_mark begun; /* before the elimination took what it has */
+    bool factored;            /* R is that of these roles */
     bool costly;
     bool contradictory; /* no impulses of any size hold all rows */
 } joined_work;
@@ -97,9 +99,14 @@ static bool is_wrong(const joined_work *x, int c, int i, int *to) {
     return x->r[i] == p->low[i] ? x->u[i] < -slack : x->u[i] > slack;
 }
 
+static void set_role(joined_work *x, int i, dls_row_role role) {
+    x->factored = x->factored && x->role[i] == role;
+    x->role[i] = (uint8_t)role;
+}
+
 static void move_row(joined_work *x, int i, int to) {
     if (to) x->r[i] = to < 0 ? x->p->low[i] : x->p->high[i];
-    x->role[i] = to ? DLS_ROW_FIXED : DLS_ROW_HELD;
+    set_role(x, i, to ? DLS_ROW_FIXED : DLS_ROW_HELD);
 }
 
 /* Moves wrong rows, all or the last; returns how many were wrong. A row that has flipped too often stays. */
@@ -114,7 +121,7 @@ static int move_rows(joined_work *x, bool all, bool count_flips) {
             last_to = to;
             if (!all) continue;
             move_row(x, i, to);
-            if (count_flips && ++x->flips[i] > MOST_FLIPS) x->role[i] = DLS_ROW_STAYS;
+            if (count_flips && ++x->flips[i] > MOST_FLIPS) set_role(x, i, DLS_ROW_STAYS);
         }
     if (!all && last >= 0) move_row(x, last, last_to);
     return wrong;
@@ -127,7 +134,7 @@ static int free_bounded(joined_work *x) {
     for (int c = 0; c < p->block_count; c++)
         for (int i = p->row[c]; i < p->row[c + 1] && is_interval_row(p, c); i++) {
             if (x->role[i] != DLS_ROW_HELD || !is_bounded(p, i)) continue;
-            x->role[i] = DLS_ROW_STAYS;
+            set_role(x, i, DLS_ROW_STAYS);
             freed++;
         }
     return freed;
@@ -157,16 +164,21 @@ static void clamp_rows(joined_work *x) {
 
 /* ---- one set ---- */
 
+/* R of the roles as they are, unless it is that already. */
 static dls_status factor(joined_work *x) {
     dls_elimination_cost cost;
     const dls_problem *p = x->p;
+    if (x->factored) return DLS_OK;
+    dls_workspace_release(x->w, x->begun);
     dls_status status =
         dls_elimination_begin(x->e, p, x->role, x->options.stop.threads, x->w, &cost, x->error);
     if (status) return status;
     double sweep = p->op->sweep_cost(p);
     x->costly = cost.tails > MOST_TAILS * sweep || cost.factor > MOST_FACTOR * sweep;
     x->joined->eliminated = cost.rows;
-    return x->costly ? DLS_OK : dls_elimination_factor(x->e, x->dependent, x->error);
+    if (x->costly) return DLS_OK;
+    x->factored = true;
+    return dls_elimination_factor(x->e, x->dependent, x->error);
 }
 
 /* Whether a row that was left out because it depends on others does not hold by itself. */
@@ -204,8 +216,14 @@ static bool yields(joined_work *x, int row) {
     double bound = x->u[row] > 0 ? x->p->low[row] : x->p->high[row];
     if (!isfinite(bound)) return free_bounded(x) > 0;
     move_row(x, row, x->u[row] > 0 ? -1 : 1);
-    if (++x->flips[row] > MOST_FLIPS) x->role[row] = DLS_ROW_STAYS;
+    if (++x->flips[row] > MOST_FLIPS) set_role(x, row, DLS_ROW_STAYS);
     return true;
+}
+
+/* From now on rows depend on others whose pivot is so much of S_ii. */
+static void set_dependent(joined_work *x, double dependent) {
+    x->factored = x->factored && x->dependent == dependent;
+    x->dependent = dependent;
 }
 
 /* r of held rows, u of all. Rows that were left out because they seemed to depend on others but do not hold
@@ -220,10 +238,10 @@ static dls_status recover(joined_work *x, bool *again) {
     *again = off && !strict && !x->contradictory;
     x->joined->dependent = held.dependent;
     if (*again) {
-        x->dependent = STRICT;
+        set_dependent(x, STRICT);
     } else if (strict && blows_up(x) && !any_yields(x)) {
         *again = x->contradictory = true;
-        x->dependent = LOOSE;
+        set_dependent(x, LOOSE);
     } else {
         *again = off && !x->contradictory && p->low && yields(x, held.row);
         off = off && !*again;
@@ -238,11 +256,9 @@ static dls_status recover(joined_work *x, bool *again) {
 static dls_status pivot(joined_work *x) {
     int least = x->p->row_count + 1, patience = PATIENCE;
     for (int k = 0; k < MOST_PIVOTS; k++) {
-        dls_workspace_mark mark = dls_workspace_get_mark(x->w);
         bool again = false;
         dls_status status = factor(x);
         if (!status && !x->costly) status = recover(x, &again);
-        dls_workspace_release(x->w, mark);
         if (status || x->costly) return status;
         x->joined->pivots++;
         if (again) continue;
@@ -334,12 +350,9 @@ static dls_status check_set(joined_work *x, int *wrong) {
 }
 
 /* The reduced problem of one set; wrong: how many rows moved after it. */
-static dls_status run_round(joined_work *x, int limit, int *wrong) {
+static dls_status run_set(joined_work *x, int limit, int *wrong) {
     dls_problem *q;
-    *wrong = 0;
-    dls_status status = factor(x);
-    if (status || x->costly) return status;
-    status = dls_elimination_reduce(x->e, x->r, &q, x->error);
+    dls_status status = dls_elimination_reduce(x->e, x->r, &q, x->error);
     if (status) return status;
     dls_elimination_out(x->e, &x->joined->out);
     x->joined->rounds++;
@@ -354,14 +367,22 @@ static dls_status run_round(joined_work *x, int limit, int *wrong) {
     return status ? status : check_set(x, wrong);
 }
 
+static dls_status run_round(joined_work *x, int limit, int *wrong) {
+    *wrong = 0;
+    dls_status status = factor(x);
+    if (status || x->costly) return status;
+    dls_workspace_mark mark = dls_workspace_get_mark(x->w);
+    status = run_set(x, limit, wrong);
+    dls_workspace_release(x->w, mark);
+    return status;
+}
+
 static dls_status run_rounds(joined_work *x) {
     int limit = FIRST_SWEEPS;
     x->wrong = 1;
     for (int k = 0; k < MOST_ROUNDS && x->wrong > 0 && !x->costly;
          k++, limit = limit < MOST_SWEEPS ? 2 * limit : limit) {
-        dls_workspace_mark mark = dls_workspace_get_mark(x->w);
         dls_status status = run_round(x, limit, &x->wrong);
-        dls_workspace_release(x->w, mark);
         if (status) return status;
         if (x->info->outcome == DLS_CANCELLED || x->info->outcome == DLS_TIME_LIMIT) break;
     }
@@ -463,6 +484,7 @@ dls_status dls_solve_joined(const dls_problem *p, dls_elimination *elimination, 
     dls_error_clear(error);
     dls_status status = take_all(&x) ? DLS_OK : dls_fail_memory(error);
     dls_enter_units(p, r);
+    x.begun = dls_workspace_get_mark(w);
     if (!status) status = solve(&x);
     dls_leave_units(p, r, x.u);
     dls_workspace_release(w, mark);
