@@ -8,7 +8,8 @@
 
 #include "problem/problem.h"
 
-/* What becomes of a row of an interval block. */
+/* What becomes of a row of an interval block; of a contact, by its first row: it has no impulse where that is
+ * fixed, and stays a block otherwise. */
 typedef enum dls_row_role {
     DLS_ROW_HELD,  /* u = 0: eliminated */
     DLS_ROW_FIXED, /* its impulse is known */
@@ -31,10 +32,12 @@ typedef struct dls_elimination_cost {
     double tails;         /* numbers of G₁ */
 } dls_elimination_cost;
 
-/* Orders the rows with role DLS_ROW_HELD and counts; role by rows of p, those of contacts are not read. What
- * it takes from the workspace must stay while the elimination is used. */
+/* Orders the rows with role DLS_ROW_HELD and counts; role by rows of p, which is read again later. What it
+ * takes from the workspace must stay while the elimination is used. */
 dls_status dls_elimination_begin(dls_elimination *e, const dls_problem *p, const uint8_t *role, int threads,
                                  dls_workspace *workspace, dls_elimination_cost *cost, dls_error *error);
+/* Whether a held row is at a body of block c. */
+bool dls_elimination_touches(const dls_elimination *e, int c);
 /* S = R Rᵀ. A row is left out that depends on others: whose pivot is at most so much of S_ii. */
 dls_status dls_elimination_factor(dls_elimination *e, double dependent, dls_error *error);
 

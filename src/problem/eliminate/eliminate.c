@@ -68,20 +68,33 @@ static bool find_order(dls_elimination *e) {
     return true;
 }
 
+static void place_row(dls_elimination *e, int node, int row, int place) {
+    const dls_problem *p = e->p;
+    int c = e->block[node];
+    e->row[place] = row;
+    for (int64_t side = 0; side < 2; side++) {
+        e->body_of[2 * (int64_t)place + side] = e->body[2 * (int64_t)node + side];
+        e->G[2 * (int64_t)place + side] =
+            dls_side_of(p, c, (int)side) + (int64_t)(row - p->row[c]) * dls_rows_of(p)->dof;
+    }
+}
+
 /* Rows in their places, and the nodes of each body by position. */
 static bool place_rows(dls_elimination *e) {
     const dls_problem *p = e->p;
     int place = 0;
     e->first_place = DLS_TAKE(e->space, int, e->node_count + 1);
     e->row = DLS_TAKE(e->space, int, e->place_count);
+    e->G = DLS_TAKE(e->space, const double *, 2 * (int64_t)e->place_count);
+    e->body_of = DLS_TAKE(e->space, int, 2 * (int64_t)e->place_count);
     e->start = DLS_TAKE_ZERO(e->space, int64_t, p->body_count + 2);
     e->entry = DLS_TAKE(e->space, int, 2 * (int64_t)e->node_count);
-    if (!e->first_place || !e->row || !e->start || !e->entry) return false;
+    if (!e->first_place || !e->row || !e->G || !e->body_of || !e->start || !e->entry) return false;
     for (int k = 0; k < e->node_count; k++) {
         int node = e->order[k], c = e->block[node];
         e->first_place[k] = place;
         for (int i = p->row[c]; i < p->row[c + 1]; i++)
-            if (e->role[i] == DLS_ROW_HELD) e->row[place++] = i;
+            if (e->role[i] == DLS_ROW_HELD) place_row(e, node, i, place++);
         for (int side = 0; side < 2; side++)
             if (e->body[2 * (int64_t)node + side] >= 0) e->start[e->body[2 * (int64_t)node + side] + 2]++;
     }
@@ -113,8 +126,8 @@ static void visit_pairs(dls_elimination *e, bool write) {
                         int64_t at = S->start[j + 1]++;
                         if (!write) continue;
                         S->row[at] = i;
-                        S->value[at] = small_dot(B->dof, dls_held_row(e, k, side, j),
-                                                 dls_held_row(e, other, other_side, i));
+                        S->value[at] =
+                            small_dot(B->dof, dls_held_row(e, side, j), dls_held_row(e, other_side, i));
                     }
             }
         }
@@ -178,7 +191,7 @@ static double count_tails(const dls_elimination *e) {
     const int *body = dls_rows_of(p)->body;
     double sum = 0;
     for (int c = 0; c < p->block_count; c++) {
-        int rows = p->kind[c] == DLS_CONTACT ? dls_size(p, c) : 0;
+        int rows = p->kind[c] == DLS_CONTACT && dls_takes_part(e, c) ? dls_size(p, c) : 0;
         for (int i = p->row[c]; i < p->row[c + 1] && p->kind[c] == DLS_INTERVAL; i++)
             rows += e->role[i] == DLS_ROW_STAYS;
         if (rows)
@@ -194,11 +207,18 @@ dls_status dls_elimination_begin(dls_elimination *e, const dls_problem *p, const
     e->role = role;
     e->threads = threads;
     e->space = w;
-    if (!list_nodes(e) || !find_order(e) || !place_rows(e) || !make_S(e) ||
+    e->is_given = false;
+    e->given = DLS_TAKE(w, double, p->row_count);
+    if (!e->given || !list_nodes(e) || !find_order(e) || !place_rows(e) || !make_S(e) ||
         !dls_cholesky_analyze(&e->R, &e->S, w) || !find_components(e))
         return dls_fail_memory(error);
     *cost = (dls_elimination_cost){e->place_count, e->component_count, e->R.flops, count_tails(e)};
     return DLS_OK;
+}
+
+bool dls_elimination_touches(const dls_elimination *e, int c) {
+    const int *body = dls_rows_of(e->p)->body + 2 * (int64_t)c;
+    return (body[0] >= 0 && e->joined[body[0]] >= 0) || (body[1] >= 0 && e->joined[body[1]] >= 0);
 }
 
 dls_status dls_elimination_factor(dls_elimination *e, double dependent, dls_error *error) {
@@ -211,29 +231,25 @@ dls_status dls_elimination_factor(dls_elimination *e, double dependent, dls_erro
 /* y += G_Jᵀ x by places. */
 static void add_held(const dls_elimination *e, const double *x, double *y) {
     const dls_body_rows *B = dls_rows_of(e->p);
-    for (int k = 0; k < e->node_count; k++)
-        for (int side = 0; side < 2; side++) {
-            int body = e->body[2 * (int64_t)e->order[k] + side];
-            for (int j = e->first_place[k]; j < e->first_place[k + 1] && body >= 0; j++) {
-                const double *G = dls_held_row(e, k, side, j);
-                double *to = y + (int64_t)body * B->stride;
-                for (int i = 0; i < B->dof; i++) to[i] += G[i] * x[j];
-            }
-        }
+    for (int64_t j = 0; j < 2 * (int64_t)e->place_count; j++) {
+        if (e->body_of[j] < 0) continue;
+        const double *G = e->G[j];
+        double by = x[j / 2];
+        double *to = y + (int64_t)e->body_of[j] * B->stride;
+        for (int i = 0; i < B->dof; i++) to[i] += G[i] * by;
+    }
 }
 
 /* u = G_J y + ε x + b_J */
 static void held_velocity(const dls_elimination *e, const double *x, const double *y, double *u) {
     const dls_body_rows *B = dls_rows_of(e->p);
-    for (int k = 0; k < e->node_count; k++)
-        for (int j = e->first_place[k]; j < e->first_place[k + 1]; j++) {
-            u[j] = e->p->b[e->row[j]] + (B->compliance ? B->compliance[e->row[j]] * x[j] : 0);
-            for (int side = 0; side < 2; side++) {
-                int body = e->body[2 * (int64_t)e->order[k] + side];
-                if (body >= 0)
-                    u[j] += small_dot(B->dof, dls_held_row(e, k, side, j), y + (int64_t)body * B->stride);
-            }
+    for (int j = 0; j < e->place_count; j++) {
+        u[j] = e->p->b[e->row[j]] + (B->compliance ? B->compliance[e->row[j]] * x[j] : 0);
+        for (int side = 0; side < 2; side++) {
+            int body = e->body_of[2 * (int64_t)j + side];
+            if (body >= 0) u[j] += small_dot(B->dof, dls_held_row(e, side, j), y + (int64_t)body * B->stride);
         }
+    }
 }
 
 static dls_held_error worst_of(const dls_elimination *e, const double *u) {
@@ -258,7 +274,7 @@ static dls_held_error refine(const dls_elimination *e, const double *of_others, 
     for (int k = 0;; k++) {
         double sum = 0;
         memcpy(y, of_others, states);
-        add_held(e, x, y);
+        if (k > 0) add_held(e, x, y); /* x begins as zeros */
         held_velocity(e, x, y, u);
         for (int j = 0; j < e->place_count; j++) sum += e->R.dropped[j] ? 0 : u[j] * u[j];
         if (k > MOST_REFINEMENTS || !(sum < GAIN * least)) return worst_of(e, u);

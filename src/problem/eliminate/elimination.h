@@ -22,8 +22,10 @@ struct dls_elimination {
     int *body;        /* two per node */
     int *first_place; /* of the node at each position, node_count + 1 */
     int *row;         /* of each place */
-    int64_t *start;   /* of each body in entry, body_count + 1 */
-    int *entry;       /* 2 · position + side of its nodes, ascending by position */
+    const double **G; /* of each place, two sides; body_of: their bodies */
+    int *body_of;
+    int64_t *start; /* of each body in entry, body_count + 1 */
+    int *entry;     /* 2 · position + side of its nodes, ascending by position */
     dls_upper S;
     dls_cholesky R;
     int component_count;
@@ -33,12 +35,18 @@ struct dls_elimination {
     int reduced_rows;
     int *out; /* blocks that are left out */
     int out_count;
+    double *given; /* u of p with the impulses that are known, once it was asked for */
+    bool is_given;
 };
 
+/* Whether a contact is a block of the reduced problem. */
+static inline bool dls_takes_part(const dls_elimination *e, int c) {
+    return e->role[e->p->row[c]] != DLS_ROW_FIXED;
+}
+
 /* The held row at this place as one side of G. */
-static inline const double *dls_held_row(const dls_elimination *e, int position, int side, int place) {
-    int c = e->block[e->order[position]], i = e->row[place] - e->p->row[c];
-    return dls_side_of(e->p, c, side) + (int64_t)i * dls_rows_of(e->p)->dof;
+static inline const double *dls_held_row(const dls_elimination *e, int side, int place) {
+    return e->G[2 * (int64_t)place + side];
 }
 
 #endif

@@ -18,7 +18,6 @@ typedef struct reduction {
     dls_problem *q;
     dls_body_rows *B;    /* of q */
     dls_tails *t;        /* of q, or NULL */
-    const double *u;     /* of p without the impulses that are looked for: b' */
     int64_t *tail_start; /* of each body in tail: numbers */
     double *tail;        /* T, freedoms of one row after those of another */
     int64_t rows_at;     /* in B->G */
@@ -36,8 +35,7 @@ static void make_tail(const dls_elimination *e, int body, double *X, double *T) 
     int dof = dls_rows_of(e->p)->dof;
     for (int64_t n = e->start[body]; n < e->start[body + 1]; n++)
         for (int k = e->entry[n] / 2, j = e->first_place[k]; j < e->first_place[k + 1]; j++)
-            memcpy(X + (int64_t)j * dof, dls_held_row(e, k, e->entry[n] % 2, j),
-                   sizeof(double) * (size_t)dof);
+            memcpy(X + (int64_t)j * dof, dls_held_row(e, e->entry[n] % 2, j), sizeof(double) * (size_t)dof);
     for (int j = first_place_of(e, body); j >= 0; j = R->parent[j], T += dof) {
         double *x = X + (int64_t)j * dof, pivot = R->value[R->start[j]];
         for (int i = 0; i < dof; i++) {
@@ -54,7 +52,7 @@ static void make_tail(const dls_elimination *e, int body, double *X, double *T) 
 /* Which bodies blocks of the reduced problem touch: role of one row of an interval is enough. */
 static bool is_wanted(const dls_elimination *e, int c) {
     const dls_problem *p = e->p;
-    if (p->kind[c] == DLS_CONTACT) return true;
+    if (p->kind[c] == DLS_CONTACT) return dls_takes_part(e, c);
     for (int i = p->row[c]; i < p->row[c + 1]; i++)
         if (e->role[i] == DLS_ROW_STAYS) return true;
     return false;
@@ -154,13 +152,6 @@ static bool reduce_diagonal(const reduction *x, int d, double scale) {
 
 /* ---- blocks ---- */
 
-static bool touches_joined(const reduction *x, int c) {
-    const int *body = dls_rows_of(x->p)->body + 2 * (int64_t)c;
-    for (int side = 0; side < 2; side++)
-        if (body[side] >= 0 && x->e->joined[body[side]] >= 0) return true;
-    return false;
-}
-
 /* Rows first … first + d of block c as the next block of q; false where joints hold it. Its diagonal block is
  * at its place already. */
 static bool add_rows(reduction *x, int c, int first, int d, double scale) {
@@ -203,9 +194,9 @@ static void close_block(reduction *x, int c, int first, int d) {
     for (int i = 0; i < d; i++) {
         int from = p->row[c] + first + i;
         x->e->row_of[row + i] = from;
-        q->b[row + i] = x->u[from];
+        q->b[row + i] = x->e->given[from];
         q->unit[row + i] = p->unit[from];
-        q->given_b[row + i] = x->u[from] / p->unit[from];
+        q->given_b[row + i] = x->e->given[from] / p->unit[from];
     }
     q->kind[k] = p->kind[c];
     q->mu[k] = p->mu[c];
@@ -233,7 +224,7 @@ static void add_contact(reduction *x, int c) {
     const dls_body_rows *A = dls_rows_of(p);
     int d = dls_size(p, c), k = x->q->block_count;
     double room[DLS_MAX_BLOCK * DLS_MAX_BLOCK];
-    bool ball = dls_is_ball(A, c) && !touches_joined(x, c);
+    bool ball = dls_is_ball(A, c) && !dls_elimination_touches(x->e, c);
     open_block(x, d);
     memcpy(next_diagonal(x), dls_diagonal_in(p, c, room), sizeof(double) * (size_t)(d * d));
     if (ball) {
@@ -282,6 +273,7 @@ static reduced_size count_reduced(const reduction *x) {
     bool alike = true;
     for (int c = 0; c < p->block_count; c++) {
         const int *body = dls_rows_of(p)->body + 2 * (int64_t)c;
+        if (p->kind[c] == DLS_CONTACT && !dls_takes_part(e, c)) continue;
         int d = p->kind[c] == DLS_CONTACT ? dls_size(p, c) : 0, stays = 0, reach = 0;
         for (int i = p->row[c]; i < p->row[c + 1] && !d; i++) stays += e->role[i] == DLS_ROW_STAYS;
         for (int side = 0; side < 2; side++)
@@ -394,19 +386,22 @@ static void finish(dls_problem *q) {
 }
 
 /* u of all rows with the impulses that are known: those that are fixed, and of held rows what these and b ask
- * for. */
-static dls_status find_known(dls_elimination *e, const double *r, double **u, dls_error *error) {
+ * for. It stays while R does. */
+static dls_status find_known(dls_elimination *e, const double *r, dls_error *error) {
     const dls_problem *p = e->p;
+    if (e->is_given) return DLS_OK;
+    dls_workspace_mark mark = dls_workspace_get_mark(e->space);
     double *known = DLS_TAKE_ZERO(e->space, double, p->row_count);
     double *state = DLS_TAKE(e->space, double, p->op->state_size(p));
     dls_held_error held;
-    *u = DLS_TAKE(e->space, double, p->row_count);
-    if (!known || !state || !*u) return dls_fail_memory(error);
+    if (!known || !state) return dls_fail_memory(error);
     for (int c = 0; c < p->block_count; c++)
         for (int i = p->row[c]; i < p->row[c + 1] && p->kind[c] == DLS_INTERVAL; i++)
             if (e->role[i] == DLS_ROW_FIXED) known[i] = r[i];
     dls_status status = dls_elimination_recover(e, known, &held, error);
-    if (!status) dls_velocity(p, known, *u, state, e->threads);
+    if (!status) dls_velocity(p, known, e->given, state, e->threads);
+    e->is_given = !status;
+    dls_workspace_release(e->space, mark);
     return status;
 }
 
@@ -414,15 +409,13 @@ dls_status dls_elimination_reduce(dls_elimination *e, const double *r, dls_probl
                                   dls_error *error) {
     const dls_problem *p = e->p;
     reduction x = {.e = e, .p = p};
-    double *u = NULL;
     *reduced = NULL;
     reduced_size n = count_reduced(&x);
-    dls_status status = n.blocks ? find_known(e, r, &u, error) : DLS_OK;
+    dls_status status = n.blocks ? find_known(e, r, error) : DLS_OK;
     if (status) return status;
-    x.u = u;
     if (!take_all(&x, &n)) return dls_fail_memory(error);
     for (int c = 0; c < p->block_count; c++) {
-        if (p->kind[c] == DLS_CONTACT) add_contact(&x, c);
+        if (p->kind[c] == DLS_CONTACT && dls_takes_part(e, c)) add_contact(&x, c);
         for (int i = p->row[c]; i < p->row[c + 1] && p->kind[c] == DLS_INTERVAL; i++)
             if (e->role[i] == DLS_ROW_STAYS) add_row(&x, c, i - p->row[c]);
     }

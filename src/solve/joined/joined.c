@@ -14,8 +14,9 @@
 #include <string.h>
 
 enum {
-    MOST_PIVOTS = 100, /* sets before the first round */
-    PATIENCE = 8,      /* sets without fewer wrong rows, after which rows move one by one */
+    WAITING_CONTACTS = 256, /* open ones of joined bodies, from which on they wait */
+    MOST_PIVOTS = 100,      /* sets before the first round */
+    PATIENCE = 8,           /* sets without fewer wrong rows, after which rows move one by one */
     MOST_ROUNDS = 12,
     FIRST_SWEEPS = 8, /* of the first round, twice as many in each after it */
     MOST_SWEEPS = 32, /* of a round before the given solver */
@@ -50,7 +51,7 @@ typedef struct joined_work {
     double tolerance, dependent;
     double *r, *u, *state; /* in the units inside */
     uint8_t *role, *flips;
-    int wrong; /* rows that moved after the last round */
+    int wrong;                /* rows that moved after the last round */
     dls_workspace_mark begun; /* before the elimination took what it has */
     bool factored;            /* R is that of these roles */
     bool costly;
@@ -153,6 +154,43 @@ static int free_rows(joined_work *x) {
         approaches = approaches || dls_block_error(p, out[k], x->r, x->u) > x->tolerance * speed;
     }
     return approaches ? free_bounded(x) : 0;
+}
+
+/* ---- which contacts take part ---- */
+
+static bool may_leave_open(const joined_work *x) {
+    return x->p->contact_count >= WAITING_CONTACTS && x->options.stop.purpose == DLS_PURPOSE_STEP;
+}
+
+/* Contacts of joined bodies that are open by r and u. */
+static bool may_wait(const joined_work *x, int c) {
+    int i = x->p->row[c];
+    return x->p->kind[c] == DLS_CONTACT && x->r[i] == 0 && x->u[i] > 0 && dls_elimination_touches(x->e, c);
+}
+
+/* Most contacts that a step watches stay open, and those of joined bodies have tails. Where they are many,
+ * those that are open at the start wait, with r = 0, until the motion closes them. */
+static void leave_open(joined_work *x) {
+    const dls_problem *p = x->p;
+    int open = 0;
+    if (!may_leave_open(x) || x->costly) return;
+    for (int c = 0; c < p->block_count; c++) open += may_wait(x, c);
+    for (int c = 0; c < p->block_count && open >= WAITING_CONTACTS; c++)
+        if (may_wait(x, c)) x->role[p->row[c]] = DLS_ROW_FIXED;
+}
+
+/* Contacts that wait and would close take part from now on; returns how many. */
+static int take_closed(joined_work *x) {
+    const dls_problem *p = x->p;
+    int closed = 0;
+    for (int c = 0; c < p->block_count; c++) {
+        int i = p->row[c];
+        if (p->kind[c] != DLS_CONTACT || x->role[i] != DLS_ROW_FIXED) continue;
+        if (x->u[i] >= -slack_of(x, c, i)) continue;
+        x->role[i] = DLS_ROW_STAYS;
+        closed++;
+    }
+    return closed;
 }
 
 /* Held rows end within their bounds to the last digit. */
@@ -345,7 +383,7 @@ static dls_status check_set(joined_work *x, int *wrong) {
     bool again;
     dls_status status = recover(x, &again);
     if (status) return status;
-    *wrong = again ? 1 : move_rows(x, true, true) + free_rows(x);
+    *wrong = again ? 1 : move_rows(x, true, true) + free_rows(x) + take_closed(x);
     return DLS_OK;
 }
 
@@ -432,7 +470,8 @@ static dls_status solve_blocks(joined_work *x) {
 
 static dls_status solve(joined_work *x) {
     guess_set(x);
-    dls_status status = x->p->low ? pivot(x) : DLS_OK;
+    dls_status status = x->p->low || may_leave_open(x) ? pivot(x) : DLS_OK;
+    if (!status) leave_open(x);
     for (int k = 0; !status && !x->costly && k <= MOST_TIGHTER; k++) {
         status = run_rounds(x);
         if (status || x->costly) break;
