@@ -102,6 +102,33 @@ static void test_velocities_are_those_of_the_problem_as_blocks(void **state) {
     }
 }
 
+/* Those that close on the way take part after all, or the whole would be solved as blocks. */
+static void test_open_contacts_wait_until_they_close(void **state) {
+    (void)state;
+    for (int seed = 0; seed < 4; seed++) {
+        linkage_shape shape = {.seed = (uint64_t)(700 + seed),
+                               .bodies = 250,
+                               .contacts = 900,
+                               .trees = 40,
+                               .smooth = true,
+                               .soft = true,
+                               .bounded = seed % 2};
+        linkage l = linkage_random(&shape);
+        outcome x = solve(&l, "auto", 1e-9);
+        any_options o = options_of("auto", 1e-9);
+        o.stop.purpose = DLS_PURPOSE_PROBLEM;
+        outcome all = solve_with(&l, "auto", &o);
+        double most = 0;
+        for (int i = 0; i < l.p->row_count; i++) most = fmax(most, fabs(all.u[i] - x.u[i]));
+        if (x.joined.as_blocks || x.joined.waiting < 100 || all.joined.waiting || !(most < 1e-6))
+            fail_msg("seed %d: %d of %d wait, %d rounds, as blocks %d, velocities %g apart", seed,
+                     x.joined.waiting, l.p->contact_count, x.joined.rounds, x.joined.as_blocks, most);
+        assert_true(x.info.measures.residual <= 1e-9);
+        end(&x), end(&all);
+        linkage_end(&l);
+    }
+}
+
 /* The proximal parameter is none of joints. */
 static void test_newton_solves_long_chains_as_blocks(void **state) {
     (void)state;
@@ -438,6 +465,7 @@ static void test_memory_that_is_out_is_an_error(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_velocities_are_those_of_the_problem_as_blocks),
+        cmocka_unit_test(test_open_contacts_wait_until_they_close),
         cmocka_unit_test(test_newton_solves_long_chains_as_blocks),
         cmocka_unit_test(test_all_kinds_are_certified_by_all_solvers),
         cmocka_unit_test(test_a_pulled_chain_needs_few_sweeps),

@@ -176,7 +176,10 @@ static void leave_open(joined_work *x) {
     if (!may_leave_open(x) || x->costly) return;
     for (int c = 0; c < p->block_count; c++) open += may_wait(x, c);
     for (int c = 0; c < p->block_count && open >= WAITING_CONTACTS; c++)
-        if (may_wait(x, c)) x->role[p->row[c]] = DLS_ROW_FIXED;
+        if (may_wait(x, c)) {
+            x->role[p->row[c]] = DLS_ROW_FIXED;
+            x->joined->waiting++;
+        }
 }
 
 /* Contacts that wait and would close take part from now on; returns how many. */
@@ -190,6 +193,7 @@ static int take_closed(joined_work *x) {
         x->role[i] = DLS_ROW_STAYS;
         closed++;
     }
+    x->joined->waiting -= closed;
     return closed;
 }
 

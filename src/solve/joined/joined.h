@@ -12,6 +12,7 @@ typedef struct dls_joined_info {
     int eliminated;  /* rows, at the end */
     int stays;       /* rows that were blocks of the reduced problem */
     int out;         /* contacts that joints hold, without impulse */
+    int waiting;     /* contacts that stayed open outside the reduced problem */
     int dependent;   /* rows that depend on others, without impulse */
     int row;         /* the one that contradicts others most; −1 where none does */
     double violated; /* by so much, m/s */
