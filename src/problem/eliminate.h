@@ -63,4 +63,14 @@ const int *dls_elimination_out(const dls_elimination *e, int *count);
 void dls_elimination_enter(const dls_elimination *e, const double *r, double *reduced);
 void dls_elimination_leave(const dls_elimination *e, const double *reduced, double *r);
 
+/* ---- what factorisations take: any problem, reduced ones with their held rows kept ---- */
+
+/* Rows that depend on no others, and were eliminated; 0 where none was, or no block is at their bodies. */
+int dls_kept_rows(const dls_problem *p);
+/* W stored; kept rows are blocks behind those of p, u = 0 and b = 0, whose impulses count from those that p
+ * has without its own. */
+dls_status dls_problem_keep(const dls_problem *p, dls_problem **stored, dls_error *error);
+/* x ← S⁻¹ x of kept rows; false when memory is out. */
+bool dls_kept_solve(const dls_problem *p, double *x);
+
 #endif

@@ -41,7 +41,8 @@ struct dls_problem {
     double *speed;            /* of the bodies of each block; NULL: 0 */
     dls_workspace *workspace; /* where its arrays are, and it itself; NULL: in blocks of their own */
     int run_count;
-    dls_run *runs; /* all blocks, in order */
+    dls_run *runs;                            /* all blocks, in order */
+    const struct dls_elimination *eliminated; /* of a problem that joints were taken out of; else NULL */
     const dls_operator *op;
     void *data; /* how the operator keeps W: only it, and who fills it, knows */
 };
@@ -86,7 +87,8 @@ struct dls_operator {
     void (*rescale)(dls_problem *p, const double *S);
 
     double (*sweep_cost)(const dls_problem *p); /* flops of W in one sweep, laws aside */
-    /* entries of W, or a bound from below where counting would cost as much as assembling */
+    /* entries of W as it is factored (dls_problem_keep), or a bound from below where counting would cost as
+     * much as assembling */
     int64_t (*least_entries)(const dls_problem *p);
     void (*release)(dls_problem *p);
     size_t (*memory)(const dls_problem *p); /* bytes of data */

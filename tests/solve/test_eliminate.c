@@ -77,6 +77,36 @@ static int kept_rows(const dls_problem *p, const uint8_t *role, const double *W,
     return count;
 }
 
+/* Held rows kept: W' is what is left when they are eliminated, they hold for the impulses that S⁻¹ finds, and
+ * entries are counted from below. */
+static void check_kept(const dls_problem *q, const double *V) {
+    dls_problem *kept;
+    dls_error error;
+    assert_int_equal(dls_problem_keep(q, &kept, &error), DLS_OK);
+    int m = q->row_count, rows = dls_kept_rows(q), n = m + rows;
+    assert_int_equal(kept->row_count, n);
+    assert_true(q->op->least_entries(q) <= kept->op->least_entries(kept));
+    double *W = dense_of(kept), *b = doubles(n), *r = doubles(n), *x = doubles(n), most = 0;
+    for (int i = 0; i < n; i++) {
+        most = fmax(most, i < m ? fabs(kept->b[i] - q->b[i]) : fabs(kept->b[i]));
+        r[i] = i < m ? cos(i) : 0;
+    }
+    for (int i = m; i < n; i++)
+        for (int j = 0; j < m; j++) x[i] -= W[i + (int64_t)n * j] * r[j];
+    if (rows) assert_true(dls_kept_solve(q, x + m));
+    for (int i = m; i < n; i++) {
+        double u = 0;
+        for (int j = 0; j < n; j++) u += W[i + (int64_t)n * j] * (j < m ? r[j] : x[j]);
+        most = fmax(most, fabs(u));
+    }
+    for (int i = m; i < n; i++) eliminate_dense(n, W, b, i, 0);
+    for (int i = 0; i < m; i++)
+        for (int j = 0; j < m; j++) most = fmax(most, fabs(W[i + (int64_t)n * j] - V[i + (int64_t)m * j]));
+    if (!(most < 1e-8)) fail_msg("the problem with its held rows kept is off by %g", most);
+    dls_problem_destroy(kept);
+    free(W), free(b), free(r), free(x);
+}
+
 static void check_reduced(dls_elimination *e, const linkage *l, const roles *which) {
     const dls_problem *p = l->p;
     int n = p->row_count, out, held_out;
@@ -117,9 +147,9 @@ static void check_reduced(dls_elimination *e, const linkage *l, const roles *whi
         for (int j = 0; j < m; j++)
             most = fmax(most, fabs(V[i + (int64_t)m * j] - W[kept[i] + (int64_t)n * kept[j]]));
     if (!(most < 1e-9)) fail_msg("blocks of the reduced problem are off by %g", most);
-    assert_true(q->op->least_entries(q) <= stored->op->least_entries(stored)); /* which is their number */
     assert_true(cost.tails == 0 || q->op->sweep_cost(q) / q->row_count > p->op->sweep_cost(p) / p->row_count);
     dls_problem_destroy(stored);
+    check_kept(q, V);
     free(role), free(kept), free(r), free(b), free(W), free(V);
 }
 
@@ -146,9 +176,38 @@ static void test_reduced_problems_are_schur_complements(void **state) {
     dls_elimination_destroy(e);
 }
 
+/* Numbers that a factorisation begins with, of a chain with two contacts per link. */
+static double kept_entries(int links) {
+    linkage l = linkage_chain(&(chain_shape){.links = links, .contacts = 2, .mass_ratio = 1, .pull = 2});
+    dls_elimination *e = dls_elimination_create();
+    uint8_t *role = calloc((size_t)l.p->row_count, 1);
+    double *r = doubles(l.p->row_count);
+    dls_elimination_cost cost;
+    dls_error error;
+    dls_problem *q, *kept;
+    assert_int_equal(dls_elimination_begin(e, l.p, role, 1, l.space, &cost, &error), DLS_OK);
+    assert_int_equal(dls_elimination_factor(e, 1e-10, &error), DLS_OK);
+    assert_int_equal(dls_elimination_reduce(e, r, &q, &error), DLS_OK);
+    assert_int_equal(dls_problem_keep(q, &kept, &error), DLS_OK);
+    double entries = (double)kept->op->least_entries(kept);
+    assert_true((double)q->op->least_entries(q) > 0.2 * entries);
+    dls_problem_destroy(kept);
+    free(role), free(r);
+    dls_elimination_destroy(e);
+    linkage_end(&l);
+    return entries;
+}
+
+static void test_factored_entries_grow_with_the_number_of_links(void **state) {
+    (void)state;
+    double few = kept_entries(100), many = kept_entries(10000);
+    assert_true(many <= 101 * few); /* W' has 2,000 times as many per link */
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_reduced_problems_are_schur_complements),
+        cmocka_unit_test(test_factored_entries_grow_with_the_number_of_links),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

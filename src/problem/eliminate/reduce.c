@@ -336,6 +336,15 @@ static bool take_extras(reduction *x, const reduced_size *n) {
     return q->low && q->high && q->inverse_mass;
 }
 
+/* Held rows at each body. */
+static int *count_held(const dls_elimination *e) {
+    int bodies = e->p->body_count, *held = DLS_TAKE_ZERO(e->space, int, bodies);
+    for (int body = 0; held && body < bodies; body++)
+        for (int64_t n = e->start[body]; n < e->start[body + 1]; n++)
+            held[body] += e->first_place[e->entry[n] / 2 + 1] - e->first_place[e->entry[n] / 2];
+    return held;
+}
+
 static bool take_tails(reduction *x, const reduced_size *n) {
     const dls_elimination *e = x->e;
     dls_workspace *w = e->space;
@@ -346,12 +355,13 @@ static bool take_tails(reduction *x, const reduced_size *n) {
     t->row_count = e->place_count;
     t->first = e->component_first;
     t->joined = e->joined;
+    t->held = count_held(e);
     t->component = DLS_TAKE(w, int, 2 * (int64_t)n->blocks + 2);
     t->start = DLS_TAKE_ZERO(w, int64_t, 2 * (int64_t)n->blocks + 3);
     t->value_start = DLS_TAKE_ZERO(w, int64_t, n->blocks + 2);
     t->index = DLS_TAKE(w, int, n->tails);
     t->value = DLS_TAKE(w, double, n->tails);
-    return t->component && t->start && t->value_start && t->index && t->value;
+    return t->held && t->component && t->start && t->value_start && t->index && t->value;
 }
 
 static bool take_all(reduction *x, const reduced_size *n) {
@@ -366,6 +376,7 @@ static bool take_all(reduction *x, const reduced_size *n) {
     q->reference_velocity = p->reference_velocity;
     q->uniform = n->uniform;
     q->masses_told = true;
+    q->eliminated = x->e;
     B->dof = dls_rows_of(p)->dof;
     B->stride = dls_rows_of(p)->stride;
     B->body = DLS_TAKE(w, int, 2 * (int64_t)n->blocks);

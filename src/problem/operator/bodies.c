@@ -469,14 +469,13 @@ static double sweep_cost(const dls_problem *p) {
     return 8.0 * p->row_count * (B->round ? SPATIAL_DOF : B->dof) + 4 * tails;
 }
 
-/* Two blocks share at most two bodies, joined ones counting as their component alone, so half of what these
- * see is a bound from below. */
+/* Two blocks share at most two bodies, so half of what these see is a bound from below. Rows that were
+ * eliminated are kept where W is factored. */
 static int64_t least_entries(const dls_problem *p) {
     const dls_body_rows *B = p->data;
     int64_t count = 0;
-    for (int body = 0; body < p->body_count; body++) {
-        int64_t rows = 0;
-        if (B->tails && body < dls_true_bodies(p) && B->tails->joined[body] >= 0) continue;
+    for (int body = 0; body < dls_true_bodies(p); body++) {
+        int64_t rows = B->tails ? B->tails->held[body] : 0;
         for (int64_t k = B->start[body]; k < B->start[body + 1]; k++) rows += dls_size(p, B->entry[k] / 2);
         count += rows * rows / 2;
     }

@@ -13,6 +13,7 @@ typedef struct dls_tails {
     int component_count;  /* the last of the problem's bodies */
     int row_count;        /* numbers of t */
     const int *joined;    /* component of each body, as a body; −1 where nothing joins it */
+    const int *held;      /* rows that were eliminated at each body */
     int *first;           /* number of t that each component begins with, component_count + 1 */
     int *component;       /* two per block, as bodies; −1 for none. Both sides in one: the first alone */
     int64_t *start;       /* into index: of both components of each block, 2 · block_count + 1 */

@@ -93,6 +93,7 @@ dls_contact_state dls_block_linearize(const dls_problem *p, int c, dls_newton_fo
 /* α of a row. */
 static double alpha_of(const dls_newton *s, int c, int row) {
     const dls_problem *p = s->scaled->problem;
+    if (row >= s->scaled->given->row_count) return 0; /* kept rows depend on no others */
     bool held = p->kind[c] == DLS_INTERVAL && (!p->low || (isinf(p->low[row]) && isinf(p->high[row])));
     return held ? fmin(s->alpha, HELD_ALPHA) : s->alpha;
 }
@@ -167,7 +168,8 @@ dls_outcome dls_newton_run(dls_newton *s, const double *r) {
     const dls_stop_options *stop = s->monitor->stop;
     double failed = 0, last = INFINITY, least = INFINITY;
     int failures = 0, idle = 0;
-    for (int i = 0; i < p->row_count; i++) s->centre[i] = r[i] / s->scaled->S[i];
+    if (!dls_scaled_enter(s->scaled, r, s->centre, s->u, s->state, s->options->stop.threads))
+        return DLS_STALLED;
     while (s->iterations < s->max_iterations) {
         int steps = proximal_step(s);
         adapt_alpha(s, steps, &failed);

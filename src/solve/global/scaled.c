@@ -2,6 +2,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "problem/eliminate.h"
 #include "problem/matrix.h"
 
 #include <assert.h>
@@ -19,16 +20,30 @@ static void fill_scale(const dls_problem *p, double *S) {
 }
 
 dls_status dls_scaled_create(dls_scaled *s, const dls_problem *p, dls_error *error) {
-    *s = (dls_scaled){.S = DLS_NEW(double, p->row_count)};
-    if (!s->S) return dls_fail_memory(error);
-    dls_status status = dls_problem_assemble(p, &s->problem, error);
+    *s = (dls_scaled){.given = p};
+    dls_status status = dls_problem_keep(p, &s->problem, error);
     if (status) return status;
-    fill_scale(p, s->S);
+    s->S = DLS_NEW(double, s->problem->row_count);
+    if (!s->S) return dls_fail_memory(error);
+    fill_scale(dls_kept_rows(p) ? s->problem : p, s->S);
     return dls_problem_rescale(s->problem, s->S, error);
+}
+
+/* The kept rows are held: δ = −S⁻¹ G_J Gᵀ r. */
+bool dls_scaled_enter(const dls_scaled *s, const double *r, double *x, double *u, double *state,
+                      int threads) {
+    int own = s->given->row_count, all = s->problem->row_count;
+    for (int i = 0; i < all; i++) x[i] = i < own ? r[i] / s->S[i] : 0;
+    if (own == all) return true;
+    dls_velocity(s->problem, x, u, state, threads);
+    for (int i = own; i < all; i++) u[i] /= s->S[i];
+    if (!dls_kept_solve(s->given, u + own)) return false;
+    for (int i = own; i < all; i++) x[i] = -u[i] / s->S[i];
+    return true;
 }
 
 void dls_scaled_destroy(dls_scaled *s) {
     dls_problem_destroy(s->problem);
     dls_free(s->S);
-    *s = (dls_scaled){NULL, NULL};
+    *s = (dls_scaled){NULL, NULL, NULL};
 }

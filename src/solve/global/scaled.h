@@ -7,12 +7,17 @@
 #include "problem/problem.h"
 
 typedef struct dls_scaled {
-    dls_problem *problem; /* stored */
+    const dls_problem *given;
+    dls_problem *problem; /* stored; rows that were eliminated from the given one are kept behind its own */
     double *S;            /* of each row */
 } dls_scaled;
 
 /* Assembles a matrix-free W. Destroy in any case. */
 dls_status dls_scaled_create(dls_scaled *scaled, const dls_problem *problem, dls_error *error);
+/* x of impulses r of the given problem; u and state: room for those of the scaled one. False when memory is
+ * out. */
+bool dls_scaled_enter(const dls_scaled *scaled, const double *r, double *x, double *u, double *state,
+                      int threads);
 void dls_scaled_destroy(dls_scaled *scaled);
 
 #endif

@@ -5,6 +5,7 @@
 #include "base/lu.h"
 #include "base/memory.h"
 #include "base/small.h"
+#include "problem/eliminate.h"
 #include "problem/matrix.h"
 
 #include <assert.h>
@@ -272,7 +273,7 @@ int64_t dls_system_factor_count(const dls_system *s) { return s->factor_count; }
 /* ---- creation ---- */
 
 double dls_system_least_cost(const dls_problem *p) {
-    return ENTRY_COST * (double)p->op->least_entries(p) + ROW_COST * p->row_count;
+    return ENTRY_COST * (double)p->op->least_entries(p) + ROW_COST * (p->row_count + dls_kept_rows(p));
 }
 
 static dls_status allocate(dls_system *s, dls_error *error) {
