@@ -15,6 +15,7 @@ extern const command command_new;
 extern const command command_check;
 extern const command command_run;
 extern const command command_picture;
+extern const command command_view;
 extern const command command_analyze;
 
 #endif

@@ -11,9 +11,9 @@
 
 /* A command is one file and one row here. */
 static const command *const commands[] = {
-    &command_new,     &command_check,    &command_run,    &command_picture,
-    &command_analyze, &command_solve,    &command_info,   &command_compare,
-    &command_solvers, &command_generate, &command_export, &command_reproduce,
+    &command_new,      &command_check,  &command_run,       &command_picture, &command_view,
+    &command_analyze,  &command_solve,  &command_info,      &command_compare, &command_solvers,
+    &command_generate, &command_export, &command_reproduce,
 };
 
 enum { COMMAND_COUNT = sizeof commands / sizeof *commands };

@@ -1,0 +1,75 @@
+/* A run as one page that shows it: the bodies, what happened, and the viewer that draws them. */
+#ifndef CLI_VIEW_VIEW_H
+#define CLI_VIEW_VIEW_H
+
+#include "cli/view/bytes.h"
+
+#include <delassus/output.h>
+
+/* What a page needs of a body to pack its motion. */
+typedef struct view_body {
+    bool moves;   /* it is dynamic */
+    bool is_ball; /* one ball about its mass centre */
+    double reach; /* m: no point of its shapes is farther from the mass centre; 0 without shapes */
+    double mass;  /* kg; 0 where it is not dynamic */
+} view_body;
+
+/* A frame of the results, and the step that ended at it. */
+typedef struct view_frame {
+    double time, length; /* s; of the step, 0 where there was none */
+    int64_t step;
+    bool is_certified;
+    double residual, held, penetration;
+    int iterations, contacts;
+    double wall_force; /* N: of all contacts together on what does not move freely */
+} view_frame;
+
+/* Frames that follow each other, packed: the first stands alone, others say what changed. */
+typedef struct view_block {
+    int first, count;           /* of the page's frames */
+    int planes;                 /* bytes of a coordinate */
+    double top_speed, top_spin; /* m/s, rad/s */
+    double top_energy;          /* J: ½ m v² */
+    double top_force;           /* N: the largest normal force of a contact in it */
+    int64_t contacts, left_out; /* that carried a force; those that were too weak for the room there was */
+    view_bytes states, chains, joints;
+} view_block;
+
+typedef struct view_run {
+    dls_results *results;
+    int body_count, joint_count;
+    view_body *bodies;
+    int result_frames;      /* that the results hold */
+    int stride, frames;     /* every stride-th of them is in the page, frames in all */
+    view_frame *frame;      /* of the results, all of them */
+    double quantum;         /* m: places are multiples of it */
+    double smallest;        /* m: the radius of the smallest body that moves */
+    double low[3], high[3]; /* m: where mass centres of bodies that move were */
+    int64_t beyond;         /* states that lie too far away to be told, and stand at the edge */
+    double room;            /* bytes per body and frame that chains may take */
+    view_bytes history;
+    int history_rows;
+    int64_t history_steps; /* that a row stands for */
+    int64_t steps, uncertified;
+    view_block *block;
+    int block_count;
+} view_run;
+
+enum { VIEW_BODY_CHANNELS = 10, VIEW_JOINT_CHANNELS = 6, VIEW_HISTORY_COLUMNS = 12 };
+
+/* Each is false after a line on stderr. */
+bool view_run_begin(view_run *run, dls_results *results);
+void view_run_end(view_run *run);
+/* Packs all frames, and fewer of them, or weaker contacts less, where they take more letters than limit. */
+bool view_run_pack(view_run *run, size_t limit);
+bool view_history_read(view_run *run); /* fills frame as well */
+bool view_states_pack(view_run *run, view_block *block);
+bool view_chains_pack(view_run *run, view_block *block);
+bool view_joints_pack(view_run *run, view_block *block);
+
+int view_result_frame(const view_run *run, int frame); /* which of the results' frames it is */
+
+void view_scene_write(const view_run *run, FILE *stream); /* JSON: all but the packed blocks */
+void view_page_write(const view_run *run, FILE *stream);
+
+#endif

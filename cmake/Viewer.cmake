@@ -1,0 +1,75 @@
+# viewer/ becomes part of the program, as bytes: the page with its style, its script (the files below, one after the other,
+# in a scope of their own) and a policy that lets this script alone run. ${viewer_source} is the C file that holds it.
+
+set(viewer_folder ${PROJECT_SOURCE_DIR}/viewer)
+set(viewer_scripts vector data shapes shaders camera draw colour ribbons plot pick save main)
+list(TRANSFORM viewer_scripts PREPEND ${viewer_folder}/)
+list(TRANSFORM viewer_scripts APPEND .js)
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${viewer_scripts} ${viewer_folder}/page.html
+             ${viewer_folder}/style.css)
+
+# The letters of base64 for a text of hexadecimal digits.
+function(base64_of hex out)
+  set(letters "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/")
+  string(LENGTH "${hex}" digits)
+  math(EXPR rest "(${digits} / 2) % 3")
+  set(text "")
+  string(REPEAT "00" 2 padding)
+  string(REGEX MATCHALL "......" groups "${hex}${padding}")
+  foreach(group ${groups})
+    foreach(shift 18 12 6 0)
+      math(EXPR at "(0x${group} >> ${shift}) & 63")
+      string(SUBSTRING ${letters} ${at} 1 letter)
+      string(APPEND text ${letter})
+    endforeach()
+  endforeach()
+  math(EXPR length "(${digits} / 2 * 4 + 2) / 3")
+  string(SUBSTRING "${text}" 0 ${length} text)
+  if(rest EQUAL 1)
+    string(APPEND text "==")
+  elseif(rest EQUAL 2)
+    string(APPEND text "=")
+  endif()
+  set(${out} "${text}" PARENT_SCOPE)
+endfunction()
+
+set(script "(() => {\n'use strict';\n")
+foreach(path ${viewer_scripts})
+  file(READ ${path} text)
+  string(APPEND script "${text}")
+endforeach()
+string(APPEND script "})();\n")
+file(READ ${viewer_folder}/style.css style)
+string(SHA256 script_hash "${script}")
+string(SHA256 style_hash "${style}")
+base64_of(${script_hash} script_hash)
+base64_of(${style_hash} style_hash)
+set(policy "default-src 'none'; script-src 'sha256-${script_hash}'; style-src 'sha256-${style_hash}'; img-src blob: data:")
+
+file(READ ${viewer_folder}/page.html page)
+string(REPLACE "@POLICY@" "${policy}" page "${page}")
+string(REPLACE "@STYLE@" "${style}" page "${page}")
+string(REPLACE "@SCRIPT@" "${script}" page "${page}")
+string(FIND "${page}" "@TITLE@" title_at)
+string(FIND "${page}" "@DATA@" data_at)
+math(EXPR title_end "${title_at} + 7")
+math(EXPR data_end "${data_at} + 6")
+math(EXPR body_size "${data_at} - ${title_end}")
+string(SUBSTRING "${page}" 0 ${title_at} part_head)
+string(SUBSTRING "${page}" ${title_end} ${body_size} part_body)
+string(SUBSTRING "${page}" ${data_end} -1 part_script)
+
+set(arrays "")
+foreach(part head body script)
+  string(HEX "${part_${part}}" bytes)
+  string(REGEX REPLACE "(..)" "0x\\1," bytes "${bytes}")
+  string(REGEX REPLACE "(0x..,0x..,0x..,0x..,0x..,0x..,0x..,0x..,0x..,0x..,0x..,0x..,)" "\\1\n    " bytes "${bytes}")
+  string(APPEND arrays "const unsigned char view_template_${part}[] = {\n    ${bytes}0};\n\n")
+endforeach()
+
+set(viewer_source ${PROJECT_BINARY_DIR}/viewer_template.c)
+file(CONFIGURE OUTPUT ${viewer_source} CONTENT [=[
+/* Made from viewer by cmake/Viewer.cmake. */
+#include "cli/view/template.h"
+
+@arrays@]=] @ONLY)

@@ -1,0 +1,243 @@
+// Drawing with WebGL2: one call for balls, one for meshes, one for each set of ribbons.
+
+const NAMES = { body: 1, contact: 2, joint: 3 };
+
+/** Numbers in a texture of four floats a cell, read by number. */
+class Table {
+  /** @param {WebGL2RenderingContext} gl @param {number} cells of one item */
+  constructor(gl, cells) {
+    this.gl = gl;
+    this.cells = cells;
+    this.count = 0;
+    this.texture = gl.createTexture();
+    this.numbers = new Float32Array(0);
+  }
+
+  /** Makes room for so many items. @param {number} count */
+  begin(count) {
+    const rows = Math.max(1, Math.ceil(count * this.cells / 2048));
+    if (this.numbers.length < rows * 8192) this.numbers = new Float32Array(rows * 8192 + (rows >> 1) * 8192);
+    this.count = 0;
+    return this.numbers;
+  }
+
+  /** @param {number[]} values of one item */
+  add(...values) {
+    this.numbers.set(values, 4 * this.cells * this.count++);
+  }
+
+  send() {
+    const gl = this.gl, rows = Math.max(1, Math.ceil(this.count * this.cells / 2048));
+    gl.bindTexture(gl.TEXTURE_2D, this.texture);
+    gl.texImage2D(gl.TEXTURE_2D, 0, gl.RGBA32F, 2048, rows, 0, gl.RGBA, gl.FLOAT, this.numbers);
+    plain(gl);
+  }
+}
+
+/** @param {WebGL2RenderingContext} gl */
+function plain(gl) {
+  gl.texParameteri(gl.TEXTURE_2D, gl.TEXTURE_MIN_FILTER, gl.NEAREST);
+  gl.texParameteri(gl.TEXTURE_2D, gl.TEXTURE_MAG_FILTER, gl.NEAREST);
+}
+
+/** @param {WebGL2RenderingContext} gl @param {string} vertex @param {string} fragment */
+function makeProgram(gl, vertex, fragment) {
+  const program = gl.createProgram();
+  for (const [type, text] of /** @type {[number, string][]} */ ([[gl.VERTEX_SHADER, vertex], [gl.FRAGMENT_SHADER, fragment]])) {
+    const shader = /** @type {WebGLShader} */ (gl.createShader(type));
+    gl.shaderSource(shader, text);
+    gl.compileShader(shader);
+    gl.attachShader(program, shader);
+  }
+  gl.linkProgram(program);
+  if (!gl.getProgramParameter(program, gl.LINK_STATUS)) {
+    const shaders = gl.getAttachedShaders(program) || [];
+    throw new Error(`the graphics driver refused a program: ${shaders.map((s) => gl.getShaderInfoLog(s)).join(' ')}${gl.getProgramInfoLog(program)}`);
+  }
+  return program;
+}
+
+class Painter {
+  /** @param {HTMLCanvasElement} canvas @param {Run} run */
+  constructor(canvas, run) {
+    const few = run.bodies <= 3000;
+    const gl = canvas.getContext('webgl2', { antialias: few, alpha: false, preserveDrawingBuffer: true });
+    if (!gl) throw new Error('This browser or its graphics driver has no WebGL2, which the scene is drawn with.');
+    this.gl = gl;
+    this.run = run;
+    this.flat = run.scene.dimension === 2;
+    this.programs = {
+      balls: makeProgram(gl, BALL_VERTEX, BALL_FRAGMENT),
+      meshes: makeProgram(gl, MESH_VERTEX, MESH_FRAGMENT),
+      ribbons: makeProgram(gl, RIBBON_VERTEX, RIBBON_FRAGMENT),
+    };
+    this.places = gl.createTexture();
+    this.turns = gl.createTexture();
+    this.colours = gl.createTexture();
+    this.tint = new Uint8Array(4 * run.stride);
+    this.balls = new Table(gl, 2);
+    this.outlines = new Table(gl, 3);
+    this.chains = new Table(gl, 3);
+    this.marks = new Table(gl, 2);
+    this.vertices = 0;
+    this.mesh = gl.createVertexArray();
+    this.quads = gl.createVertexArray();
+    this.quadBuffer = gl.createBuffer();
+    this.quadCount = 0;
+    this.pickTarget = gl.createFramebuffer();
+    this.pickColour = gl.createRenderbuffer();
+    this.pickDepth = gl.createRenderbuffer();
+    /** @type {Map<string, WebGLUniformLocation|null>} */
+    this.where = new Map();
+    gl.enable(gl.DEPTH_TEST);
+    gl.depthFunc(gl.LEQUAL);
+  }
+
+  /** @param {Surfaces} surfaces */
+  setSurfaces(surfaces) {
+    const gl = this.gl, count = surfaces.balls.length / 5, lines = surfaces.segments.length / 7;
+    this.balls.begin(count);
+    for (let k = 0; k < count; k++) {
+      const [x, y, z, radius, body] = surfaces.balls.slice(5 * k, 5 * k + 5);
+      this.balls.add(x, y, z, radius, body, NAMES.body, body, -1);
+    }
+    this.balls.send();
+    this.outlines.begin(lines);
+    for (let k = 0; k < lines; k++) {
+      const s = surfaces.segments.slice(7 * k, 7 * k + 7), body = s[6];
+      const isWall = Boolean(this.run.scene.bodies[body].motion);
+      this.outlines.add(s[0], s[1], s[2], body, s[3], s[4], s[5], body, -(isWall ? 1.1 : 0.7), isWall ? -1 : 0x303030, NAMES.body, body);
+    }
+    this.outlines.send();
+    this.vertices = surfaces.owners.length;
+    gl.bindVertexArray(this.mesh);
+    const parts = /** @type {[string, number, number[]][]} */ ([['point', 3, surfaces.points], ['normal', 3, surfaces.normals], ['owner', 1, surfaces.owners]]);
+    for (const [name, size, numbers] of parts) {
+      const at = gl.getAttribLocation(this.programs.meshes, name);
+      gl.bindBuffer(gl.ARRAY_BUFFER, gl.createBuffer());
+      gl.bufferData(gl.ARRAY_BUFFER, new Float32Array(numbers), gl.STATIC_DRAW);
+      gl.enableVertexAttribArray(at);
+      gl.vertexAttribPointer(at, size, gl.FLOAT, false, 0, 0);
+    }
+    gl.bindVertexArray(null);
+  }
+
+  /** @param {Block} block @param {number} row */
+  setFrame(block, row) {
+    const gl = this.gl, run = this.run, width = run.width, height = run.stride / width;
+    gl.bindTexture(gl.TEXTURE_2D, this.places);
+    gl.texImage2D(gl.TEXTURE_2D, 0, gl.RGBA32I, width, height, 0, gl.RGBA_INTEGER, gl.INT, block.places, 4 * row * run.stride);
+    plain(gl);
+    gl.bindTexture(gl.TEXTURE_2D, this.turns);
+    gl.texImage2D(gl.TEXTURE_2D, 0, gl.RGBA16I, width, height, 0, gl.RGBA_INTEGER, gl.SHORT, block.turns, 4 * row * run.stride);
+    plain(gl);
+  }
+
+  /** Sends this.tint, the colours of all bodies. */
+  sendColours() {
+    const gl = this.gl, width = this.run.width;
+    gl.bindTexture(gl.TEXTURE_2D, this.colours);
+    gl.texImage2D(gl.TEXTURE_2D, 0, gl.RGBA8, width, this.run.stride / width, 0, gl.RGBA, gl.UNSIGNED_BYTE, this.tint);
+    plain(gl);
+  }
+
+  /** Corners of four for so many quads, each number used by its place. @param {number} count */
+  useQuads(count) {
+    const gl = this.gl;
+    gl.bindVertexArray(this.quads);
+    if (count <= this.quadCount) return;
+    this.quadCount = count + (count >> 1);
+    const corners = new Uint32Array(6 * this.quadCount);
+    for (let k = 0; k < this.quadCount; k++) corners.set([4 * k, 4 * k + 1, 4 * k + 2, 4 * k + 2, 4 * k + 1, 4 * k + 3], 6 * k);
+    gl.bindBuffer(gl.ELEMENT_ARRAY_BUFFER, this.quadBuffer);
+    gl.bufferData(gl.ELEMENT_ARRAY_BUFFER, corners, gl.STATIC_DRAW);
+  }
+
+  /** @param {WebGLProgram} program @param {string} name */
+  uniform(program, name) {
+    const key = `${Object.values(this.programs).indexOf(program)}${name}`;
+    let found = this.where.get(key);
+    if (found === undefined) {
+      found = this.gl.getUniformLocation(program, name);
+      this.where.set(key, found);
+    }
+    return found;
+  }
+
+  /** @param {WebGLProgram} program @param {Sight} sight @param {boolean} picking @param {Table} [table] */
+  use(program, sight, picking, table) {
+    const gl = this.gl, at = (/** @type {string} */ name) => this.uniform(program, name);
+    gl.useProgram(program);
+    [this.places, this.turns, this.colours, table ? table.texture : this.colours].forEach((texture, k) => {
+      gl.activeTexture(gl.TEXTURE0 + k);
+      gl.bindTexture(gl.TEXTURE_2D, texture);
+    });
+    gl.activeTexture(gl.TEXTURE0);
+    gl.uniform1i(at('places'), 0);
+    gl.uniform1i(at('turns'), 1);
+    gl.uniform1i(at('colours'), 2);
+    gl.uniform1i(at('table'), 3);
+    gl.uniform3i(at('origin'), sight.origin[0], sight.origin[1], sight.origin[2]);
+    gl.uniform1f(at('quantum'), this.run.scene.quantum);
+    gl.uniform1f(at('pixel'), sight.pixel);
+    gl.uniformMatrix4fv(at('eye'), false, sight.eye);
+    gl.uniformMatrix4fv(at('lens'), false, sight.lens);
+    gl.uniform4fv(at('cut'), sight.cut);
+    gl.uniform1i(at('flatly'), this.flat ? 1 : 0);
+    gl.uniform1i(at('ortho'), sight.ortho ? 1 : 0);
+    gl.uniform1i(at('picking'), picking ? 1 : 0);
+  }
+
+  /** @param {WebGLProgram} program @param {Table} table @param {Sight} sight @param {boolean} picking */
+  drawTable(program, table, sight, picking) {
+    if (!table.count) return;
+    this.useQuads(table.count);
+    this.use(program, sight, picking, table);
+    this.gl.drawElements(this.gl.TRIANGLES, 6 * table.count, this.gl.UNSIGNED_INT, 0);
+  }
+
+  /** @param {Sight} sight @param {boolean} picking @param {number[]} back colour behind all */
+  draw(sight, picking, back) {
+    const gl = this.gl, canvas = gl.canvas;
+    gl.viewport(0, 0, canvas.width, canvas.height);
+    if (picking) gl.clearColor(0, 0, 0, 0);
+    else gl.clearColor(back[0], back[1], back[2], 1);
+    gl.clear(gl.COLOR_BUFFER_BIT | gl.DEPTH_BUFFER_BIT);
+    if (this.vertices) {
+      if (!this.flat) { // of walls only the side that bodies are on: they stand open toward the eye
+        gl.enable(gl.CULL_FACE);
+        gl.cullFace(gl.BACK);
+      }
+      this.use(this.programs.meshes, sight, picking);
+      gl.bindVertexArray(this.mesh);
+      gl.drawArrays(gl.TRIANGLES, 0, this.vertices);
+      gl.disable(gl.CULL_FACE);
+    }
+    this.drawTable(this.programs.balls, this.balls, sight, picking);
+    this.drawTable(this.programs.ribbons, this.outlines, sight, picking);
+    gl.clear(gl.DEPTH_BUFFER_BIT); // chains and joints lie within bodies, and are seen through them
+    this.drawTable(this.programs.ribbons, this.chains, sight, picking);
+    this.drawTable(this.programs.balls, this.marks, sight, picking);
+    gl.bindVertexArray(null);
+  }
+
+  /** What is seen at a pixel from the upper left: kind and number, or null. @param {Sight} sight @param {number} x @param {number} y */
+  pick(sight, x, y) {
+    const gl = this.gl, { width, height } = gl.canvas, four = new Uint8Array(4);
+    gl.bindFramebuffer(gl.FRAMEBUFFER, this.pickTarget);
+    for (const [buffer, format, place] of /** @type {[WebGLRenderbuffer, number, number][]} */ (
+      [[this.pickColour, gl.RGBA8, gl.COLOR_ATTACHMENT0], [this.pickDepth, gl.DEPTH_COMPONENT16, gl.DEPTH_ATTACHMENT]])) {
+      gl.bindRenderbuffer(gl.RENDERBUFFER, buffer);
+      gl.renderbufferStorage(gl.RENDERBUFFER, format, width, height);
+      gl.framebufferRenderbuffer(gl.FRAMEBUFFER, place, gl.RENDERBUFFER, buffer);
+    }
+    gl.enable(gl.SCISSOR_TEST);
+    gl.scissor(x, height - 1 - y, 1, 1);
+    this.draw(sight, true, [0, 0, 0]);
+    gl.readPixels(x, height - 1 - y, 1, 1, gl.RGBA, gl.UNSIGNED_BYTE, four);
+    gl.disable(gl.SCISSOR_TEST);
+    gl.bindFramebuffer(gl.FRAMEBUFFER, null);
+    const kind = Object.entries(NAMES).find(([, code]) => code === four[3]);
+    return kind ? { kind: kind[0], id: four[0] | four[1] << 8 | four[2] << 16 } : null;
+  }
+}

@@ -1,0 +1,66 @@
+// What leaves the page: pictures, films and links.
+
+/** @param {Blob} blob @param {string} name */
+function hand(blob, name) {
+  const link = document.createElement('a');
+  link.href = URL.createObjectURL(blob);
+  link.download = name;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 60e3);
+}
+
+/** The scene with its title, moment and legend. @param {HTMLCanvasElement} scene @param {string[]} lines @param {string} ink
+ * @param {HTMLCanvasElement|null} scale @param {string} legend */
+function compose(scene, lines, ink, scale, legend) {
+  const canvas = document.createElement('canvas'), ratio = scene.width / scene.clientWidth;
+  canvas.width = scene.width;
+  canvas.height = scene.height;
+  const g = /** @type {CanvasRenderingContext2D} */ (canvas.getContext('2d'));
+  g.drawImage(scene, 0, 0);
+  g.scale(ratio, ratio);
+  g.fillStyle = ink;
+  g.font = '14px system-ui, sans-serif';
+  lines.forEach((line, k) => g.fillText(line, 10, 20 + 18 * k));
+  if (scale) g.drawImage(scale, 10, scene.clientHeight - 20, 160, 10);
+  g.fillText(legend, 10, scene.clientHeight - 26);
+  return canvas;
+}
+
+/** Records the canvas while every frame is shown in turn. @param {HTMLCanvasElement} canvas @param {number} frames
+ * @param {number} rate frames a second @param {(frame: number) => Promise<void>} show @returns {Promise<Blob>} */
+async function film(canvas, frames, rate, show) {
+  if (!window.MediaRecorder || !MediaRecorder.isTypeSupported('video/webm')) throw new Error('This browser records no WebM.');
+  const stream = canvas.captureStream(0), track = /** @type {CanvasCaptureMediaStreamTrack} */ (stream.getVideoTracks()[0]);
+  const recorder = new MediaRecorder(stream, { mimeType: 'video/webm', videoBitsPerSecond: 12e6 });
+  /** @type {Blob[]} */
+  const parts = [];
+  recorder.ondataavailable = (e) => parts.push(e.data);
+  const stopped = new Promise((resolve) => { recorder.onstop = resolve; });
+  recorder.start();
+  for (let f = 0; f < frames; f++) {
+    const due = performance.now() + 1000 / rate;
+    await show(f);
+    track.requestFrame();
+    await new Promise((resolve) => setTimeout(resolve, Math.max(0, due - performance.now())));
+  }
+  recorder.stop();
+  await stopped;
+  return new Blob(parts, { type: 'video/webm' });
+}
+
+/** @param {Record<string, string>} state */
+const linkOf = (state) => '#' + Object.entries(state).map(([key, value]) => `${key}=${encodeURIComponent(value)}`).join('&');
+
+/** @param {string} hash @returns {Record<string, string>} */
+function stateOf(hash) {
+  /** @type {Record<string, string>} */
+  const state = {};
+  for (const part of hash.replace(/^#/, '').split('&')) {
+    const at = part.indexOf('=');
+    if (at < 1) continue;
+    try {
+      state[part.slice(0, at)] = decodeURIComponent(part.slice(at + 1));
+    } catch { /* a link that was cut says less */ }
+  }
+  return state;
+}

@@ -1,0 +1,154 @@
+// Programs of the graphics processor. Bodies' places are integers, taken from textures by number; all that is drawn is told in
+// the frame of its body, and places are subtracted from the eye's target as integers: nothing trembles far from the origin.
+
+const COMMON = `#version 300 es
+precision highp float;
+precision highp int;
+precision highp sampler2D;
+precision highp isampler2D;
+uniform isampler2D places, turns;
+uniform sampler2D colours, table;
+uniform ivec3 origin;
+uniform float quantum, pixel;
+uniform mat4 eye, lens;
+uniform vec4 cut;
+uniform bool flatly, ortho, picking;
+
+ivec2 cell(sampler2D t, int k) { int w = textureSize(t, 0).x; return ivec2(k % w, k / w); }
+ivec2 row(int body) { int w = textureSize(places, 0).x; return ivec2(body % w, body / w); }
+vec3 turned(vec4 q, vec3 v) { vec3 t = 2.0 * cross(q.yzw, v); return v + q.x * t + cross(q.yzw, t); }
+vec4 turn_of(int body) { return normalize(vec4(texelFetch(turns, row(body), 0))); }
+bool is_there(int body) { return body < 0 || texelFetch(places, row(body), 0).w == 1; }
+vec3 centre_of(int body) { return quantum * vec3(texelFetch(places, row(body), 0).xyz - origin); }
+vec3 to_world(int body, vec3 p) { return body < 0 ? p : centre_of(body) + turned(turn_of(body), p); }
+vec3 colour_of(float packed, int body) {
+  if (packed < 0.0) return texelFetch(colours, row(body), 0).rgb;
+  int c = int(packed);
+  return vec3(c >> 16, c >> 8 & 255, c & 255) / 255.0;
+}
+bool is_cut(vec3 x) { return dot(cut.xyz, x) > cut.w; }
+float pixel_at(vec3 seen) { return ortho ? pixel : pixel * -seen.z; }
+vec4 name_of(float kind, float id) {
+  int k = int(id);
+  return vec4(float(k & 255), float(k >> 8 & 255), float(k >> 16 & 255), kind) / 255.0;
+}
+const vec3 LIGHT = vec3(0.35, 0.6, 0.72);
+vec3 lit(vec3 colour, vec3 n) { return colour * max(0.4, 0.6 + 0.42 * dot(n, LIGHT)) + 0.08 * pow(max(n.z, 0.0), 24.0); }
+const vec4 NOWHERE = vec4(2.0, 2.0, 2.0, 1.0);
+`;
+
+const BALL_VERTEX = `${COMMON}
+flat out vec3 centre, tint;
+flat out vec4 spin, who;
+flat out float radius;
+out vec3 at;
+void main() {
+  int ball = gl_VertexID >> 2;
+  vec4 t = texelFetch(table, cell(table, 2 * ball), 0), u = texelFetch(table, cell(table, 2 * ball + 1), 0);
+  int body = int(u.x);
+  vec2 corner = vec2(gl_VertexID & 1, gl_VertexID >> 1 & 1) * 2.0 - 1.0;
+  gl_Position = NOWHERE;
+  vec3 x = to_world(body, t.xyz);
+  if (!is_there(body) || is_cut(x)) return;
+  centre = (eye * vec4(x, 1.0)).xyz;
+  radius = t.w < 0.0 ? -t.w * pixel_at(centre) : t.w;
+  tint = colour_of(u.w, body);
+  who = name_of(u.y, u.z);
+  spin = body < 0 ? vec4(1, 0, 0, 0) : turn_of(body);
+  if (ortho) {
+    at = centre + radius * vec3(corner, 0.0);
+  } else {
+    float d = length(centre);
+    if (d <= radius || centre.z > 0.0) return;
+    vec3 w = -centre / d, side = normalize(cross(vec3(0, 1, 0), w)), up = cross(w, side);
+    at = centre + radius * d / sqrt(d * d - radius * radius) * (corner.x * side + corner.y * up);
+  }
+  gl_Position = lens * vec4(at, 1.0);
+}`;
+
+const BALL_FRAGMENT = `${COMMON}
+flat in vec3 centre, tint;
+flat in vec4 spin, who;
+flat in float radius;
+in vec3 at;
+out vec4 colour;
+void main() {
+  vec3 from = ortho ? vec3(at.xy, centre.z + 2.0 * radius) : vec3(0.0), along = ortho ? vec3(0, 0, -1) : normalize(at);
+  vec3 away = from - centre;
+  float b = dot(away, along), left = b * b - dot(away, away) + radius * radius;
+  if (left < 0.0) discard;
+  vec3 hit = from + (-b - sqrt(left)) * along, n = (hit - centre) / radius;
+  vec4 clip = lens * vec4(hit, 1.0);
+  gl_FragDepth = flatly ? gl_FragCoord.z : 0.5 + 0.5 * clip.z / clip.w;
+  if (picking) { colour = who; return; }
+  vec3 mark = turned(vec4(spin.x, -spin.yzw), transpose(mat3(eye)) * n);
+  if (flatly) {
+    float edge = length(n.xy), spoke = mark.x > 0.0 ? abs(mark.y) * radius : 1e9;
+    bool is_dark = (1.0 - edge) * radius < 1.2 * pixel || spoke < 0.8 * pixel;
+    colour = vec4(is_dark ? tint * 0.45 : tint, 1.0);
+  } else {
+    colour = vec4(lit(tint * (mark.x * mark.y * mark.z > 0.0 ? 1.0 : 0.86), n), 1.0);
+  }
+}`;
+
+const MESH_VERTEX = `${COMMON}
+in vec3 point, normal;
+in float owner;
+flat out vec3 tint;
+flat out vec4 who;
+out vec3 n, world;
+void main() {
+  int body = int(owner);
+  gl_Position = NOWHERE;
+  if (!is_there(body)) return;
+  tint = colour_of(-1.0, body);
+  who = name_of(1.0, owner);
+  world = to_world(body, point);
+  n = mat3(eye) * turned(turn_of(body), normal);
+  gl_Position = lens * (eye * vec4(world, 1.0));
+}`;
+
+const MESH_FRAGMENT = `${COMMON}
+flat in vec3 tint;
+flat in vec4 who;
+in vec3 n, world;
+out vec4 colour;
+void main() {
+  if (is_cut(world)) discard;
+  colour = picking ? who : vec4(flatly ? tint : lit(tint, normalize(gl_FrontFacing ? n : -n)), 1.0);
+}`;
+
+const RIBBON_VERTEX = `${COMMON}
+flat out vec3 tint, aside;
+flat out vec4 who;
+flat out float is_round;
+out float across;
+void main() {
+  int k = 3 * (gl_VertexID >> 2);
+  vec4 a = texelFetch(table, cell(table, k), 0), b = texelFetch(table, cell(table, k + 1), 0), c = texelFetch(table, cell(table, k + 2), 0);
+  int body_a = int(a.w), body_b = int(b.w);
+  gl_Position = NOWHERE;
+  if (!is_there(body_a) || !is_there(body_b)) return;
+  vec3 world_a = to_world(body_a, a.xyz), world_b = to_world(body_b, b.xyz);
+  if (is_cut(0.5 * (world_a + world_b))) return;
+  vec3 from = (eye * vec4(world_a, 1.0)).xyz, to = (eye * vec4(world_b, 1.0)).xyz;
+  vec3 at = (gl_VertexID & 1) == 0 ? from : to, toward = ortho ? vec3(0, 0, 1) : -normalize(at);
+  across = (gl_VertexID & 2) == 0 ? -1.0 : 1.0;
+  aside = normalize(cross(toward, to - from) + vec3(1e-20, 0, 0));
+  is_round = c.x > 0.0 ? 1.0 : 0.0;
+  float half_width = c.x > 0.0 ? max(c.x, 0.6 * pixel_at(at)) : -c.x * pixel_at(at);
+  tint = colour_of(c.y, body_a < 0 ? 0 : body_a);
+  who = name_of(c.z, c.w);
+  gl_Position = lens * vec4(at + across * half_width * aside, 1.0);
+}`;
+
+const RIBBON_FRAGMENT = `${COMMON}
+flat in vec3 tint, aside;
+flat in vec4 who;
+flat in float is_round;
+in float across;
+out vec4 colour;
+void main() {
+  vec3 n = vec3(across * aside.xy, sqrt(max(0.0, 1.0 - across * across)));
+  colour = picking ? who : vec4(is_round > 0.5 && !flatly ? lit(tint, normalize(n)) : tint, 1.0);
+}`;

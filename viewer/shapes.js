@@ -1,0 +1,161 @@
+// Surfaces of shapes: balls by centre and radius, planar outlines as segments, all else as triangles.
+
+/** What the shapes of all bodies are drawn from; all in the frames of their bodies, about the mass centres. */
+class Surfaces {
+  constructor() {
+    /** @type {number[]} x, y, z, radius, body */
+    this.balls = [];
+    /** @type {number[]} two points and the body */
+    this.segments = [];
+    /** @type {number[]} */
+    this.points = [];
+    /** @type {number[]} */
+    this.normals = [];
+    /** @type {number[]} */
+    this.owners = [];
+  }
+
+  /** @param {Placed} s @param {number[][]} corners @param {number[][]|null} normals of the corners; null: of the face */
+  triangle(s, corners, normals) {
+    const face = normals ? null : unit(cross(subtract(corners[1], corners[0]), subtract(corners[2], corners[0])));
+    for (let k = 0; k < 3; k++) {
+      this.points.push(...s.toBody(corners[k]));
+      this.normals.push(...rotate(s.q, normals ? normals[k] : face || [0, 0, 1]));
+      this.owners.push(s.body);
+    }
+  }
+
+  /** A flat polygon, as a fan. @param {Placed} s @param {number[][]} corners @param {number[][]} [normals] */
+  polygon(s, corners, normals) {
+    for (let k = 1; k + 1 < corners.length; k++)
+      this.triangle(s, [corners[0], corners[k], corners[k + 1]], normals ? [normals[0], normals[k], normals[k + 1]] : null);
+  }
+
+  /** @param {Placed} s @param {number[][]} points @param {boolean} closed */
+  line(s, points, closed) {
+    for (let k = 0; k < points.length - (closed ? 0 : 1); k++)
+      this.segments.push(...s.toBody(points[k]), ...s.toBody(points[(k + 1) % points.length]), s.body);
+  }
+}
+
+/** A shape in its body. */
+class Placed {
+  /** @param {Shape} shape @param {number} body @param {number} sides of a circle
+   * @param {number} reach of what has no end @param {number[]} middle about which it is drawn, in the shape's frame */
+  constructor(shape, body, sides, reach, middle) {
+    this.shape = shape;
+    this.body = body;
+    this.sides = sides;
+    this.reach = reach;
+    this.middle = middle;
+    this.x = shape.x || [0, 0, 0];
+    this.q = shape.q || [1, 0, 0, 0];
+    this.radius = shape.radius || 0;
+    this.length = shape.length || 0;
+    this.size = shape.size || [0, 0, 0];
+  }
+
+  /** @param {ArrayLike<number>} p */
+  toBody(p) { return add(this.x, rotate(this.q, p)); }
+
+  get points() {
+    const flat = this.shape.points || [], points = [];
+    for (let k = 0; k < flat.length; k += 3) points.push(flat.slice(k, k + 3));
+    return points;
+  }
+}
+
+/** @param {number} sides @param {number} radius @param {number} z */
+function circle(sides, radius, z) {
+  return Array.from({ length: sides }, (_, k) => [radius * Math.cos(2 * Math.PI * k / sides), radius * Math.sin(2 * Math.PI * k / sides), z]);
+}
+
+/** An ellipsoid of these semi-axes whose halves are length apart. @param {Surfaces} out @param {Placed} s @param {number[]} axes @param {number} length */
+function addRound(out, s, axes, length) {
+  const rings = Math.max(4, s.sides / 2 & ~1), rows = [];
+  for (let i = 0; i <= rings; i++)
+    for (const shift of 2 * i === rings && length > 0 ? [-1, 1] : [2 * i < rings ? -1 : 1]) {
+      const angle = Math.PI * i / rings;
+      rows.push(circle(s.sides, Math.sin(angle), -Math.cos(angle)).map((n) => ({
+        point: [axes[0] * n[0], axes[1] * n[1], axes[2] * n[2] + shift * length / 2],
+        normal: unit([n[0] / axes[0], n[1] / axes[1], n[2] / axes[2]]) })));
+    }
+  for (let i = 0; i + 1 < rows.length; i++)
+    for (let k = 0; k < s.sides; k++) {
+      const next = (k + 1) % s.sides, four = [rows[i][k], rows[i][next], rows[i + 1][next], rows[i + 1][k]];
+      out.polygon(s, four.map((p) => p.point), four.map((p) => p.normal));
+    }
+}
+
+/** @param {Surfaces} out @param {Placed} s @param {number} length @param {boolean} inside @param {boolean} ends */
+function addTube(out, s, length, inside, ends) {
+  const low = circle(s.sides, s.radius, -length / 2), high = circle(s.sides, s.radius, length / 2), sign = inside ? -1 : 1;
+  for (let k = 0; k < s.sides; k++) {
+    const next = (k + 1) % s.sides, four = [low[k], low[next], high[next], high[k]];
+    if (inside) four.reverse();
+    out.polygon(s, four, four.map((p) => scale([p[0], p[1], 0], sign / s.radius)));
+  }
+  if (!ends) return;
+  out.polygon(s, inside ? low : [...low].reverse());
+  out.polygon(s, inside ? [...high].reverse() : high);
+}
+
+/** @param {Surfaces} out @param {Placed} s @param {boolean} inside */
+function addBox(out, s, inside) {
+  const faces = [[0, 2, 3, 1], [4, 5, 7, 6], [0, 1, 5, 4], [2, 6, 7, 3], [0, 4, 6, 2], [1, 3, 7, 5]];
+  const corner = (/** @type {number} */ c) => s.size.map((size, k) => (c >> k & 1 ? 0.5 : -0.5) * size);
+  for (const face of faces) out.polygon(s, (inside ? [...face].reverse() : face).map(corner));
+}
+
+/** @param {Surfaces} out @param {Placed} s */
+function addTriangles(out, s) {
+  const points = s.points, triangles = s.shape.triangles || [];
+  for (let k = 0; k < triangles.length; k += 3)
+    out.triangle(s, [points[triangles[k]], points[triangles[k + 1]], points[triangles[k + 2]]], null);
+}
+
+/** @type {Record<string, (out: Surfaces, s: Placed) => void>} */
+const SURFACES = {
+  'disc': (out, s) => { out.balls.push(...s.x, s.radius, s.body); },
+  'sphere': (out, s) => { out.balls.push(...s.x, s.radius, s.body); },
+  'half-plane': (out, s) => out.line(s, [[s.middle[0] - s.reach, 0, 0], [s.middle[0] + s.reach, 0, 0]], false),
+  'chain': (out, s) => out.line(s, s.points, Boolean(s.shape.closed)),
+  'polygon': (out, s) => {
+    out.polygon(s, s.points);
+    out.line(s, s.points, true);
+  },
+  'drum': (out, s) => out.line(s, circle(128, s.radius, 0), true),
+  'half-space': (out, s) => {
+    const [x, y] = s.middle, r = s.reach;
+    out.polygon(s, [[x - r, y - r, 0], [x + r, y - r, 0], [x + r, y + r, 0], [x - r, y + r, 0]]);
+  },
+  'box': (out, s) => addBox(out, s, false),
+  'box-inside': (out, s) => addBox(out, s, true),
+  'capsule': (out, s) => addRound(out, s, [s.radius, s.radius, s.radius], s.length),
+  'ellipsoid': (out, s) => addRound(out, s, s.size, 0),
+  'cylinder': (out, s) => addTube(out, s, s.length, false, true),
+  'cylinder-inside': (out, s) => addTube(out, s, s.length || 2 * s.reach, true, s.length > 0),
+  'polyhedron': addTriangles,
+  'mesh': addTriangles,
+};
+
+/** As many sides of a circle as all shapes together allow. @param {Scene} scene */
+function sidesFor(scene) {
+  const round = scene.bodies.reduce((sum, b) => sum + b.shapes.filter((s) => ['capsule', 'ellipsoid', 'cylinder'].includes(s.kind)).length, 0);
+  return [48, 32, 24, 16, 12].find((sides) => round * sides * sides * 3 < 1.5e6) || 8;
+}
+
+/** @param {Run} run @param {Block} block the first @param {number[]} centre of what is seen @param {number} reach */
+function gatherSurfaces(run, block, centre, reach) {
+  const out = new Surfaces(), sides = sidesFor(run.scene);
+  run.scene.bodies.forEach((body, id) => {
+    const x = run.place(block, 0, id), q = run.turn(block, 0, id);
+    for (const shape of body.shapes) {
+      const inBody = rotateBack(q, subtract(centre, x));
+      const middle = rotateBack(shape.q || [1, 0, 0, 0], subtract(inBody, shape.x || [0, 0, 0]));
+      const draw = SURFACES[shape.kind];
+      if (draw) draw(out, new Placed(shape, id, shape.obstacle ? 96 : sides, reach, middle));
+    }
+  });
+  return out;
+}
