@@ -5,7 +5,7 @@ PREFIX ?= /usr/local
 SHELL := /bin/bash
 SETUP := scripts/setup
 
-.PHONY: build demo test check format install bench bench-siconos bench-peers evidence asan tsan fuzz clean help
+.PHONY: build demo test test-viewer check format install bench bench-siconos bench-peers evidence asan tsan fuzz clean help
 .DEFAULT_GOAL := build
 
 # configure and build one preset: $(call cmake,preset[,target])
@@ -20,6 +20,10 @@ demo: build ## build, then turn a drum of grains: figures, results and a picture
 
 test: build ## build, then run every test
 	@tests/run
+
+test-viewer: build ## pages of `delassus view` in a browser
+	@$(SETUP) viewer
+	@tests/viewer/run
 
 check: ## formatting, layers, sizes, documentation links
 	@$(SETUP) format

@@ -338,10 +338,11 @@ function boundsOf(run, block) {
   const size = norm(subtract(high, low)) || 1, { low: least, high: most } = run.scene;
   if (norm(subtract(most, least)) < 4 * size)
     for (let k = 0; k < 3; k++) [low[k], high[k]] = [Math.min(low[k], least[k]), Math.max(high[k], most[k])];
+  const seen = norm(subtract(high, low)), extent = (/** @type {Shape} */ s) => (s.radius || 0) + norm(s.size || [0, 0, 0]) / 2;
   run.scene.bodies.forEach((body, id) => { // containers that hold it all
-    const x = run.place(block, 0, id);
-    if (body.motion && body.reach > 0 && body.reach < 1.5 * norm(subtract(high, low)))
-      for (let k = 0; k < 3; k++) [low[k], high[k]] = [Math.min(low[k], x[k] - 0.8 * body.reach), Math.max(high[k], x[k] + 0.8 * body.reach)];
+    const x = run.place(block, 0, id), reach = 0.75 * Math.max(0, ...body.shapes.map(extent));
+    if (body.motion && reach > 0 && reach < seen)
+      for (let k = 0; k < 3; k++) [low[k], high[k]] = [Math.min(low[k], x[k] - reach), Math.max(high[k], x[k] + reach)];
   });
   return { low, high };
 }

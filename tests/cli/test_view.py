@@ -23,7 +23,7 @@ bodies:
     body: {name: ball, spin: [3, 0, 1], shape: {kind: sphere, radius: 0.1}}
   - {name: "<script>alert(1)</script>", position: [0.1, 0, 3.5], spin: [0, 5, 2], shape: {kind: box, size: [0.3, 0.2, 0.1]}}
   - {name: late, birth: 0.2, position: [-0.2, 0.1, 3.8], shape: {kind: capsule, radius: 0.05, length: 0.2}}
-time: {step: 0.01, until: 1.2}
+time: {step: 0.01, until: 0.9}
 output: {interval: 0.01}
 """
 
@@ -182,7 +182,7 @@ def test_contacts_carry_the_forces_of_the_results():
 
 def test_frames_say_what_they_are():
     page, steps = mixed(), {int(row["step"]): row for row in table("mixed.h5", "steps")}
-    assert len(page.scene["frames"]) == 121
+    assert len(page.scene["frames"]) == 91
     for shown, step, time, certified, residual, _, penetration, iterations, contacts, _ in page.scene["frames"][1:]:
         row = steps[step]
         assert (certified, iterations, contacts) == (int(row["certified"]), int(row["iterations"]), int(row["contacts"]))
@@ -226,12 +226,12 @@ def test_the_viewer_stays_small():
 def test_a_page_over_its_limit_is_thinned_and_says_so():
     whole = mixed()
     chains = mixed("--limit", (whole.letters("states") + 0.5 * whole.letters("chains")) / 1e6)
-    assert len(chains.scene["frames"]) == 121 and chains.scene["left_out"] > whole.scene["left_out"]
+    assert len(chains.scene["frames"]) == 91 and chains.scene["left_out"] > whole.scene["left_out"]
     assert chains.letters("chains") < whole.letters("chains")
     done = run("view", "mixed.h5", "-o", "thin.html", "--limit", 0.5 * whole.letters("states") / 1e6)
     thin = Page("thin.html")
-    assert len(thin.scene["frames"]) < 70 and thin.scene["result_frames"] == 121
-    assert thin.scene["frames"][-1][0] == 120 and "frames" in done.stdout.splitlines()[1]
+    assert len(thin.scene["frames"]) < 55 and thin.scene["result_frames"] == 91
+    assert thin.scene["frames"][-1][0] == 90 and "frames" in done.stdout.splitlines()[1]
     assert thin.letters("states") + thin.letters("chains") < 0.5 * whole.letters("states")
     rows = {(row["frame"], row["body"]): row for row in table("mixed.h5", "bodies")}
     for (frame, body), (x, _, _, _) in thin.states().items():
@@ -267,7 +267,7 @@ def test_joints_are_told():
 
 
 def test_uncertified_steps_are_told():
-    text = MIXED.replace("time:", "solver: {max_iterations: 1}\ntime:").replace("until: 1.2", "until: 0.8")
+    text = MIXED.replace("time:", "solver: {max_iterations: 1}\ntime:").replace("until: 0.9", "until: 0.8")
     page = viewed(results("rough", text))
     assert page.scene["uncertified"] == sum(row["certified"] == "0" for row in table("rough.h5", "steps")) > 0
     assert any(frame[3] == 0 for frame in page.scene["frames"])
