@@ -589,8 +589,9 @@ def test_demo():
     assert done.returncode == 0, done.stderr
     for words in ("finished: Rotating drum", "50 of 50 steps (100 %)", "drum.png", "Try next"):
         assert words in done.stdout, words
-    for name in ("drum.yaml", "drum.h5", "drum.h5.xdmf", "drum.png", "drum.svg", "solvers/comparison.csv"):
+    for name in ("drum.yaml", "drum.h5", "drum.h5.xdmf", "drum.png", "drum.svg", "drum.html", "solvers/comparison.csv"):
         assert pathlib.Path("demo", name).stat().st_size > 0, name
+    assert done.stdout.rstrip().endswith(os.path.abspath("demo/drum.html")), done.stdout[-200:]
 
 
 def test_a_fed_run_is_counted_killed_and_gone_on_with():
