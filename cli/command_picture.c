@@ -15,7 +15,7 @@ static bool joins_present(const dls_body_id *body, const bool *present) {
 }
 
 typedef struct picture_values {
-    const char *output, *view;
+    const char *output, *view, *frames;
     int frame;
     bool forces;
     double width;
@@ -25,8 +25,10 @@ typedef struct picture_values {
 
 static const option options[] = {
     {"output", 'o', OPTION_TEXT, "PATH", AT(output), 0, 0,
-     "PATH.png and PATH.svg; default: the name of the run"},
+     "PATH.png and PATH.svg, of --frames a folder; default: the name of the run"},
     {"frame", 0, OPTION_INT, "N", AT(frame), 0, INT_MAX, "recorded frame, from 0; default: the last"},
+    {"frames", 0, OPTION_TEXT, "A:B:N", AT(frames), 0, 0,
+     "for a film: every Nth frame from A to B, any left out: all, to the last, 1"},
     {"view", 0, OPTION_TEXT, "VIEW", AT(view), 0, 0, "front, side, top or iso of a run in space"},
     {"forces", 0, OPTION_FLAG, NULL, AT(forces), 0, 0, "force chains over the bodies"},
     {"width", 0, OPTION_REAL, "INCHES", AT(width), 1, 14, "width of the page"},
@@ -50,42 +52,116 @@ static dls_status find_joints(dls_results *results, int frame, const bool *prese
     return status;
 }
 
-static int draw(dls_results *results, int frame, const picture_values *v, const char *path) {
+/* A frame as it is read, with the memory that its picture points to. */
+typedef struct shot {
+    dls_body_state *states;
+    bool *present;
+    dls_contact_record *contacts;
+    dls_joint_id *joints;
+    picture picture;
+} shot;
+
+static void shot_free(shot *s) {
+    free(s->states);
+    free(s->present);
+    free(s->contacts);
+    free(s->joints);
+}
+
+/* False after a line on stderr; to be freed in any case. */
+static bool shot_read(shot *s, dls_results *results, int frame, const picture_values *v) {
     int bodies = dls_results_body_count(results);
     int contacts = v->forces ? dls_results_frame_contact_count(results, frame) : 0;
-    dls_body_state *states = report_allocate((size_t)bodies + 1, sizeof *states);
-    bool *present = report_allocate((size_t)bodies + 1, sizeof *present);
-    dls_contact_record *records = report_allocate((size_t)contacts + 1, sizeof *records);
-    dls_joint_id *joints = report_allocate((size_t)dls_results_joint_count(results) + 1, sizeof *joints);
     dls_error error;
+    s->states = report_allocate((size_t)bodies + 1, sizeof *s->states);
+    s->present = report_allocate((size_t)bodies + 1, sizeof *s->present);
+    s->contacts = report_allocate((size_t)contacts + 1, sizeof *s->contacts);
+    s->joints = report_allocate((size_t)dls_results_joint_count(results) + 1, sizeof *s->joints);
+    s->picture = (picture){.dimension = dls_results_dimension(results),
+                           .body_count = bodies,
+                           .results = results,
+                           .states = s->states,
+                           .present = s->present,
+                           .contact_count = contacts,
+                           .contacts = s->contacts,
+                           .joints = s->joints,
+                           .time = dls_results_frame_time(results, frame),
+                           .title = dls_results_title(results),
+                           .width_inches = v->width};
+    picture_view_find(s->picture.dimension == 2 ? "top" : v->view, &s->picture.view);
+    if (!dls_results_frame_states(results, frame, s->states, s->present, &error) &&
+        !find_joints(results, frame, s->present, s->joints, &s->picture.joint_count, &error) &&
+        (!contacts || !dls_results_frame_contacts(results, frame, s->contacts, &error)))
+        return true;
+    report_error("picture: %s", error.message);
+    return false;
+}
+
+static bool draw(dls_results *results, int frame, const picture_values *v, const picture_frame *common,
+                 const char *path) {
+    shot s;
     char message[512];
-    picture p = {.dimension = dls_results_dimension(results),
-                 .body_count = bodies,
-                 .results = results,
-                 .states = states,
-                 .present = present,
-                 .contact_count = contacts,
-                 .contacts = records,
-                 .joints = joints,
-                 .time = dls_results_frame_time(results, frame),
-                 .title = dls_results_title(results),
-                 .width_inches = v->width};
-    int code = EXIT_BAD_INPUT;
-    picture_view_find(p.dimension == 2 ? "top" : v->view, &p.view);
-    if (dls_results_frame_states(results, frame, states, present, &error) ||
-        find_joints(results, frame, present, joints, &p.joint_count, &error) ||
-        (contacts && dls_results_frame_contacts(results, frame, records, &error)))
-        report_error("picture: %s", error.message);
-    else if (!picture_write(&p, path, message, sizeof message))
+    bool good = shot_read(&s, results, frame, v);
+    s.picture.frame = common;
+    if (good && !picture_write(&s.picture, path, message, sizeof message)) {
         report_error("picture: %s", message);
-    else
-        code = EXIT_DONE;
-    if (code == EXIT_DONE) printf("%s.png, %s.svg: frame %d, t = %g s\n", path, path, frame, p.time);
-    free(states);
-    free(present);
-    free(records);
-    free(joints);
-    return code;
+        good = false;
+    }
+    shot_free(&s);
+    return good;
+}
+
+static int draw_one(dls_results *results, int frame, const picture_values *v, const char *path) {
+    if (!draw(results, frame, v, NULL, path)) return EXIT_BAD_INPUT;
+    printf("%s.png, %s.svg: frame %d, t = %g s\n", path, path, frame, dls_results_frame_time(results, frame));
+    return EXIT_DONE;
+}
+
+/* ---- films ---- */
+
+typedef struct span {
+    int first, last, by;
+} span;
+
+/* "A:B:N", where any number may be missing. */
+static bool read_span(const char *text, int frames, span *s) {
+    int *const numbers[3] = {&s->first, &s->last, &s->by};
+    const char *rest = text;
+    *s = (span){0, frames - 1, 1};
+    for (int k = 0; k < 3; k++) {
+        char *end;
+        long value = strtol(rest, &end, 10);
+        if (end != rest) *numbers[k] = value < -1 || value > INT_MAX ? -1 : (int)value;
+        if (*end == 0) break;
+        if (*end != ':' || k == 2) return false;
+        rest = end + 1;
+    }
+    if (s->by > frames) s->by = frames;
+    return s->first >= 0 && s->first <= s->last && s->last < frames && s->by >= 1;
+}
+
+/* Framing and scales are those of all frames of the film. */
+static int draw_film(dls_results *results, const span *film, const picture_values *v, const char *folder) {
+    picture_frame common = picture_frame_none();
+    int count = 0;
+    for (int frame = film->first; frame <= film->last; frame += film->by) {
+        shot s;
+        bool good = shot_read(&s, results, frame, v);
+        if (good) picture_frame_enclose(&common, &s.picture);
+        shot_free(&s);
+        if (!good) return EXIT_BAD_INPUT;
+    }
+    if (!output_folder_make(folder)) return EXIT_BAD_INPUT;
+    for (int frame = film->first; frame <= film->last; frame += film->by) {
+        char path[4096];
+        int length = snprintf(path, sizeof path, "%s/%05d", folder, count++);
+        if (length < 0 || (size_t)length >= sizeof path || !draw(results, frame, v, &common, path))
+            return EXIT_BAD_INPUT;
+    }
+    printf("%s: %d picture%s, from t = %g s to %g s\n", folder, count, plural(count),
+           dls_results_frame_time(results, film->first),
+           dls_results_frame_time(results, film->first + (count - 1) * film->by));
+    return EXIT_DONE;
 }
 
 static int run(const text_list *operands, const void *values) {
@@ -98,11 +174,14 @@ static int run(const text_list *operands, const void *values) {
         return report_error("picture: no view '%s', expected front, side, top or iso", v->view);
     if (!v->output && !output_path_named_after(operands->items[0], "", named, sizeof named))
         return EXIT_BAD_INPUT;
+    if (v->frames && v->frame >= 0)
+        return report_error("picture: --frame and --frames exclude each other, expected one of them");
     if (!output_stem_is_apart(v->output ? v->output : named, 2, endings, operands->items[0]))
         return EXIT_BAD_INPUT;
     if (!(results = results_file_open(operands->items[0]))) return EXIT_BAD_INPUT;
     int frames = dls_results_frame_count(results), frame = v->frame < 0 ? frames - 1 : v->frame;
     int code = EXIT_BAD_INPUT;
+    span film;
     if (frames == 0)
         report_error("picture: %s holds no frame yet", operands->items[0]);
     else if (frame >= frames)
@@ -110,8 +189,13 @@ static int run(const text_list *operands, const void *values) {
     else if (v->forces && !dls_results_has_contacts(results))
         report_error("picture: %s holds no contacts (output.contacts was no), expected them for --forces",
                      operands->items[0]);
+    else if (v->frames && !read_span(v->frames, frames, &film))
+        report_error("picture: no frames '%s' in %s, expected A:B:N with 0 ≤ A ≤ B ≤ %d and N ≥ 1", v->frames,
+                     operands->items[0], frames - 1);
+    else if (v->frames)
+        code = draw_film(results, &film, v, v->output ? v->output : named);
     else
-        code = draw(results, frame, v, v->output ? v->output : named);
+        code = draw_one(results, frame, v, v->output ? v->output : named);
     dls_results_destroy(results);
     return code;
 }
@@ -120,12 +204,13 @@ static const picture_values defaults = {.view = "iso", .frame = -1, .width = 5};
 
 const command command_picture = {
     .name = "picture",
-    .summary = "draw a frame of a run",
+    .summary = "draw a frame of a run, or several for a film",
     .operands = "RESULTS",
     .details = "Bodies as they are, coloured by speed, with their joints, and force chains where asked for;\n"
                "in space without perspective.\n\n"
                "  delassus picture drum.h5 --forces\n"
-               "  delassus picture filling.h5 --view front --frame 0 -o start",
+               "  delassus picture filling.h5 --view front --frame 0 -o start\n"
+               "  delassus picture drum.h5 --frames 0:100:2 -o frames",
     .least_operands = 1,
     .most_operands = 1,
     .options = options,

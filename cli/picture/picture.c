@@ -254,10 +254,32 @@ static void draw_page(const void *self, cairo_t *cr) {
 
 /* ---- layout ---- */
 
-static void lay_out(page *g) {
+picture_frame picture_frame_none(void) {
+    return (picture_frame){.low = {INFINITY, INFINITY}, .high = {-INFINITY, -INFINITY}};
+}
+
+static void enclose(picture_frame *frame, const picture *p, const picture_items *items) {
+    for (int k = 0; k < 2; k++) {
+        frame->low[k] = fmin(frame->low[k], items->low[k]);
+        frame->high[k] = fmax(frame->high[k], items->high[k]);
+    }
+    for (int body = 0; body < p->body_count; body++)
+        if (p->present[body] && dls_results_body_motion(p->results, body) == DLS_DYNAMIC)
+            frame->top_speed = fmax(frame->top_speed, speed_of(p, body));
+    for (int k = 0; k < p->contact_count; k++)
+        frame->top_force = fmax(frame->top_force, p->contacts[k].impulse[0]);
+}
+
+void picture_frame_enclose(picture_frame *frame, const picture *p) {
+    picture_items items;
+    picture_items_gather(p, &items);
+    enclose(frame, p, &items);
+    picture_items_free(&items);
+}
+
+static void lay_out(page *g, const picture_frame *frame) {
     const picture *p = g->picture;
-    const double *low = g->items.low, *high = g->items.high;
-    double across = high[0] - low[0], upward = high[1] - low[1],
+    double across = frame->high[0] - frame->low[0], upward = frame->high[1] - frame->low[1],
            most = 1.4 * POINTS_PER_INCH * p->width_inches;
     if (!(across > 0)) across = upward > 0 ? upward : 1;
     if (!(upward > 0)) upward = across;
@@ -265,23 +287,22 @@ static void lay_out(page *g) {
     g->text = fmax(LEAST_TEXT, fmin(1, g->width / FULL_WIDTH) * TEXT);
     g->line = 3 * fmin(1, g->width / FULL_WIDTH);
     g->map.mark = 2.2 * fmin(1, g->width / FULL_WIDTH);
-    memcpy(g->map.low, low, sizeof g->map.low);
+    memcpy(g->map.low, frame->low, sizeof g->map.low);
     g->map.scale = fmin((g->width - 2 * MARGIN) / across, (most - HEAD - FOOT) / upward);
     double needed = g->map.scale * upward + HEAD + FOOT + 6;
     g->height = fmax(needed, POINTS_PER_INCH); /* no page is flatter */
     g->map.origin[0] = (g->width - g->map.scale * across) / 2;
     g->map.origin[1] = g->height - FOOT - 3 - (g->height - needed) / 2;
-    for (int body = 0; body < p->body_count; body++)
-        if (p->present[body] && dls_results_body_motion(p->results, body) == DLS_DYNAMIC)
-            g->top_speed = fmax(g->top_speed, speed_of(p, body));
-    if (g->top_speed < REST) g->top_speed = 0;
-    for (int k = 0; k < p->contact_count; k++) g->top_force = fmax(g->top_force, p->contacts[k].impulse[0]);
+    g->top_speed = frame->top_speed < REST ? 0 : frame->top_speed;
+    g->top_force = frame->top_force;
 }
 
 bool picture_write(const picture *p, const char *path, char *message, size_t size) {
     page g = {.picture = p};
+    picture_frame own = picture_frame_none();
     picture_items_gather(p, &g.items);
-    lay_out(&g);
+    enclose(&own, p, &g.items);
+    lay_out(&g, p->frame ? p->frame : &own);
     figure_drawing drawing = {.width_inches = g.width / POINTS_PER_INCH,
                               .height_inches = g.height / POINTS_PER_INCH,
                               .title = p->title,

@@ -10,6 +10,12 @@ typedef struct picture_view {
     double right[3], up[3], toward[3];
 } picture_view;
 
+/* What pictures of one film share: how far they reach on the page, and where their scales end. */
+typedef struct picture_frame {
+    double low[2], high[2]; /* m */
+    double top_speed, top_force;
+} picture_frame;
+
 typedef struct picture {
     int dimension, body_count;
     const dls_results *results; /* for the shapes */
@@ -23,10 +29,14 @@ typedef struct picture {
     const char *title;
     picture_view view;
     double width_inches;
+    const picture_frame *frame; /* NULL: its own */
 } picture;
 
 /* False when there is no such view: front, side, top, iso. */
 bool picture_view_find(const char *name, picture_view *view);
+/* A frame that holds nothing yet, and one that grows to hold a picture too. */
+picture_frame picture_frame_none(void);
+void picture_frame_enclose(picture_frame *frame, const picture *p);
 /* Writes PATH.svg and PATH.png; on failure fills the message and returns false. */
 bool picture_write(const picture *p, const char *path_without_extension, char *message, size_t message_size);
 

@@ -116,6 +116,45 @@ def test_scene_is_not_needed():
     run("picture", path, "-o", "alone")
 
 
+# Balls that part: the page of each moment differs, and so does the largest speed.
+PARTING = """delassus: 1
+bodies:
+  - {name: ground, motion: static, shape: {kind: half-space}}
+  - {name: post, motion: static, position: [0, 0, 0.5], shape: {kind: box, size: [0.1, 0.1, 1]}}
+  - {name: ball, position: [0.5, 0, 0.2], velocity: [4, 0, 4], shape: {kind: sphere, radius: 0.1}}
+time: {step: 0.01, until: 0.5}
+output: {interval: 0.1}
+"""
+
+
+def page_of(path):
+    """Width and height of an SVG, and all that it draws."""
+    root = ElementTree.parse(path).getroot()
+    return root.get("viewBox"), [element.get("d") for element in root.iter() if element.tag.endswith("path") and element.get("d")]
+
+
+def test_a_film_has_one_frame_and_one_scale():
+    source = results("parting", PARTING)
+    done = run("picture", source, "--view", "front", "--frames", "1:5:2", "-o", "film")
+    assert done.stdout == "film: 3 pictures, from t = 0.1 s to 0.5 s\n", done.stdout
+    only_these("film", *(f"{k:05}.{end}" for k in range(3) for end in ("png", "svg")))
+    pages = [page_of(f"film/{k:05}.svg") for k in range(3)]
+    assert len({view for view, _ in pages}) == 1 and len({size(f"film/{k:05}.png") for k in range(3)}) == 1
+    shared = set(pages[0][1]) & set(pages[1][1]) & set(pages[2][1])
+    alone = []
+    for k, frame in enumerate((1, 3, 5)):
+        run("picture", source, "--view", "front", "--frame", frame, "-o", f"alone{k}")
+        alone.append(page_of(f"alone{k}.svg"))
+    assert len({view for view, _ in alone}) > 1
+    assert len(shared) > len(set(alone[0][1]) & set(alone[1][1]) & set(alone[2][1]))
+    run("picture", source, "--frames", ":", "-o", "whole")
+    assert len(list(pathlib.Path("whole").glob("*.png"))) == 6
+    for words in ("5:1", "0:6", "0:5:0", "a", "1:2:3:4", "-1:3"):
+        refuses("picture", source, f"--frames={words}", "-o", "none", words=[words, "expected A:B:N"])
+    refuses("picture", source, "--frames", "0:1", "--frame", 1, words=["exclude each other"])
+    assert not pathlib.Path("none").exists()
+
+
 def test_refuses():
     path = tall(1)
     pathlib.Path("text.h5").write_text("no results")
