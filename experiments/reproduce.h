@@ -198,7 +198,7 @@ extern const experiment experiment_conveyor, experiment_fixed_drum, experiment_s
 extern const experiment experiment_ball_on_table, experiment_four_balls, experiment_many_balls,
     experiment_descent_parameter;
 extern const experiment experiment_bouncing_ball, experiment_ball_in_corner, experiment_ball_in_cylinder,
-    experiment_painleve_rod, experiment_guided_hopper, experiment_tippe_top;
+    experiment_painleve_rod, experiment_guided_hopper, experiment_tippe_top, experiment_alpha_orders;
 extern const experiment experiment_behaviours, experiment_heap, experiment_mechanisms;
 
 #endif

@@ -22,6 +22,7 @@ static void record(const benchmark *b, const dls_alpha *alpha, const dls_alpha_r
     take(row->q, v.q, b->model.coordinates);
     take(row->u, v.u, b->model.velocities), take(row->a, v.a, b->model.velocities);
     take(row->gap, v.gap, normals), take(row->force_n, v.force[DLS_ROWS_N], normals);
+    take(row->force_g, v.force[DLS_ROWS_G], b->model.rows[DLS_ROWS_G].count);
     take(row->impact_n, v.impact[DLS_ROWS_N], normals);
     take(row->percussion_n, v.percussion[DLS_ROWS_N], normals);
     take(row->force_t, v.force[DLS_ROWS_F], rows), take(row->impact_t, v.impact[DLS_ROWS_F], rows);

@@ -12,7 +12,8 @@ typedef struct alpha_row {
     double t, q[BENCHMARK_COORDINATES], u[BENCHMARK_COORDINATES], a[BENCHMARK_COORDINATES];
     double gap[BENCHMARK_CONTACTS], force_n[BENCHMARK_CONTACTS], impact_n[BENCHMARK_CONTACTS];
     double percussion_n[BENCHMARK_CONTACTS];
-    double force_t[ALPHA_FRICTION], impact_t[ALPHA_FRICTION], percussion_t[ALPHA_FRICTION];
+    double force_g[BENCHMARK_CONSTRAINTS], force_t[ALPHA_FRICTION], impact_t[ALPHA_FRICTION],
+        percussion_t[ALPHA_FRICTION];
     dls_alpha_report report;
 } alpha_row;
 

@@ -8,7 +8,7 @@
 enum { FREEDOMS = 1 + 2 * BEAM_CONTROLS, ELEMENTS = 2, GAUSS = 5, KNEE_ROWS = 3 };
 
 static const double trunk = 3, rod_mass = 1.56, length = 0.2;
-static const double axial = 1.89e7, bending = 14.2, line_density = 0.71, fall = 9.81;
+static const double line_density = 0.71, fall = 9.81;
 
 /* ---- the beam: B-splines of degree 2 over two elements ---- */
 
@@ -63,7 +63,8 @@ static beam_strain strain_at(const beam_table *beam, int k, const double *contro
 static void add_strain_force(const beam_table *beam, const double *controls, double *h) {
     for (int k = 0; k < BEAM_POINTS; k++) {
         beam_strain s = strain_at(beam, k, controls);
-        double weight = beam->weight[k] * length, N = axial * (s.stretch - 1), M = bending * s.curvature;
+        double weight = beam->weight[k] * length, N = beam->axial * (s.stretch - 1),
+               M = beam->bending * s.curvature;
         double to_slope[2], to_bend[2];
         for (int d = 0; d < 2; d++) {
             double turned = d ? -s.bend[0] : s.bend[1]; /* ∂(r′×r″)/∂r′ */
@@ -130,10 +131,10 @@ double hopper_energy(const benchmark *b, double t, const double *q, const double
         beam_strain s = strain_at(&b->beam, k, q + 1);
         double r[2], w[2];
         curve_at(&b->beam, k, 0, q + 1, r), curve_at(&b->beam, k, 0, u + 1, w);
-        energy +=
-            b->beam.weight[k] * length *
-            (0.5 * line_density * (w[0] * w[0] + w[1] * w[1]) + line_density * fall * r[1] +
-             0.5 * axial * (s.stretch - 1) * (s.stretch - 1) + 0.5 * bending * s.curvature * s.curvature);
+        energy += b->beam.weight[k] * length *
+                  (0.5 * line_density * (w[0] * w[0] + w[1] * w[1]) + line_density * fall * r[1] +
+                   0.5 * b->beam.axial * (s.stretch - 1) * (s.stretch - 1) +
+                   0.5 * b->beam.bending * s.curvature * s.curvature);
     }
     return energy;
 }
@@ -235,6 +236,7 @@ void benchmark_hopper(benchmark *b) {
     benchmark_begin(b, FREEDOMS, FREEDOMS, 1, 1);
     dls_model *m = &b->model;
     fill_table(&b->beam);
+    b->beam.axial = 1.89e7, b->beam.bending = 14.2;
     m->user = &b->beam;
     m->mass = hopper_mass, m->force = hopper_force, m->mass_slope = no_slope;
     m->rows[DLS_ROWS_G] = (dls_model_rows){.count = KNEE_ROWS,

@@ -226,3 +226,42 @@ void benchmark_painleve(benchmark *b) {
     b->u[0] = 30;
     benchmark_parameters(b, 0.1, 8e-4, 0.9, 1e-8, 0.9);
 }
+
+/* ---- a block on a shaken plate ---- */
+
+static void block_mass_matrix(double t, const double *q, double *M, void *user) {
+    (void)t, (void)q, (void)user;
+    M[0] = M[4] = M[8] = 1;
+}
+
+static void block_force(double t, const double *q, const double *u, double *h, void *user) {
+    (void)q, (void)u, (void)user;
+    h[2] = -gravity * (1 + 0.3 * sin(7 * t));
+}
+
+static void block_gap(double t, const double *q, double *g, void *user) {
+    (void)t, (void)user;
+    g[0] = q[2];
+}
+
+static void block_gap_rate(double t, const double *q, const double *u, double *rate, void *user) {
+    (void)t, (void)q, (void)user;
+    rate[0] = u[2];
+}
+
+static void block_slip(double t, const double *q, const double *u, double *rate, void *user) {
+    (void)q, (void)user;
+    rate[0] = u[0] - cos(9 * t), rate[1] = u[1];
+}
+
+void benchmark_shaken_block(benchmark *b, double across) {
+    benchmark_begin(b, 3, 3, 1, 2);
+    dls_model_rows *normal = &b->model.rows[DLS_ROWS_N], *slip = &b->model.rows[DLS_ROWS_F];
+    b->model.mass = block_mass_matrix, b->model.force = block_force;
+    b->model.mass_slope = no_mass_slope, b->model.force_slope = no_force_slope;
+    normal->value = block_gap, normal->rate = block_gap_rate, normal->bend = no_bend;
+    slip->rate = block_slip;
+    b->laws[0].mu = 0.2;
+    b->u[1] = across;
+    benchmark_parameters(b, 0.5, 4e-3, 0.5, 1e-10, 2);
+}

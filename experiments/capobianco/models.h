@@ -1,16 +1,18 @@
-/* The six systems of paper 004, section 10, by callbacks. */
+/* The six systems of paper 004, section 10, by callbacks, and one on which directions of slip turn or
+ * reverse. */
 #ifndef EXPERIMENTS_CAPOBIANCO_MODELS_H
 #define EXPERIMENTS_CAPOBIANCO_MODELS_H
 
 #include <delassus/system.h>
 
-enum { BENCHMARK_COORDINATES = 12, BENCHMARK_CONTACTS = 2 };
+enum { BENCHMARK_COORDINATES = 12, BENCHMARK_CONTACTS = 2, BENCHMARK_CONSTRAINTS = 3 };
 
-/* Shape functions N, N′, N″ of the hopper's beam at its Gauss points, and their weights in ξ. */
+/* Shape functions N, N′, N″ of the hopper's beam at its Gauss points, their weights in ξ, and EA and EI. */
 enum { BEAM_POINTS = 10, BEAM_CONTROLS = 4 };
 
 typedef struct beam_table {
     double weight[BEAM_POINTS], shape[BEAM_POINTS][3][BEAM_CONTROLS];
+    double axial, bending;
 } beam_table;
 
 /* A system, where it starts, and the parameters of the paper's footnotes. */
@@ -36,6 +38,8 @@ void benchmark_cylinder(benchmark *b);                               /* 10.3 */
 void benchmark_painleve(benchmark *b);                               /* 10.4 */
 void benchmark_hopper(benchmark *b);                                 /* 10.5 */
 void benchmark_tippe_top(benchmark *b);                              /* 10.6 */
+/* A block on a plate that shakes along x: slip turns where the block moves across, and reverses where not. */
+void benchmark_shaken_block(benchmark *b, double across);
 
 /* Kinetic energy and m g y of the ball of 10.1 to 10.3. */
 double ball_energy(const double *q, const double *u);

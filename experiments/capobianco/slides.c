@@ -137,8 +137,8 @@ static bool draw_path(experiment_run *run, const benchmark *b, const alpha_histo
         wall_x[i] = -0.9 * cos(M_PI * i / (ARC - 1)), wall_y[i] = 1 - 0.9 * sin(M_PI * i / (ARC - 1));
     size_t count = (size_t)h->steps;
     const figure_series series[] = {
-        {"Moreau", p.x, p.y, count, FIGURE_PLAIN, 2},
-        {"Moreau, as a scene", scene_x, scene_y, (size_t)scene->steps, FIGURE_PLAIN, 3},
+        {"Moreau", p.x, p.y, count, FIGURE_PLAIN, 1},
+        {"Moreau, as a scene", scene_x, scene_y, (size_t)scene->steps, FIGURE_PLAIN, 2},
         {"generalized-α", x, y, count + 1, FIGURE_PLAIN, FIGURE_LOOK_BLACK},
         {"no gap", wall_x, wall_y, ARC, FIGURE_PLAIN, FIGURE_LOOK_BLACK_DASHED}};
     figure f = {.x = {"x in m", FIGURE_LINEAR, -1, 1},
