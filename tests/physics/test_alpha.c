@@ -99,19 +99,20 @@ static void test_jacobian(void **state) {
     benchmark b[6];
     double low[100], high[100];
     fill_all(b);
-    for (int i = 0; i < 6; i++)
+    for (int i = 0; i < 6; i++) {
+        worst w = {0};
+        dls_alpha *alpha = create(&b[i]);
+        assert_true(alpha->at.total <= 100);
+        step_to(&b[i], alpha, when[i], &w);
         for (int variant = 0; variant < 4; variant++) {
-            worst w = {0};
-            b[i].options.residual = variant == 1 ? DLS_ALPHA_PROX : DLS_ALPHA_SETS;
-            b[i].options.open = variant == 2 ? DLS_OPEN_MULTIPLIER : DLS_OPEN_PERCUSSION;
-            b[i].options.slip = variant == 3 ? DLS_SLIP_SPLIT : DLS_SLIP_END;
-            dls_alpha *alpha = create(&b[i]);
-            assert_true(alpha->at.total <= 100);
-            step_to(&b[i], alpha, when[i], &w);
+            alpha->options.residual = variant == 1 ? DLS_ALPHA_PROX : DLS_ALPHA_SETS;
+            alpha->options.open = variant == 2 ? DLS_OPEN_MULTIPLIER : DLS_OPEN_PERCUSSION;
+            alpha->options.slip = variant == 3 ? DLS_SLIP_SPLIT : DLS_SLIP_END;
             assert_true(dls_stage_begin(alpha, b[i].options.dt, 0));
             compare_jacobians(alpha, low, high);
-            dls_alpha_destroy(alpha);
         }
+        dls_alpha_destroy(alpha);
+    }
 }
 
 /* ---- 10.1 ---- */
@@ -321,6 +322,233 @@ static void test_tippe_top(void **state) {
     }
 }
 
+/* ---- other parameters and instants, against closed forms and equations of fewer unknowns ---- */
+
+/* A ball that falls from y₀ with spin ω: Λ_N = √(2g(y₀ − R)), slip R ω is spent at 7/2 μ of what presses, and
+ * it rolls with u_x = −2/7 R ω. */
+static void test_other_balls(void **state) {
+    (void)state;
+    static const double cases[3][3] = {{80, 0.1, 0.6}, {-33, 0.35, 1.7}, {12, 0.05, 0.25}}; /* ω, μ, y₀ */
+    for (int i = 0; i < 3; i++) {
+        benchmark b;
+        worst w = {0};
+        double spin = cases[i][0], mu = cases[i][1], fall = cases[i][2] - 0.1, hit = sqrt(2 * 9.81 * fall);
+        double slides = (0.1 * fabs(spin) - 3.5 * mu * hit) / (3.5 * mu * 9.81), lands = hit / 9.81;
+        benchmark_bouncing_ball(&b, spin, 0);
+        b.q[1] = cases[i][2], b.laws[0].mu = mu, b.options.dt = 1e-3;
+        dls_alpha *alpha = create(&b);
+        dls_alpha_view v = dls_alpha_get(alpha);
+        step_to(&b, alpha, b.options.dt * ceil(lands / b.options.dt), &w);
+        assert_near(v.impact[DLS_ROWS_N][0], hit, 9.81 * b.options.dt);
+        if (slides > 0) {
+            step_to(&b, alpha, lands + slides - 2 * b.options.dt, &w);
+            assert_false(v.sticking[0]);
+            assert_near(v.force[DLS_ROWS_F][0], copysign(mu * 9.81, -spin), 1e-6);
+        }
+        step_to(&b, alpha, lands + fmax(slides, 0) + 3 * b.options.dt, &w);
+        assert_true(v.sticking[0]);
+        assert_near(v.u[0], -2.0 / 7 * 0.1 * spin, 1e-6);
+        assert_near(v.u[2], 2.0 / 7 * spin, 1e-5);
+        check_violations(&b, &w);
+        dls_alpha_destroy(alpha);
+    }
+}
+
+/* ψ from the bottom, v along the wall, spin ω: v̇ = −g sin ψ + F, N = g cos ψ + v²/ρ, F = −μN sign(v + Rω), or
+ * 2/7 g sin ψ where it rolls. */
+static void swing_rate(double mu, bool rolls, const double *s, double *rate) {
+    double slip = s[1] + 0.1 * s[2], N = 9.81 * cos(s[0]) + s[1] * s[1] / 0.9;
+    double F = rolls ? 2.0 / 7 * 9.81 * sin(s[0]) : copysign(mu * N, -slip);
+    rate[0] = s[1] / 0.9, rate[1] = -9.81 * sin(s[0]) + F, rate[2] = F / (0.4 * 0.1);
+}
+
+static void swing(double mu, double t, double *s) {
+    const double h = 1e-5;
+    bool rolls = false;
+    for (int i = 0; i < (int)lround(t / h); i++) {
+        double a[3], b[3], middle[3], slip = s[1] + 0.1 * s[2];
+        bool holds = fabs(2.0 / 7 * 9.81 * sin(s[0])) <= mu * (9.81 * cos(s[0]) + s[1] * s[1] / 0.9);
+        swing_rate(mu, rolls, s, a);
+        for (int k = 0; k < 3; k++) middle[k] = s[k] + h / 2 * a[k];
+        swing_rate(mu, rolls, middle, b);
+        for (int k = 0; k < 3; k++) s[k] += h * b[k];
+        if (!rolls && i > 0 && slip * (s[1] + 0.1 * s[2]) < 0 && holds) rolls = true;
+        if (rolls && !holds) rolls = false;
+    }
+}
+
+static void test_other_swings(void **state) {
+    (void)state;
+    static const double cases[3][3] = {{0.25, 1.3, 0.37}, {0.05, -1, 0.83}, {0.1, 0.6, 1.71}}; /* μ, ψ₀, t */
+    for (int i = 0; i < 3; i++) {
+        benchmark b;
+        worst w = {0};
+        double s[3] = {cases[i][1], 0, 0}, mu = cases[i][0], start = cases[i][1];
+        benchmark_cylinder(&b);
+        b.laws[0].mu = mu, b.options.dt = 1e-3, b.q[0] = 0.9 * sin(start), b.q[1] = 1 - 0.9 * cos(start);
+        dls_alpha *alpha = create(&b);
+        dls_alpha_view v = dls_alpha_get(alpha);
+        step_to(&b, alpha, cases[i][2], &w);
+        swing(mu, cases[i][2], s);
+        assert_near(v.q[0], 0.9 * sin(s[0]), 2e-4);
+        assert_near(v.q[1], 1 - 0.9 * cos(s[0]), 2e-4);
+        assert_near(v.u[2], s[2], 2e-2);
+        check_violations(&b, &w);
+        dls_alpha_destroy(alpha);
+    }
+}
+
+/* φ and ω of the rod while its tip slides: λ_N = (g − ω² sin φ)/(1 + 3 cos φ (cos φ − μ sin φ)),
+ * ω̇ = 3 λ_N (μ sin φ − cos φ). */
+static double rod_force_at(double mu, const double *s) {
+    return (10 - s[1] * s[1] * sin(s[0])) / (1 + 3 * cos(s[0]) * (cos(s[0]) - mu * sin(s[0])));
+}
+
+static void test_other_rods(void **state) {
+    (void)state;
+    static const double cases[2][3] = {{1.2, 0.7, 0.24}, {1.6, 0.5, 0.608}}; /* μ, φ₀, t */
+    for (int i = 0; i < 2; i++) {
+        benchmark b;
+        worst w = {0};
+        double mu = cases[i][0], s[2] = {cases[i][1], 0};
+        const double h = 1e-5;
+        benchmark_painleve(&b);
+        b.laws[0].mu = mu, b.q[1] = sin(s[0]), b.q[2] = s[0];
+        dls_alpha *alpha = create(&b);
+        dls_alpha_view v = dls_alpha_get(alpha);
+        step_to(&b, alpha, cases[i][2], &w);
+        for (int k = 0; k < (int)lround(cases[i][2] / h); k++) {
+            double first = 3 * rod_force_at(mu, s) * (mu * sin(s[0]) - cos(s[0]));
+            double middle[2] = {s[0] + h / 2 * s[1], s[1] + h / 2 * first};
+            double second = 3 * rod_force_at(mu, middle) * (mu * sin(middle[0]) - cos(middle[0]));
+            s[0] += h * middle[1], s[1] += h * second;
+        }
+        assert_near(v.q[2], s[0], 2e-6);
+        assert_near(v.u[2], s[1], 2e-5);
+        assert_near(v.force[DLS_ROWS_N][0], rod_force_at(mu, s), 1e-3);
+        assert_int_equal(w.flagged, 0);
+        dls_alpha_destroy(alpha);
+    }
+}
+
+/* ---- limits ---- */
+
+/* Beyond φ = π/4 a rod that hardly turns has no acceleration at all: the start is refused and names the
+ * contact. */
+static void test_no_solution(void **state) {
+    (void)state;
+    benchmark b;
+    dls_error error;
+    dls_alpha *alpha;
+    benchmark_painleve(&b);
+    b.q[1] = sin(1.0), b.q[2] = 1;
+    assert_int_equal(dls_alpha_create(&b.model, &b.options, 0, b.q, b.u, &alpha, &error), DLS_ERROR_NUMERIC);
+    assert_null(alpha);
+    assert_non_null(strstr(error.message, "contacts 0"));
+}
+
+/* What reports of a run add up to. */
+typedef struct toll {
+    int updates, fixed, retries, halvings, most_updates;
+    double norm;
+} toll;
+
+static toll run_to(const benchmark *b, dls_alpha *alpha, double t) {
+    toll sum = {0};
+    dls_error error;
+    dls_alpha_report r;
+    while (dls_alpha_get(alpha).t < t - 0.5 * b->options.dt) {
+        if (dls_alpha_step(alpha, &r, &error)) fail_msg("%s", error.message);
+        sum.updates += r.newton_updates, sum.fixed += r.fixed_iterations;
+        sum.retries += r.retries, sum.halvings += r.halvings;
+        sum.most_updates = r.newton_updates > sum.most_updates ? r.newton_updates : sum.most_updates;
+        sum.norm = fmax(sum.norm, r.norm);
+    }
+    return sum;
+}
+
+/* TOL bounds the residual of every step, and smaller ones cost updates. */
+static void test_tolerances(void **state) {
+    (void)state;
+    int before = 0;
+    for (int i = 0; i < 3; i++) {
+        benchmark b;
+        benchmark_cylinder(&b);
+        b.options.tolerance = pow(10, -4 - 3 * i);
+        dls_alpha *alpha = create(&b);
+        toll sum = run_to(&b, alpha, 1);
+        assert_true(sum.norm <= b.options.tolerance && sum.updates > before);
+        assert_int_equal(sum.fixed + sum.retries + sum.halvings, 0);
+        before = sum.updates;
+        dls_alpha_destroy(alpha);
+    }
+}
+
+/* With one update an attempt and one fixed-point iteration a step is rejected, cut and reported, and the
+ * motion is that of smaller steps; without halvings it is refused, and the state stays. */
+static void test_rejected_steps(void **state) {
+    (void)state;
+    benchmark b;
+    dls_error error;
+    benchmark_cylinder(&b);
+    b.options.max_newton = b.options.max_fixed = 1;
+    dls_alpha *alpha = create(&b);
+    toll sum = run_to(&b, alpha, 0.5);
+    dls_alpha_view v = dls_alpha_get(alpha);
+    double s[3] = {-M_PI / 2, 0, 0};
+    swing(0.1, 0.5, s);
+    assert_true(sum.halvings > 0 && sum.retries > sum.halvings);
+    assert_near(v.t, 0.5, 1e-12);
+    assert_near(v.q[0], 0.9 * sin(s[0]), 2e-3);
+    dls_alpha_destroy(alpha);
+    b.options.max_halvings = 0;
+    alpha = create(&b);
+    int status = DLS_OK;
+    double t = 0;
+    while (!status && t < 1) {
+        t = dls_alpha_get(alpha).t;
+        status = dls_alpha_step(alpha, NULL, &error);
+    }
+    assert_int_equal(status, DLS_ERROR_NUMERIC);
+    assert_true(dls_alpha_get(alpha).t == t && strstr(error.message, "expected 1e-06"));
+    dls_alpha_destroy(alpha);
+}
+
+/* r that is not given follows masses: a ball a million times as heavy needs no more updates. */
+static const double heavy = 1048576;
+
+static void heavy_mass(double t, const double *q, double *M, void *user) {
+    (void)t, (void)q, (void)user;
+    M[0] = M[4] = heavy, M[8] = 0.4 * 0.1 * 0.1 * heavy;
+}
+
+static void heavy_force(double t, const double *q, const double *u, double *h, void *user) {
+    (void)t, (void)q, (void)u, (void)user;
+    h[1] = -9.81 * heavy;
+}
+
+static void test_scale_of_r(void **state) {
+    (void)state;
+    toll sum[2];
+    double x[2], spin[2];
+    for (int i = 0; i < 2; i++) {
+        benchmark b;
+        benchmark_bouncing_ball(&b, 50, 0);
+        b.options.r = 0;
+        if (i) b.model.mass = heavy_mass, b.model.force = heavy_force;
+        dls_alpha *alpha = create(&b);
+        sum[i] = run_to(&b, alpha, 1);
+        assert_near(alpha->r_n[0], i ? heavy : 1, 1e-9 * heavy);
+        assert_near(alpha->r_t[0], (i ? heavy : 1) / 3.5, 1e-9 * heavy);
+        x[i] = dls_alpha_get(alpha).q[0], spin[i] = dls_alpha_get(alpha).u[2];
+        dls_alpha_destroy(alpha);
+    }
+    assert_int_equal(sum[0].retries + sum[1].retries, 0);
+    assert_true(sum[0].most_updates <= 3 && sum[1].most_updates <= 3);
+    assert_near(x[1], x[0], 1e-9);
+    assert_near(spin[1], spin[0], 1e-8);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_models_agree_with_differences),
@@ -334,6 +562,13 @@ int main(void) {
         cmocka_unit_test(test_painleve),
         cmocka_unit_test(test_hopper),
         cmocka_unit_test(test_tippe_top),
+        cmocka_unit_test(test_other_balls),
+        cmocka_unit_test(test_other_swings),
+        cmocka_unit_test(test_other_rods),
+        cmocka_unit_test(test_no_solution),
+        cmocka_unit_test(test_tolerances),
+        cmocka_unit_test(test_rejected_steps),
+        cmocka_unit_test(test_scale_of_r),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
