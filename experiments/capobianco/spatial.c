@@ -243,22 +243,28 @@ static void claim_moreau(claim_list *c, const alpha_history *h, const case_histo
                     oracles[i].t);
 }
 
+/* Every fourth row: nutation has 50 of them. */
 static bool draw_angles(experiment_run *run, const alpha_history *h, const case_history *moreau) {
-    double *t = alpha_curve(&h[END], alpha_time), *end = alpha_curve(&h[END], angle);
-    double *switched = alpha_curve(&h[SWITCHED], angle);
-    double *other = report_allocate((size_t)moreau->steps, sizeof *other);
-    size_t count = (size_t)h[END].steps + 1;
-    for (int i = 0; i < moreau->steps; i++) other[i] = case_value(moreau, i, CASE_COLUMNS);
+    enum { THIN = 4 };
+    size_t count = (size_t)(h[END].steps / THIN);
+    double *curves[4];
+    for (int k = 0; k < 4; k++) curves[k] = report_allocate(count, sizeof *curves[k]);
+    for (size_t i = 0; i < count; i++) {
+        int step = (int)(i + 1) * THIN;
+        curves[0][i] = h[END].rows[step].t;
+        curves[1][i] = moreau_angle(moreau, step);
+        curves[2][i] = angle(&h[END].rows[step]), curves[3][i] = angle(&h[SWITCHED].rows[step]);
+    }
     const figure_series series[] = {
-        {"Moreau, dt = 10^{-4}", t + 1, other, (size_t)moreau->steps, FIGURE_PLAIN, 1},
-        {"as the paper", t, end, count, FIGURE_PLAIN, FIGURE_LOOK_BLACK},
-        {"directions split", t, switched, count, FIGURE_PLAIN, FIGURE_LOOK_BLACK_DOTTED}};
+        {"Moreau, dt = 10^{-4}", curves[0], curves[1], count, FIGURE_PLAIN, 1},
+        {"as the paper", curves[0], curves[2], count, FIGURE_PLAIN, FIGURE_LOOK_BLACK},
+        {"directions split", curves[0], curves[3], count, FIGURE_PLAIN, FIGURE_LOOK_BLACK_DOTTED}};
     figure f = {.x = {"t in s", FIGURE_LINEAR, 0, 8},
                 .y = {"θ in rad", FIGURE_LINEAR, 0, M_PI},
                 .series = series,
                 .series_count = 3};
     bool good = run_figure(run, &f, "figure_07");
-    free(t), free(end), free(switched), free(other);
+    for (int k = 0; k < 4; k++) free(curves[k]);
     return good;
 }
 
