@@ -192,7 +192,7 @@ static void claim_ways(claim_list *c, const alpha_counts *newton, const alpha_co
                               {"fixed point", 281, fixed->fixed_most}};
     claim_order(c, "iterations of a step, largest", "1", reason, most, 2);
     claim_bound(c, CLAIM_PRINTED, "1", CLAIM_AT_LEAST, 1, newton->retried,
-                "Newton's matrix becomes singular: steps (13 in the paper)");
+                "Newton fails on its singular matrix: steps begun anew (13 in the paper)");
     claim_equal(c, CLAIM_DERIVED, "1", 0, newton->fixed_steps, 0,
                 "steps that a matrix which yields leaves to fixed points");
 }
