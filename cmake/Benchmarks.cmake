@@ -19,6 +19,7 @@ foreach(source ${bench_sources})
   target_link_libraries(${name} PRIVATE delassus_options delassus_static OpenMP::OpenMP_C m)
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bench)
 endforeach()
+target_link_libraries(bench_alpha PRIVATE delassus_commands) # models of paper 004
 
 if(TARGET bench_siconos)
   set_target_properties(bench_siconos PROPERTIES EXCLUDE_FROM_ALL ON)
