@@ -13,6 +13,7 @@
 #include <delassus/problem.h>
 #include <delassus/run.h>
 #include <delassus/scene.h>
+#include <delassus/solid.h>
 #include <delassus/solve.h>
 #include <delassus/system.h>
 #include <delassus/world.h>

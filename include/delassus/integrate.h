@@ -74,10 +74,12 @@ typedef struct dls_energy {
     double turning;          /* the same by friction against turning: rolling, spinning and drilling */
     double joints;           /* the same in joints: dampers, friction, limits, and what holding them takes */
     double spring;           /* stored in springs of joints */
+    double strain;           /* stored in solids */
+    double damping;          /* dissipated so far in solids */
     double work;             /* of drives, belts and applied forces so far */
     double motors;           /* of drives, motors and servos of joints so far */
-    /* kinetic + potential + spring + friction + impact + turning + joints − work − motors − what it was at
-     * the start, and what bodies that came and went brought and took */
+    /* kinetic + potential + spring + strain + friction + impact + turning + joints + damping − work − motors
+     * − what it was at the start, and what bodies that came and went brought and took */
     double unaccounted;
 } dls_energy;
 

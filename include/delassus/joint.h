@@ -98,6 +98,7 @@ typedef struct dls_joint_def {
     double radius;   /* rolling: of the wheel, m */
     double cone;     /* spherical: largest angle between the axes 1 of A and B, rad; 0: any */
     bool conserving; /* u⁺ = −u⁻ of the held freedoms instead of u⁺ = −gap/h: keeps the energy */
+    double at[2];    /* where on a body that is a solid, whose frame is that of this place; see solid.h */
     bool collide;    /* the two bodies touch each other; by default those of a joint do not */
     double break_force, break_torque; /* the joint is gone in the step after it carried more; 0: never */
 } dls_joint_def;

@@ -177,6 +177,8 @@ typedef struct dls_shape_def {
                        along a contact's normal does not count */
     dls_material_id material;
     uint32_t group, collides; /* bits: shapes collide where each one's group meets the other's mask */
+    double at;  /* of a solid's shape: the place that its pose is in the frame of, see solid.h */
+    bool point; /* of a disc or sphere: its radius is 0, it is a point without mass */
 } dls_shape_def;
 
 DLS_API dls_shape_def dls_default_shape_def(dls_shape_kind kind);
@@ -225,6 +227,7 @@ typedef struct dls_body_def {
         *torque[3];      /* applied at the mass centre, world axes; NULL: none; owned as above */
     dls_drive drive[6];  /* of a driven body */
     double birth, death; /* takes part in [birth, death); infinite by default */
+    const struct dls_solid_def *solid; /* NULL: rigid; else see solid.h, copied */
 } dls_body_def;
 
 DLS_API dls_body_def dls_default_body_def(void);

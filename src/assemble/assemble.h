@@ -26,9 +26,11 @@ typedef struct dls_assemble_options {
     bool formal;       /* closed contacts bounce whatever their speed */
     double rest_speed; /* slower approaches do not bounce */
     double reference_velocity;
+    double contacts_at;                 /* contacts are found at q + contacts_at · h v, */
     double joints_at;                   /* rows of joints stand at q + joints_at · h v, */
-    const dls_body_state *joint_states; /* where bodies are so */
-    double damping, stiffness;          /* c_D, c_K of springs and servos */
+    const dls_body_state *joint_states; /* where bodies are so, */
+    const struct dls_spot *joint_spots; /* and spots of solids */
+    double damping, stiffness;          /* c_D, c_K of springs, servos and solids */
     bool stored;                        /* W by rows instead of matrix-free */
     bool warm_start;
     int threads;
@@ -70,7 +72,8 @@ typedef struct dls_assembly {
     double *drilling; /* radius per block; NULL where nothing resists turning */
     double *belt; /* along t₁ and t₂ of each block, what belts add to u; NULL where no shape has one */
     int inert;    /* contacts left out because nothing that they touch can move */
-    struct dls_joint_asks *joints; /* rows behind those of contacts; NULL where the world has none */
+    struct dls_solid_steps *solids; /* NULL where the world has none */
+    struct dls_joint_asks *joints;  /* rows behind those of contacts; NULL where the world has none */
 } dls_assembly;
 
 /* Begins a step: masses and velocities of all rows as the world stands. */
@@ -82,11 +85,13 @@ dls_status dls_assemble_contacts(dls_assembly *a, const dls_world *world, const 
 /* Where a block acts. */
 typedef struct dls_block_place {
     int row_a, row_b;
-    double point[3], shift[3]; /* B stands moved by shift */
-    double frame[9];           /* columns n, t₁, t₂ */
-    double arm[2][3];          /* from the mass centres of A and B, which follow from the rest */
-    bool belted;               /* surfaces move against their shapes: */
-    double belt[3];            /* that of B less that of A, world axes */
+    double point[3], shift[3];      /* B stands moved by shift */
+    double frame[9];                /* columns n, t₁, t₂ */
+    double arm[2][3];               /* from the mass centres of A and B, which follow from the rest */
+    bool spotted;                   /* A or B is a solid: */
+    const struct dls_spot *spot[2]; /* what carries it, and its arm is from; NULL where it is rigid */
+    bool belted;                    /* surfaces move against their shapes: */
+    double belt[3];                 /* that of B less that of A, world axes */
 } dls_block_place;
 
 /* The problem, with blocks of their own memory, of places whose friction and b are given (arms are not);
@@ -105,7 +110,8 @@ dls_status dls_assemble_given(const dls_assembly *a, const dls_world *world, int
 /* Columns n, t₁, t₂ of a contact. */
 void dls_contact_frame(const double *normal, double *frame);
 
-/* v⁺ = v_free + L Gᵀ r, written to the world's rows. */
-dls_status dls_assemble_apply(const dls_assembly *a, dls_world *world, int threads, dls_error *error);
+/* v⁺ = v_free + L Gᵀ r, written to the world's rows and solids, for a step of length h. */
+dls_status dls_assemble_apply(const dls_assembly *a, dls_world *world, double h, int threads,
+                              dls_error *error);
 
 #endif

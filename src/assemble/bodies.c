@@ -1,5 +1,6 @@
 /* Masses and velocities of the bodies where they stand, before contacts act. */
 #include "assemble/assemble.h"
+#include "assemble/solids.h"
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/parallel.h"
@@ -56,8 +57,8 @@ static void row_mass(const dls_world *world, const dls_body *body, const double 
     memset(mass, 0, sizeof *mass);
     mass->driven = body->motion == DLS_DRIVEN;
     if (body->motion != DLS_DYNAMIC) return;
-    mass->is_ball = is_ball(world, body);
-    mass->rolls = is_round(world, body);
+    mass->is_ball = !body->is_solid && is_ball(world, body);
+    mass->rolls = !body->is_solid && is_round(world, body);
     assert(body->inverse_mass > 0 && isfinite(body->inverse_mass));
     if (mass->is_ball) {
         for (int k = 0; k < 3; k++) {
@@ -152,7 +153,7 @@ static double bodies_range(void *self, int first, int end) {
         vec_copy(before->w, state->w);
         *without = *before;
         if (body->motion == DLS_DRIVEN) servo_mass(world, row, mass, without);
-        if (body->motion != DLS_DYNAMIC) continue;
+        if (body->motion != DLS_DYNAMIC || body->is_solid) continue;
         if (row_impulse(world, row, work->options, linear, angular, NULL)) {
             failures++;
             continue;
@@ -173,7 +174,7 @@ static dls_status find_failure(const bodies_work *work, dls_error *error) {
     double linear[3], angular[3];
     dls_status status = DLS_OK;
     for (int row = 0; row < work->world->body_count && !status; row++)
-        if (work->world->bodies[row].motion == DLS_DYNAMIC)
+        if (work->world->bodies[row].motion == DLS_DYNAMIC && !work->world->bodies[row].is_solid)
             status = row_impulse(work->world, row, work->options, linear, angular, error);
     return status;
 }
@@ -189,6 +190,6 @@ dls_status dls_assemble_bodies(dls_assembly *a, const dls_world *world, const dl
     a->free = DLS_TAKE(space, dls_twist, n);
     if (!a->mass || !a->before || !a->free) return dls_fail_memory(error);
     bodies_work work = {a, world, options};
-    return dls_parallel_sum(n, options->threads, bodies_range, &work) > 0 ? find_failure(&work, error)
-                                                                          : DLS_OK;
+    if (dls_parallel_sum(n, options->threads, bodies_range, &work) > 0) return find_failure(&work, error);
+    return dls_assemble_solids(a, world, options, error);
 }

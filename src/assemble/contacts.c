@@ -5,6 +5,7 @@
  *     b = u_free + (e_n u_n⁻, e_t u_t⁻) where it bounces, b_n += gap/h where it is open */
 #include "assemble/assemble.h"
 #include "assemble/joints.h"
+#include "assemble/solids.h"
 #include "assemble/turning.h"
 #include "assemble/walls.h"
 #include "base/error.h"
@@ -26,6 +27,11 @@ void dls_contact_frame(const double *normal, double *frame) {
 
 /* ---- places ---- */
 
+/* What carries a side: its body, or a spot of it. */
+static inline const dls_body_state *carrier(const dls_world *world, const dls_block_place *p, int side) {
+    return p->spot[side] ? &p->spot[side]->state : &world->states[side ? p->row_b : p->row_a];
+}
+
 static inline void set_arms(const dls_world *world, dls_block_place *place) {
     vec_sub(place->arm[0], place->point, world->states[place->row_a].x);
     vec_sub(place->arm[1], place->point, world->states[place->row_b].x);
@@ -40,10 +46,23 @@ static __attribute__((noinline)) void set_belt(const dls_world *world, const dls
         const dls_shape *shape = &world->shapes[side ? c->b : c->a];
         double R[9], velocity[3];
         if (!shape->belt) continue;
-        quat_matrix(world->states[side ? c->body_b : c->body_a].q, R);
+        quat_matrix(carrier(world, place, side)->q, R);
         mat_apply(velocity, shape->R, shape->belt);
         mat_apply(velocity, R, velocity);
         vec_along(place->belt, place->belt, side ? 1 : -1, velocity);
+    }
+}
+
+/* Apart from the others as well. */
+static __attribute__((noinline)) void set_spots(const dls_world *world, const dls_contact *c,
+                                                dls_block_place *place) {
+    place->spot[0] = dls_spot_of_shape(world, c->body_a, c->a);
+    place->spot[1] = dls_spot_of_shape(world, c->body_b, c->b);
+    place->spotted = place->spot[0] || place->spot[1];
+    for (int side = 0; side < 2; side++) {
+        if (!place->spot[side]) continue;
+        vec_sub(place->arm[side], place->point, place->spot[side]->state.x);
+        if (side) vec_sub(place->arm[1], place->arm[1], place->shift);
     }
 }
 
@@ -57,6 +76,9 @@ static inline void place_of(const dls_world *world, const dls_contact *c, dls_bl
     }
     dls_contact_frame(c->at.normal, place->frame);
     set_arms(world, place);
+    place->spotted = false;
+    place->spot[0] = place->spot[1] = NULL;
+    if (world->solid_count) set_spots(world, c, place);
     place->belted = world->has_belts;
     if (place->belted) set_belt(world, c, place);
 }
@@ -109,15 +131,37 @@ static inline void relative_velocity(const dls_assembly *a, const dls_block_plac
     for (int k = 1; k < a->dimension && p->belted; k++) u[k] += vec_dot(p->frame + 3 * k, p->belt);
 }
 
+/* The same where a side is a solid: its spot's velocities, before or free. */
+static __attribute__((noinline)) void velocity_of_spots(const dls_assembly *a, const dls_world *world,
+                                                        const dls_block_place *p, bool free, double h,
+                                                        double *u) {
+    const dls_twist *with[2] = {dls_free_of(a, world, p->row_a, p->spot[0]),
+                                dls_free_of(a, world, p->row_b, p->spot[1])};
+    const dls_body_state *of_a = carrier(world, p, 0), *of_b = carrier(world, p, 1);
+    if (free)
+        relative_velocity(a, p, with[0]->v, with[0]->w, with[1]->v, with[1]->w, h, u);
+    else
+        relative_velocity(a, p, of_a->v, of_a->w, of_b->v, of_b->w, h, u);
+}
+
 /* Before forces and impulses act: rows still have these velocities. */
 static inline void velocity_before(const dls_assembly *a, const dls_world *world, const dls_block_place *p,
                                    double h, double *u) {
     const dls_body_state *of_a = &world->states[p->row_a], *of_b = &world->states[p->row_b];
+    if (p->spotted) {
+        velocity_of_spots(a, world, p, false, h, u);
+        return;
+    }
     relative_velocity(a, p, of_a->v, of_a->w, of_b->v, of_b->w, h, u);
 }
 
-static inline void velocity_free(const dls_assembly *a, const dls_block_place *p, double h, double *u) {
+static inline void velocity_free(const dls_assembly *a, const dls_world *world, const dls_block_place *p,
+                                 double h, double *u) {
     const dls_twist *of_a = &a->free[p->row_a], *of_b = &a->free[p->row_b];
+    if (p->spotted) {
+        velocity_of_spots(a, world, p, true, h, u);
+        return;
+    }
     relative_velocity(a, p, of_a->v, of_a->w, of_b->v, of_b->w, h, u);
 }
 
@@ -133,7 +177,7 @@ static void forget_chords(const dls_assembly *a, const dls_world *world, const d
     double plain_before[3] = {0}, plain_free[3] = {0};
     if (!a->mass[p->row_a].driven && !a->mass[p->row_b].driven) return;
     velocity_before(a, world, p, 0, plain_before);
-    velocity_free(a, p, 0, plain_free);
+    velocity_free(a, world, p, 0, plain_free);
     for (int k = 0; k < a->dimension; k++)
         to_mean[k] += plain_before[k] - before[k] + plain_free[k] - free[k];
 }
@@ -157,6 +201,17 @@ static void fill_side(const dls_assembly *a, const dls_block_place *p, int side,
         for (int i = 0; i < 3; i++) row[i] = sign * mass->root[i] * direction[i];
         mat_apply_transposed(rotation, mass->S, turn);
         if (!side) vec_scale(rotation, -1, rotation);
+    }
+}
+
+/* The same of a solid. */
+static __attribute__((noinline)) void fill_spot(const dls_assembly *a, const dls_block_place *p, int side,
+                                                int width, double *G) {
+    for (int k = 0; k < a->dimension; k++) {
+        double *row = G + width * k, turn[3];
+        vec_cross(turn, p->arm[side], p->frame + 3 * k);
+        dls_solid_row(a, p->spot[side], p->frame + 3 * k, turn, row);
+        for (int i = 0; i < width && !side; i++) row[i] = -row[i];
     }
 }
 
@@ -194,7 +249,10 @@ static void fill_rows(const dls_assembly *a, const dls_block_place *p, const dls
         body[side] = dls_row_can_move(&a->mass[row]) ? row : -1;
         if (body[side] < 0) continue;
         double *of_side = side ? other : G;
-        fill_side(a, p, side, a->dimension, width, of_side);
+        if (p->spot[side])
+            fill_spot(a, p, side, width, of_side);
+        else
+            fill_side(a, p, side, a->dimension, width, of_side);
         if (turning) dls_turning_fill(a, p, side, turning, width, of_side + a->dimension * width);
     }
     if (p->row_a == p->row_b && body[0] >= 0) { /* a body that meets its own image */
@@ -229,6 +287,7 @@ typedef enum verdict { STAYS_OUT, ENTERS, BOUNCES, INERT } verdict;
  * line with it. Such a contact has no normal force that could be found, so none of friction. */
 static bool is_inert(const dls_assembly *a, const dls_block_place *p) {
     double G[2][6], sum = 0, size = 0;
+    if (p->spot[0] || p->spot[1]) return false;
     for (int side = 0; side < 2; side++) {
         const dls_row_mass *mass = &a->mass[side ? p->row_b : p->row_a];
         fill_side(a, p, side, 1, a->dimension == 2 ? 3 : 6, G[side]);
@@ -299,7 +358,7 @@ static void follow_wall(const contact_work *work, const dls_contact *c, const dl
     if (!work->options->curved || !dls_wall_bend(a, work->world, c, place, &bend)) return;
     velocity_before(a, work->world, place, 0, plain);
     before[0] = plain[0];
-    velocity_free(a, place, 0, plain);
+    velocity_free(a, work->world, place, 0, plain);
     free[0] = plain[0];
     added[0] -= 0.5 * work->options->h * bend;
 }
@@ -316,8 +375,9 @@ static __attribute__((noinline)) double fill_turning(const contact_work *work, i
     a->drilling[i] = work->world->pairs[c->pair].turning.drilling;
     dls_turning_axes(a->dimension, work->parts[i], place->frame, a->drilling[i], &turning);
     fill_block(a, place, &turning, a->rows, i);
-    dls_turning_velocity(&turning, a->free[c->body_a].w, a->free[c->body_b].w, b);
-    dls_turning_velocity(&turning, work->world->states[c->body_a].w, work->world->states[c->body_b].w,
+    dls_turning_velocity(&turning, dls_free_of(a, work->world, c->body_a, place->spot[0])->w,
+                         dls_free_of(a, work->world, c->body_b, place->spot[1])->w, b);
+    dls_turning_velocity(&turning, carrier(work->world, place, 0)->w, carrier(work->world, place, 1)->w,
                          before);
     dls_turning_rows(&turning, c->moment, a->r + row);
     for (int k = 0; k < turning.count; k++) {
@@ -350,7 +410,7 @@ static double fill_range(void *self, int first, int end) {
         assert(pair->mu >= 0);
         a->rows->mu[i] = pair->mu;
         velocity_before(a, work->world, &place, o->h, before);
-        velocity_free(a, &place, o->h, free);
+        velocity_free(a, work->world, &place, o->h, free);
         bool bounces = work->verdict[a->contact_of[i]] == BOUNCES;
         added_velocity(o, pair, c->at.gap, bounces, before, d, added);
         if (!bounces) follow_wall(work, c, &place, before, free, added);
@@ -378,7 +438,8 @@ static bool add_cohesion(contact_work *work) {
         strongest = fmax(strongest, world->pairs[k].cohesion);
     if (strongest == 0) return true;
     a->cohesion = DLS_TAKE_ZERO(a->space, double, a->block_count);
-    if (!a->cohesion) return false;
+    double *room = DLS_TAKE(a->space, double, a->solids ? a->solids->width : 0);
+    if (!a->cohesion || !room) return false;
     for (int i = 0; i < a->block_count; i++) {
         const dls_contact *c = &work->contacts[a->contact_of[i]];
         if (c->at.gap > 0 && !c->closed && vec_dot(c->impulse, c->at.normal) <= 0) continue;
@@ -391,6 +452,10 @@ static bool add_cohesion(contact_work *work) {
             const dls_row_mass *mass = &a->mass[row];
             vec_scale(impulse, side ? -a->cohesion[i] : a->cohesion[i], c->at.normal);
             vec_cross(turn, place.arm[side], impulse);
+            if (place.spot[side]) {
+                dls_solid_push(a, world, place.spot[side], impulse, turn, room);
+                continue;
+            }
             mat_apply_transposed(turn, mass->S, turn);
             mat_apply(turn, mass->S, turn);
             vec_add(a->free[row].w, a->free[row].w, turn);
@@ -472,6 +537,7 @@ dls_status dls_assemble_contacts(dls_assembly *a, const dls_world *world, const 
     dls_contacts_def def = {.count = a->block_count,
                             .d = a->dimension,
                             .body_count = world->body_count,
+                            .width = a->solids ? a->solids->width : 0,
                             .reference_velocity = o->reference_velocity,
                             .ball = work.ball,
                             .parts = work.parts,
@@ -507,6 +573,7 @@ static void apply_range(void *self, int first, int end) {
     for (int row = first; row < end; row++) {
         dls_motion motion = work->world->bodies[row].motion;
         if (motion == DLS_STATIC || (motion == DLS_DRIVEN && !dls_row_can_move(&a->mass[row]))) continue;
+        if (work->world->bodies[row].is_solid) continue;
         const double *y = work->y + (int64_t)row * stride;
         dls_body_state *state = &work->world->states[row];
         double turn[3] = {0, 0, 0};
@@ -519,7 +586,8 @@ static void apply_range(void *self, int first, int end) {
     }
 }
 
-dls_status dls_assemble_apply(const dls_assembly *a, dls_world *world, int threads, dls_error *error) {
+dls_status dls_assemble_apply(const dls_assembly *a, dls_world *world, double h, int threads,
+                              dls_error *error) {
     assert(a->row_count == world->body_count);
     double *y = DLS_TAKE(a->space, double, a->rows->op->state_size(a->rows));
     if (!y) return dls_fail_memory(error);
@@ -527,6 +595,7 @@ dls_status dls_assemble_apply(const dls_assembly *a, dls_world *world, int threa
     a->rows->op->start(a->rows, a->r, y, threads);
     dls_leave_units(a->rows, a->r, NULL);
     dls_parallel_for(world->body_count, threads, apply_range, &(apply_work){a, world, y});
+    dls_solids_apply(a, world, h, y, dls_rows_of(a->rows)->stride);
     return DLS_OK;
 }
 
@@ -534,8 +603,10 @@ dls_status dls_assemble_apply(const dls_assembly *a, dls_world *world, int threa
 
 static void fill_given(const dls_assembly *a, const dls_world *world, const dls_given_block *block,
                        dls_problem *p, int c) {
-    dls_block_place place = block->place;
+    dls_block_place place = block->place; /* rigid bodies alone are recorded */
     dls_turning turning;
+    place.spotted = false;
+    place.spot[0] = place.spot[1] = NULL;
     assert(place.row_a >= 0 && place.row_a < a->row_count && place.row_b >= 0 && place.row_b < a->row_count);
     set_arms(world, &place);
     dls_turning_axes(a->dimension, block->parts, place.frame, block->drilling, &turning);

@@ -12,6 +12,8 @@
  * is a row with compliance 1/κ. Bounds are h times the largest force. */
 #include "assemble/joints.h"
 
+#include "assemble/solids.h"
+
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/small.h"
@@ -64,7 +66,7 @@ static dls_joint_ask *add(ask_work *work, int freedom, dls_joint_role role, cons
                            .coordinate = row->value,
                            .low = -HUGE_VAL,
                            .high = HUGE_VAL};
-    ask->before = dls_joint_row_speed(pose, row, work->world->states);
+    ask->before = dls_joint_row_speed(work->world, pose, row, work->world->states);
     return ask;
 }
 
@@ -267,7 +269,7 @@ dls_status dls_find_joint_asks(dls_assembly *a, const dls_world *world, const dl
     dls_joint_asks *asks = a->joints;
     for (int at = 0; at < asks->joint_count; at++) {
         ask_work work = {a, world, o, &world->joints[asks->joint[at]], at, false, 0, 0};
-        dls_joint_stand(world, work.joint, o->joint_states, &asks->pose[at]);
+        dls_joint_stand(world, work.joint, o->joint_states, o->joint_spots, &asks->pose[at]);
         ask_joint(&work);
         asks->first[at + 1] = asks->count;
         if (work.failed)
@@ -301,7 +303,9 @@ static double free_speed(const dls_assembly *a, const dls_joint_pose *pose, cons
     *speed = 0;
     for (int side = 0; side < 2; side++) {
         if (pose->row[side] < 0) continue;
-        const dls_twist *free = &a->free[pose->row[side]];
+        const dls_spot *spot = pose->spot[side];
+        dls_twist own, *free = &a->free[pose->row[side]];
+        if (spot) dls_spot_twist(spot, dls_solid_free(a, spot), own.v, own.w), free = &own;
         double along = vec_dot(row->v[side], free->v), turn = vec_dot(row->w[side], free->w);
         sum += along + turn;
         *speed += vec_norm(free->v) * vec_norm(row->v[side]) + vec_norm(free->w) * vec_norm(row->w[side]);
@@ -336,8 +340,12 @@ static double fill_block(dls_assembly *a, const dls_world *world, const dls_asse
         bool moves = row >= 0 && dls_row_can_move(&a->mass[row]);
         B->body[2 * (int64_t)c + side] = moves ? row : -1;
         for (int k = 0; moves && k < d; k++)
-            fill_side(a, &asks->ask[first + k].row, side, &a->mass[row], width,
-                      dls_side_of(p, c, side) + k * width);
+            if (pose->spot[side])
+                dls_solid_row(a, pose->spot[side], asks->ask[first + k].row.v[side],
+                              asks->ask[first + k].row.w[side], dls_side_of(p, c, side) + k * width);
+            else
+                fill_side(a, &asks->ask[first + k].row, side, &a->mass[row], width,
+                          dls_side_of(p, c, side) + k * width);
     }
     for (int k = 0; k < d; k++) {
         const dls_joint_ask *ask = &asks->ask[first + k];

@@ -1,5 +1,7 @@
 #include "assemble/turning.h"
 
+#include "assemble/solids.h"
+
 #include "base/vector.h"
 #include "world/shape/kinds.h"
 
@@ -57,6 +59,12 @@ void dls_turning_fill(const dls_assembly *a, const dls_block_place *place, int s
     double sign = side ? 1 : -1;
     for (int k = 0; k < turning->count; k++) {
         double *row = G + width * k;
+        if (place->spot[side]) {
+            static const double nowhere[3] = {0, 0, 0};
+            dls_solid_row(a, place->spot[side], nowhere, turning->axis[k], row);
+            for (int i = 0; i < width; i++) row[i] *= sign;
+            continue;
+        }
         if (a->dimension == 2) {
             row[2] = sign * mass->S[8];
             continue;

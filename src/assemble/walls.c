@@ -37,6 +37,7 @@ bool dls_wall_bend(const dls_assembly *a, const dls_world *world, const dls_cont
     int side = moves(&a->mass[p->row_a]); /* of the wall */
     if (moves(&a->mass[p->row_b]) == side) return false;
     int row = side ? p->row_b : p->row_a, other = side ? p->row_a : p->row_b;
+    if (p->spot[1 - side]) return false; /* how a solid's place goes on is not known */
     const dls_shape *wall = &world->shapes[side ? c->b : c->a], *rider = &world->shapes[side ? c->a : c->b];
     const dls_body_state *of_wall = &world->states[row], *of_rider = &world->states[other];
     double axis[3], v[3], turn[3], rho = wall->radius;

@@ -7,6 +7,7 @@
 #include "base/parallel.h"
 #include "base/vector.h"
 #include "world/joint/joint.h"
+#include "world/solid/solid.h"
 
 #include <assert.h>
 #include <math.h>
@@ -236,6 +237,10 @@ static void place_bodies(void *self, int first, int end) {
         assert(quat_is_unit(state->q));
         quat_matrix(state->q, R);
         for (int i = body->shape_first; i < body->shape_first + body->shape_count; i++) {
+            if (body->is_solid) {
+                state = dls_shape_carrier(u->world, row, i);
+                quat_matrix(state->q, R);
+            }
             dls_placed *placed = &u->collider->placed[i];
             placed->shape = &u->world->shapes[i];
             mat_apply(placed->x, R, placed->shape->x);

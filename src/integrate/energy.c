@@ -4,6 +4,7 @@
  *
  * holds to rounding for the half-step scheme and bodies that turn steadily; what remains is told as
  * unaccounted. What bodies bring when they come and take when they go is added to E and is no one's gain. */
+#include "assemble/solids.h"
 #include "base/parallel.h"
 #include "base/vector.h"
 #include "integrate/simulation.h"
@@ -19,7 +20,7 @@ static double kinetic_range(void *self, int first, int end) {
     for (int row = first; row < end; row++) {
         const dls_body *body = &world->bodies[row];
         const dls_body_state *state = &world->states[row];
-        if (body->motion != DLS_DYNAMIC) continue;
+        if (body->motion != DLS_DYNAMIC || body->is_solid) continue;
         double R[9], w[3];
         quat_matrix(state->q, R);
         mat_apply_transposed(w, R, state->w);
@@ -39,15 +40,24 @@ static double potential_range(void *self, int first, int end) {
     return sum;
 }
 
-void dls_energy_now(const dls_world *world, int threads, double *kinetic, double *potential) {
+void dls_energy_now(const dls_world *world, int threads, double *kinetic, double *potential, double *strain) {
     energy_work work = {world, NULL};
+    *strain = 0;
     *kinetic = dls_parallel_sum(world->body_count, threads, kinetic_range, &work);
+    for (int k = 0; k < world->solid_count; k++) {
+        if (world->entries[world->solids[k].id].row < 0) continue;
+        *kinetic += dls_solid_kinetic(world, &world->solids[k]);
+        *strain += dls_solid_strain(world, &world->solids[k]);
+    }
     *potential = dls_parallel_sum(world->body_count, threads, potential_range, &work);
 }
 
-double dls_energy_rows(const dls_world *world, int first, int count) {
+double dls_energy_row(const dls_world *world, int row) {
     energy_work work = {world, NULL};
-    return kinetic_range(&work, first, first + count) + potential_range(&work, first, first + count);
+    double own = kinetic_range(&work, row, row + 1) + potential_range(&work, row, row + 1);
+    if (!world->bodies[row].is_solid) return own;
+    const dls_solid *solid = dls_solid_of_row(world, row);
+    return own + dls_solid_kinetic(world, solid) + dls_solid_strain(world, solid);
 }
 
 /* −½ Σ r_k (u_k⁺ + u_k⁻) over the rows first_row … end_row − 1 of a block: what the contact takes. Attraction
@@ -163,8 +173,9 @@ void dls_energy_step(dls_simulation *s) {
     if (s->assembly.drilling) e->turning += dls_parallel_sum(blocks, threads, turning_range, &work);
     e->work += dls_parallel_sum(blocks, threads, drive_range, &work) + applied_work(s);
     if (s->assembly.belt) e->work += dls_parallel_sum(blocks, threads, belt_range, &work);
-    dls_energy_now(s->world, threads, &e->kinetic, &e->potential);
+    if (s->assembly.solids) e->damping += s->assembly.solids->damped;
+    dls_energy_now(s->world, threads, &e->kinetic, &e->potential, &e->strain);
     joint_work(s);
-    e->unaccounted = e->kinetic + e->potential + e->spring + e->friction + e->impact + e->turning +
-                     e->joints - e->work - e->motors - s->base_energy;
+    e->unaccounted = e->kinetic + e->potential + e->spring + e->strain + e->friction + e->impact +
+                     e->turning + e->joints + e->damping - e->work - e->motors - s->base_energy;
 }

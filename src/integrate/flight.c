@@ -8,8 +8,10 @@
 #include "base/parallel.h"
 #include "base/vector.h"
 #include "integrate/simulation.h"
+#include "world/solid/solid.h"
 
 #include <assert.h>
+#include <string.h>
 
 /* q ← q · turn about axis k by angle, Π ← Π seen from there. */
 static void turn_about(int k, double angle, double *q, double *momentum) {
@@ -89,7 +91,7 @@ static void fly_range(void *self, int first, int end) {
     for (int row = first; row < end; row++) {
         const dls_body *body = &work->world->bodies[row];
         dls_body_state *state = &work->world->states[row];
-        if (body->motion == DLS_STATIC) continue;
+        if (body->motion == DLS_STATIC || body->is_solid) continue;
         assert(quat_is_unit(state->q));
         vec_along(state->x, state->x, work->dt, state->v);
         if (vec_dot(state->w, state->w) == 0) continue;
@@ -102,6 +104,7 @@ static void fly_range(void *self, int first, int end) {
 
 void dls_fly(dls_world *world, double dt, int threads) {
     dls_parallel_for(world->body_count, threads, fly_range, &(flight_work){.world = world, .dt = dt});
+    dls_solids_fly(world, dt);
 }
 
 enum { TOP_PASSES = 3 }; /* the first has an error of h², each of the others a power of h less */
@@ -130,7 +133,7 @@ static void fly_theta_range(void *self, int first, int end) {
         double theta = body->motion == DLS_DRIVEN ? 1 : work->theta, w[3]; /* told for the whole step */
         const dls_body_state *kept = &work->kept[row];
         dls_body_state *state = &work->world->states[row];
-        if (body->motion == DLS_STATIC) continue;
+        if (body->motion == DLS_STATIC || body->is_solid) continue;
         for (int k = 0; k < 3; k++) {
             state->x[k] = kept->x[k] + work->dt * (theta * state->v[k] + (1 - theta) * kept->v[k]);
             w[k] = theta * state->w[k] + (1 - theta) * kept->w[k];
@@ -144,6 +147,19 @@ static void fly_theta_range(void *self, int first, int end) {
     }
 }
 
-void dls_fly_theta(dls_world *world, const dls_body_state *kept, double h, double theta, int threads) {
+/* q⁺ = q + h (θ u⁺ + (1 − θ) u) */
+static void fly_solids_theta(dls_world *world, const char *kept, double h, double theta) {
+    for (int64_t i = 0; i < world->freedom_count; i++) {
+        double q, u;
+        memcpy(&q, kept + sizeof q * (size_t)i, sizeof q);
+        memcpy(&u, kept + sizeof u * (size_t)(world->freedom_count + i), sizeof u);
+        world->q[i] = q + h * (theta * world->u[i] + (1 - theta) * u);
+    }
+    if (world->solid_count) dls_solids_stand(world);
+}
+
+void dls_fly_theta(dls_world *world, const dls_body_state *kept, const void *solids, double h, double theta,
+                   int threads) {
     dls_parallel_for(world->body_count, threads, fly_theta_range, &(flight_work){world, kept, h, theta});
+    fly_solids_theta(world, solids, h, theta);
 }

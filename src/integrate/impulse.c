@@ -32,6 +32,7 @@ static dls_assemble_options assemble_options(const dls_simulation *s, const dls_
                                   .formal = o->restitution == DLS_RESTITUTION_FORMAL,
                                   .rest_speed = o->rest_speed > 0 ? o->rest_speed : fall,
                                   .reference_velocity = dls_reference_velocity(s->world, o, s->t),
+                                  .contacts_at = plan->contacts_at,
                                   .joints_at = plan->joints_at,
                                   .damping = plan->damping,
                                   .stiffness = plan->stiffness,
@@ -44,8 +45,9 @@ static dls_status assemble(dls_simulation *s, const dls_step_plan *plan, dls_err
     dls_assemble_options options = assemble_options(s, plan);
     dls_status status = dls_assemble_bodies(&s->assembly, s->world, &options, error);
     options.joint_states = s->world->states;
+    options.joint_spots = s->world->spots;
     if (!status && s->world->joint_count && plan->joints_at != plan->contacts_at)
-        status = dls_joints_place(s, plan->joints_at, &options.joint_states, error);
+        status = dls_joints_place(s, plan->joints_at, &options.joint_states, &options.joint_spots, error);
     if (!status) status = dls_find_joint_asks(&s->assembly, s->world, &options, error);
     if (status) return status;
     return dls_assemble_contacts(&s->assembly, s->world, dls_collider_contacts(s->collider),
@@ -199,7 +201,7 @@ dls_status dls_impulse_advance(dls_simulation *s, const dls_step_plan *plan, dls
     double assembled = dls_clock_wall();
     if (!status) status = solve(s, report, error);
     double solved = dls_clock_wall();
-    if (!status) status = dls_assemble_apply(&s->assembly, s->world, o->threads, error);
+    if (!status) status = dls_assemble_apply(&s->assembly, s->world, o->step, o->threads, error);
     if (!status) status = dls_joints_apply(s, error);
     if (status) return status;
     s->jump = largest_jump(s);

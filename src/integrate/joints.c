@@ -7,18 +7,39 @@
 #include "base/memory.h"
 #include "base/vector.h"
 #include "integrate/simulation.h"
+#include "world/solid/solid.h"
 
 #include <math.h>
 #include <string.h>
 
-dls_status dls_joints_place(dls_simulation *s, double at, const dls_body_state **states, dls_error *error) {
+/* q, u and spots of a copy of the world, as the step began. */
+static bool copy_solids(dls_simulation *s, dls_world *moved) {
+    size_t half = sizeof(double) * (size_t)moved->freedom_count;
+    dls_workspace *space = s->assembly.space;
+    if (moved->solid_count == 0) return true;
+    double *q = DLS_TAKE(space, double, moved->freedom_count),
+           *u = DLS_TAKE(space, double, moved->freedom_count);
+    dls_spot *spots = DLS_TAKE(space, dls_spot, moved->spot_count);
+    if (!q || !u || !spots) return false;
+    memcpy(q, s->kept_solids, half);
+    memcpy(u, s->kept_solids + half, half);
+    if (moved->spot_count) memcpy(spots, moved->spots, sizeof *spots * (size_t)moved->spot_count);
+    moved->q = q, moved->u = u, moved->spots = spots;
+    dls_solids_stand(moved);
+    return true;
+}
+
+dls_status dls_joints_place(dls_simulation *s, double at, const dls_body_state **states,
+                            const dls_spot **spots, dls_error *error) {
     dls_world moved = *s->world;
     size_t bytes = sizeof *moved.states * (size_t)moved.body_count;
     moved.states = DLS_TAKE(s->assembly.space, dls_body_state, moved.body_count);
     if (!moved.states) return dls_fail_memory(error);
     if (bytes) memcpy(moved.states, s->kept, bytes);
+    if (!copy_solids(s, &moved)) return dls_fail_memory(error);
     if (at > 0) dls_fly(&moved, at * s->options.step, s->options.threads);
     *states = moved.states;
+    *spots = moved.spots;
     return DLS_OK;
 }
 
@@ -30,7 +51,8 @@ static double spring_energy(const dls_freedom_def *f, double coordinate) {
     return slack ? 0 : 0.5 * f->stiffness * stretch * stretch;
 }
 
-static double joint_energy(const dls_world *world, const dls_joint *joint, const dls_body_state *states) {
+static double joint_energy(const dls_world *world, const dls_joint *joint, const dls_body_state *states,
+                           const dls_spot *spots) {
     double sum = 0;
     dls_joint_pose pose;
     bool stands = false;
@@ -38,7 +60,7 @@ static double joint_energy(const dls_world *world, const dls_joint *joint, const
         const dls_freedom_def *f = &joint->def.freedom[k];
         dls_joint_row row;
         if (!(f->stiffness > 0)) continue;
-        if (!stands) dls_joint_stand(world, joint, states, &pose);
+        if (!stands) dls_joint_stand(world, joint, states, spots, &pose);
         stands = true;
         dls_joint_free_row(joint, &pose, world->def.dimension, k, &row);
         sum += spring_energy(f, row.value);
@@ -50,7 +72,7 @@ double dls_joints_energy(const dls_world *world) {
     double sum = 0;
     for (int id = 0; id < world->joint_count; id++)
         if (dls_joint_acts(world, &world->joints[id]))
-            sum += joint_energy(world, &world->joints[id], world->states);
+            sum += joint_energy(world, &world->joints[id], world->states, NULL);
     return sum;
 }
 
@@ -100,7 +122,7 @@ static void integrate_servo(dls_simulation *s, const dls_joint_ask *ask, double 
 static void apply_ask(dls_simulation *s, const dls_joint_ask *ask, double r, dls_joint_record *record) {
     dls_joint *joint = &s->world->joints[ask->joint];
     const dls_joint_pose *pose = &s->assembly.joints->pose[ask->at];
-    double after = dls_joint_row_speed(pose, &ask->row, s->world->states);
+    double after = dls_joint_row_speed(s->world, pose, &ask->row, s->world->states);
     double work = 0.5 * r * (ask->before + after);
     joint->impulse[ask->freedom][ask->role] = r;
     if (ask->role == DLS_ROLE_HELD && dls_joint_table[joint->def.kind].slips >> ask->freedom & 1)
@@ -120,6 +142,9 @@ dls_status dls_joints_apply(dls_simulation *s, dls_error *error) {
     s->joint_work = 0;
     s->joint_record_count = 0;
     if (!a->joints) return DLS_OK;
+    dls_world began = *s->world;
+    began.states = s->kept;
+    if (!copy_solids(s, &began)) return dls_fail_memory(error);
     int count = a->joints->joint_count;
     if (!DLS_RESERVE(s->joint_records, 0, s->joint_record_capacity, count)) return dls_fail_memory(error);
     for (int at = 0; at < count; at++) {
@@ -129,7 +154,8 @@ dls_status dls_joints_apply(dls_simulation *s, dls_error *error) {
         memset(joint->impulse, 0, sizeof joint->impulse);
         record->joint = a->joints->joint[at];
         for (int side = 0; side < 2; side++) record->body[side] = joint->def.body[side];
-        record->lost = joint_energy(s->world, joint, s->kept); /* less what is stored at the end */
+        record->lost =
+            joint_energy(s->world, joint, s->kept, began.spots); /* less what is stored at the end */
         for (int i = a->joints->first[at]; i < a->joints->first[at + 1]; i++)
             apply_ask(s, &a->joints->ask[i], a->r[a->joints->first_row + i], record);
         joint->load = dls_joint_load(a, at, s->options.step);
@@ -149,7 +175,7 @@ static bool breaks(const dls_joint *joint, const dls_joint_record *record, doubl
 static void end_joint(dls_simulation *s, dls_joint_record *record, dls_step_report *report) {
     dls_joint *joint = &s->world->joints[record->joint];
     dls_joint_state state;
-    record->lost -= joint_energy(s->world, joint, s->world->states);
+    record->lost -= joint_energy(s->world, joint, s->world->states, NULL);
     dls_joint_state_get(s->world, record->joint, &state, NULL);
     vec_copy(record->point, state.point);
     memcpy(record->frame, state.frame, sizeof record->frame);

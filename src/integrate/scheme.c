@@ -46,7 +46,7 @@ static dls_step_plan plan_theta(const dls_simulation *s) {
 /* q⁺ = q + h (θ v⁺ + (1 − θ) v) */
 static void move_theta(dls_simulation *s, const dls_step_plan *plan) {
     (void)plan;
-    dls_fly_theta(s->world, s->kept, s->options.step, s->options.theta, s->options.threads);
+    dls_fly_theta(s->world, s->kept, s->kept_solids, s->options.step, s->options.theta, s->options.threads);
 }
 
 static const dls_scheme row_theta = {.name = "theta",

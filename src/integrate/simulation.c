@@ -172,6 +172,7 @@ void dls_simulation_destroy(dls_simulation *s) {
     dls_free(s->kept);
     dls_free(s->kept_memory);
     dls_free(s->kept_joints);
+    dls_free(s->kept_solids);
     dls_elimination_destroy(s->elimination);
     dls_free(s->joint_records);
     dls_free(s->found);
@@ -240,6 +241,12 @@ uint64_t dls_simulation_hash(const dls_simulation *s) {
         uint64_t word[sizeof(dls_body_state) / sizeof(uint64_t)];
         memcpy(word, &s->world->states[row], sizeof word);
         for (size_t k = 0; k < sizeof word / sizeof *word; k++) hash = dls_hash_word(hash, word[k]);
+    }
+    for (int64_t i = 0; i < s->world->freedom_count; i++) {
+        uint64_t word[2];
+        memcpy(&word[0], &s->world->q[i], sizeof *word);
+        memcpy(&word[1], &s->world->u[i], sizeof *word);
+        hash = dls_hash_word(dls_hash_word(hash, word[0]), word[1]);
     }
     return hash;
 }

@@ -21,6 +21,8 @@ struct dls_simulation {
     dls_collider *collider;
     dls_assembly assembly; /* of the last step; collisions and the solver have the rest of its space */
     dls_body_state *kept;  /* states at the beginning of the step */
+    char *kept_solids;     /* q and u of solids then, as bytes */
+    int64_t kept_solids_capacity;
     double kept_jump;
     char *kept_joints; /* of joints then, as bytes */
     int64_t kept_joints_capacity;
@@ -70,15 +72,17 @@ bool dls_contact_record_fits(const dls_contact_record *record, int dimension);
 
 /* x += dt v and a free rotation over dt, for all rows; ω follows the angular momentum, which stays. */
 void dls_fly(dls_world *world, double dt, int threads);
-/* From the states kept at the beginning of the step: x = x₀ + h(θ v + (1 − θ) v₀), and the rotation likewise.
- */
-void dls_fly_theta(dls_world *world, const dls_body_state *kept, double h, double theta, int threads);
+/* From the states kept at the beginning of the step: x = x₀ + h(θ v + (1 − θ) v₀), and the rotation likewise;
+ * solids: as bytes. */
+void dls_fly_theta(dls_world *world, const dls_body_state *kept, const void *solids, double h, double theta,
+                   int threads);
 
 /* ---- joints ---- */
 
-/* States of all rows where rows of joints stand, at q + at · h v from the beginning of the step. */
+/* States of all rows, and spots of solids, where rows of joints stand, at q + at · h v from the beginning of
+ * the step. */
 dls_status dls_joints_place(dls_simulation *simulation, double at, const dls_body_state **states,
-                            dls_error *error);
+                            const struct dls_spot **spots, dls_error *error);
 /* What their impulses did, while bodies have v⁺ and stand where the impulses acted. */
 dls_status dls_joints_apply(dls_simulation *simulation, dls_error *error);
 /* At the end of the step: coordinates, records, and what breaks. */
@@ -88,10 +92,10 @@ double dls_joints_energy(const dls_world *world);
 
 /* ---- energy ---- */
 
-/* Kinetic and potential energy of the dynamic rows. */
-void dls_energy_now(const dls_world *world, int threads, double *kinetic, double *potential);
-/* The same of count rows from first on, together. */
-double dls_energy_rows(const dls_world *world, int first, int count);
+/* Kinetic and potential energy of the dynamic rows, and what solids store. */
+void dls_energy_now(const dls_world *world, int threads, double *kinetic, double *potential, double *strain);
+/* The same of one row, together. */
+double dls_energy_row(const dls_world *world, int row);
 /* Adds what the step that ended dissipated and what was done from outside. */
 void dls_energy_step(dls_simulation *simulation);
 

@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "integrate/scheme.h"
+#include "world/solid/solid.h"
 
 #include <ctype.h>
 #include <inttypes.h>
@@ -125,7 +126,22 @@ static void joints_write(const dls_simulation *s, void *bytes) {
     dls_joints_memory_write(s->world, (char *)bytes + sizeof sums);
 }
 
-enum { GATES, TURNING, JOINTS, SIMULATION, WORLD, COLLIDER, SCHEME, PARTS };
+/* Energies of solids so far, and their q and u. */
+typedef struct state_solids {
+    double strain, damping;
+} state_solids;
+
+static size_t solids_size(const dls_simulation *s) {
+    return sizeof(state_solids) + dls_solids_memory_size(s->world);
+}
+
+static void solids_write(const dls_simulation *s, void *bytes) {
+    state_solids sums = {s->energy.strain, s->energy.damping};
+    memcpy(bytes, &sums, sizeof sums);
+    dls_solids_memory_write(s->world, (char *)bytes + sizeof sums);
+}
+
+enum { GATES, TURNING, JOINTS, SOLIDS, SIMULATION, WORLD, COLLIDER, SCHEME, PARTS };
 
 static const struct {
     const char *tag;
@@ -136,6 +152,7 @@ static const struct {
 } parts[PARTS] = {[GATES] = {"gates", 1, gates_size, gates_write, true},
                   [TURNING] = {"turning", 1, turning_size, turning_write, true},
                   [JOINTS] = {"joints", 1, joints_size, joints_write, true},
+                  [SOLIDS] = {"solids", 1, solids_size, solids_write, true},
                   [SIMULATION] = {"simulation", 1, sums_size, sums_write, false},
                   [WORLD] = {"world", 1, world_size, world_write, false},
                   [COLLIDER] = {"collider", 1, collider_size, collider_write, false},
@@ -317,6 +334,21 @@ static dls_status read_joints(const dls_simulation *s, const section *from, stat
     return dls_joints_memory_check(s->world, from->bytes + sizeof *sums, from->size - sizeof *sums, error);
 }
 
+static dls_status read_solids(const dls_simulation *s, const section *from, state_solids *sums,
+                              dls_error *error) {
+    *sums = (state_solids){0, 0};
+    if (!from->bytes && s->world->solid_count == 0) return DLS_OK;
+    if (from->size < sizeof *sums)
+        return dls_fail(error, DLS_ERROR_INPUT,
+                        "section 'solids' of a state has %zu bytes, expected %zu or more", from->size,
+                        sizeof *sums);
+    memcpy(sums, from->bytes, sizeof *sums);
+    if (!isfinite(sums->strain) || !isfinite(sums->damping))
+        return dls_fail(error, DLS_ERROR_INPUT,
+                        "section 'solids' of a state has energies that are not finite");
+    return dls_solids_memory_check(s->world, from->bytes + sizeof *sums, from->size - sizeof *sums, error);
+}
+
 static dls_status open_state(const void *bytes, size_t size, section *found, state_sums *sums,
                              dls_error *error) {
     bool tagged = size >= sizeof magic && !memcmp(bytes, magic, sizeof magic);
@@ -435,19 +467,24 @@ dls_status dls_simulation_state_read(dls_simulation *s, const void *bytes, size_
     state_sums sums;
     double turning = 0;
     state_joints joints;
+    state_solids solids;
     dls_error_clear(error);
     if (!s || !bytes)
         return dls_fail(error, DLS_ERROR_ARGUMENT, "a simulation and bytes are needed, got NULL");
     dls_status status = open_state(bytes, size, found, &sums, error);
     if (!status) status = read_turning(&found[TURNING], &turning, error);
     if (!status) status = read_joints(s, &found[JOINTS], &joints, error);
+    if (!status) status = read_solids(s, &found[SOLIDS], &solids, error);
     if (!status) status = read_parts(s, found, error);
     if (status) return status;
+    if (found[SOLIDS].bytes) dls_solids_memory_use(s->world, found[SOLIDS].bytes + sizeof solids);
     if (found[JOINTS].bytes) dls_joints_memory_use(s->world, found[JOINTS].bytes + sizeof joints);
     take_sums(s, &sums, turning);
     s->energy.joints = joints.joints;
     s->energy.spring = joints.spring;
     s->energy.motors = joints.motors;
+    s->energy.strain = solids.strain;
+    s->energy.damping = solids.damping;
     dls_simulation_forget(s);
     return dls_simulation_ready(s, sums.started != 0, error);
 }

@@ -4,6 +4,7 @@
 #include "base/memory.h"
 #include "base/parallel.h"
 #include "integrate/scheme.h"
+#include "world/solid/solid.h"
 
 #include <assert.h>
 #include <math.h>
@@ -14,7 +15,8 @@
 static double smallest_radius(const dls_world *world) {
     double least = INFINITY;
     for (int row = 0; row < world->body_count; row++)
-        if (world->bodies[row].motion == DLS_DYNAMIC && world->bodies[row].shape_count)
+        if (world->bodies[row].motion == DLS_DYNAMIC && world->bodies[row].shape_count &&
+            world->bodies[row].radius > 0)
             least = fmin(least, world->bodies[row].radius);
     return least;
 }
@@ -55,7 +57,7 @@ static void count_row(const dls_world *world, int row, int64_t *bodies, double *
     ++*bodies;
     if (world->bodies[row].motion != DLS_DYNAMIC) return;
     *mass += world->bodies[row].mass;
-    *energy += dls_energy_rows(world, row, 1);
+    *energy += dls_energy_row(world, row);
 }
 
 /* The world settles, and what comes and goes after the start is counted. */
@@ -78,7 +80,7 @@ static dls_status settle_world(dls_simulation *s, bool *any, dls_error *error) {
 
 /* Bodies come and go, by time and then by place; their energy is no one's gain or loss. */
 dls_status dls_simulation_settle(dls_simulation *s, dls_error *error) {
-    double kinetic, potential;
+    double kinetic, potential, strain;
     bool changed = false;
     dls_status status = settle_world(s, &changed, error);
     if (!status && s->gates) status = dls_gates_pass(s->gates, s->world, s->t, error);
@@ -87,10 +89,12 @@ dls_status dls_simulation_settle(dls_simulation *s, dls_error *error) {
     dls_simulation_forget(s);
     status = dls_simulation_ready(s, true, error);
     if (status) return status;
-    dls_energy_now(s->world, s->options.threads, &kinetic, &potential);
+    dls_energy_now(s->world, s->options.threads, &kinetic, &potential, &strain);
     double spring = dls_joints_energy(s->world);
     s->base_energy +=
         kinetic + potential + spring - s->energy.kinetic - s->energy.potential - s->energy.spring;
+    s->base_energy += strain - s->energy.strain;
+    s->energy.strain = strain;
     s->energy.spring = spring;
     s->energy.kinetic = kinetic;
     s->energy.potential = potential;
@@ -106,6 +110,9 @@ static dls_status keep(dls_simulation *s, dls_error *error) {
     int64_t joints = (int64_t)dls_joints_memory_size(s->world);
     if (!DLS_RESERVE(s->kept_joints, 0, s->kept_joints_capacity, joints)) return dls_fail_memory(error);
     dls_joints_memory_write(s->world, s->kept_joints);
+    int64_t solids = (int64_t)dls_solids_memory_size(s->world);
+    if (!DLS_RESERVE(s->kept_solids, 0, s->kept_solids_capacity, solids)) return dls_fail_memory(error);
+    dls_solids_memory_write(s->world, s->kept_solids);
     if (!s->scheme->state_size) return DLS_OK;
     s->kept_size = s->scheme->state_size(s);
     if (!DLS_RESERVE(s->kept_memory, 0, s->kept_capacity, (int64_t)s->kept_size))
@@ -120,6 +127,7 @@ static void put_back(dls_simulation *s) {
     if (bytes) memcpy(s->world->states, s->kept, bytes);
     s->jump = s->kept_jump;
     dls_joints_memory_use(s->world, s->kept_joints);
+    dls_solids_memory_use(s->world, s->kept_solids);
     dls_simulation_forget(s);
     if (s->scheme->state_read) s->scheme->state_read(s, s->world, s->kept_memory, s->kept_size, NULL);
 }

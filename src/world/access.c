@@ -3,6 +3,7 @@
 #include "base/vector.h"
 #include "world/parts.h"
 #include "world/shape/kinds.h"
+#include "world/solid/solid.h"
 
 #include <assert.h>
 #include <math.h>
@@ -114,6 +115,7 @@ void dls_state_take(dls_world *world, dls_body_id id, const dls_body_state *stat
     *own = *state;
     quat_normalize(own->q);
     if (world->entries[id].told) dls_told_restart(world->entries[id].told, &before, own);
+    if (world->entries[id].solid >= 0) dls_solid_begin(world, world->entries[id].solid, own);
 }
 
 dls_status dls_body_state_set(dls_world *world, dls_body_id id, const dls_body_state *state,
@@ -157,6 +159,20 @@ int dls_body_shape_count(const dls_world *world, dls_body_id id) {
     return body ? body->shape_count : 0;
 }
 
+/* Where the mean motion of a solid sees a shape that stands in the frame of its own place. */
+static void see_from_mean(const dls_world *world, dls_body_id id, const dls_spot *spot, dls_pose *pose) {
+    const dls_body_state *mean = dls_world_state(world, id);
+    double back[4] = {mean->q[0], -mean->q[1], -mean->q[2], -mean->q[3]}, R[9];
+    quat_matrix(spot->state.q, R);
+    mat_apply(pose->x, R, pose->x);
+    vec_add(pose->x, pose->x, spot->state.x);
+    vec_sub(pose->x, pose->x, mean->x);
+    quat_matrix(mean->q, R);
+    mat_apply_transposed(pose->x, R, pose->x);
+    quat_multiply(pose->q, spot->state.q, pose->q);
+    quat_multiply(pose->q, back, pose->q);
+}
+
 dls_status dls_body_shape(const dls_world *world, dls_body_id id, int index, dls_shape_def *def,
                           dls_error *error) {
     dls_status status = check_id(world, id, error);
@@ -170,7 +186,13 @@ dls_status dls_body_shape(const dls_world *world, dls_body_id id, int index, dls
     def->kind = s->kind;
     vec_copy(def->pose.x, s->x);
     quat_from_matrix(def->pose.q, s->R);
+    if (world->entries[id].solid >= 0) {
+        const dls_spot *spot = &world->spots[world->solids[world->entries[id].solid].first_spot + index];
+        see_from_mean(world, id, spot, &def->pose);
+        def->at = spot->at;
+    }
     def->radius = s->radius, def->length = s->length;
+    def->point = dls_shape_table[s->kind].round && s->radius == 0;
     vec_copy(def->size, s->size);
     if (needs & DLS_SHAPE_EDGES) vec_scale(def->size, 2, s->size);
     def->material = s->material;

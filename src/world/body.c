@@ -3,6 +3,7 @@
 #include "base/memory.h"
 #include "base/vector.h"
 #include "world/parts.h"
+#include "world/solid/solid.h"
 
 #include <assert.h>
 #include <limits.h>
@@ -99,6 +100,8 @@ static dls_status create_shapes(const dls_world *world, const dls_body_def *def,
 /* Shapes move from the body's frame to axes through the mass centre. */
 static void make_body(const dls_world *world, const dls_body_def *def, const dls_body_mass *mass,
                       dls_shape *shapes, dls_body *body) {
+    static const double own[3] = {0, 0, 0}; /* shapes of solids stay in the frames of their places */
+    const double *centre = def->solid ? own : mass->centre;
     memset(body, 0, sizeof *body);
     body->motion = def->motion;
     for (int k = 0; k < 6; k++) body->locked |= (uint8_t)(def->locked[k] << k);
@@ -117,7 +120,7 @@ static void make_body(const dls_world *world, const dls_body_def *def, const dls
         body->inertia_root[k] = body->inertia[k] > 0 ? 1 / sqrt(body->inertia[k]) : 0;
     for (int k = 0; k < 3; k++) body->has_forces |= def->force[k] || def->torque[k];
     for (int k = 0; k < def->shape_count; k++) {
-        vec_sub(shapes[k].x, shapes[k].x, mass->centre);
+        vec_sub(shapes[k].x, shapes[k].x, centre);
         body->radius = fmax(body->radius, vec_norm(shapes[k].x) + shapes[k].bound);
     }
     assert(mat_is_rotation(body->axes) && (!dynamic || (mass->mass > 0 && body->inverse_mass > 0)));
@@ -158,16 +161,25 @@ static dls_status place(dls_world *w, dls_body_entry *entry, dls_body *body, con
 }
 
 /* shapes are made and stand behind the rows; all room is reserved but for the name and what is told. */
-static dls_status add_entry(dls_world *w, const dls_body_def *def, dls_shape *shapes, dls_error *error) {
+static dls_status add_entry(dls_world *w, const dls_body_def *def, dls_shape *shapes, dls_solid *solid,
+                            dls_error *error) {
     dls_body_mass mass;
-    dls_status status = dls_body_weigh(w, def, shapes, &mass, error);
+    dls_status status = DLS_OK;
+    if (def->solid)
+        solid->kind->mass(solid->data, &mass);
+    else
+        status = dls_body_weigh(w, def, shapes, &mass, error);
     if (status) return status;
     bool named = def->name && def->name[0];
-    dls_body_entry entry = {.birth = def->birth, .death = def->death, .first_joint = -1};
+    dls_body_entry entry = {.birth = def->birth,
+                            .death = def->death,
+                            .solid = def->solid ? w->solid_count : -1,
+                            .first_joint = -1};
     vec_copy(entry.centre, mass.centre);
     dls_body body;
     make_body(w, def, &mass, shapes, &body);
     body.id = w->entry_count;
+    if (def->solid) body.is_solid = true, body.radius += solid->kind->reach(solid->data);
     dls_body_state state = make_state(def, mass.centre);
     status = dls_body_state_check(w, &body, &state, error);
     if (status) return status;
@@ -184,6 +196,8 @@ static dls_status add_entry(dls_world *w, const dls_body_def *def, dls_shape *sh
     assert(w->entry_count < w->entry_capacity && (!entry.told || w->told_count < w->told_capacity));
     if (entry.told) w->told_ids[w->told_count++] = body.id;
     w->entries[w->entry_count++] = entry;
+    solid->id = body.id;
+    if (def->solid) dls_solid_join(w, solid, def, &state);
     if (named) dls_world_add_name(w, body.id);
     return DLS_OK;
 }
@@ -203,9 +217,14 @@ dls_status dls_world_add_body(dls_world *w, const dls_body_def *def, dls_body_id
     if (!status) {
         /* there may be none yet, when the first body has none */
         dls_shape *shapes = w->shapes ? w->shapes + w->shape_count + w->staged_shapes : NULL;
-        status = create_shapes(w, def, shapes, error);
-        if (!status) {
-            status = add_entry(w, def, shapes, error);
+        dls_solid solid = {.data = NULL};
+        if (def->solid) status = dls_solid_prepare(w, def, &solid, error);
+        if (!status) status = create_shapes(w, def, shapes, error);
+        if (status) {
+            dls_solid_drop(&solid);
+        } else {
+            status = add_entry(w, def, shapes, &solid, error);
+            if (status) dls_solid_drop(&solid);
             for (int k = 0; k < def->shape_count; k++) w->has_belts = w->has_belts || shapes[k].belt;
             for (int k = 0; status && k < def->shape_count; k++) dls_shape_release(&shapes[k]);
         }

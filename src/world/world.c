@@ -4,6 +4,7 @@
 #include "base/vector.h"
 #include "world/joint/joint.h"
 #include "world/parts.h"
+#include "world/solid/solid.h"
 
 #include <assert.h>
 #include <limits.h>
@@ -69,6 +70,7 @@ static void release_kept(dls_body_kept *kept) {
 void dls_world_destroy(dls_world *w) {
     if (!w) return;
     for (int k = 0; k < w->shape_count + w->staged_shapes; k++) dls_shape_release(&w->shapes[k]);
+    dls_solids_release(w);
     for (int id = 0; id < w->entry_count; id++) {
         dls_free(w->entries[id].name);
         dls_told_destroy(w->entries[id].told);

@@ -22,6 +22,7 @@ typedef struct dls_body {
     uint8_t
         locked; /* bit k: freedom k of dls_body_def.locked; in the plane z and rotations about x and y too */
     bool has_forces; /* functions of time push it */
+    bool is_solid;   /* it deforms: world/solid/solid.h */
     int shape_first, shape_count;
     double mass;            /* infinite where not dynamic */
     double inverse_mass;    /* 0 where not dynamic */
@@ -59,12 +60,15 @@ typedef struct dls_body_entry {
     int row;  /* −1 unless present */
     int slot; /* in bodies and states: the row, or where it is staged; −1 when kept */
     bool leaving;
+    int solid;        /* index, −1: rigid */
     int first_joint;  /* of the list of those that the body has; −1: none */
     double centre[3]; /* of mass, in the body's frame */
     double birth, death;
 } dls_body_entry;
 
 typedef struct dls_joint dls_joint;
+struct dls_solid;
+struct dls_spot;
 
 typedef struct dls_material {
     char *name;
@@ -94,6 +98,14 @@ struct dls_world {
     int64_t joint_capacity;
     dls_joint *joints;     /* by id */
     int64_t joint_changes; /* joints that came and went so far */
+    int solid_count;
+    int64_t solid_capacity;
+    struct dls_solid *solids;
+    int64_t freedom_count, freedom_capacity; /* of all solids */
+    double *q, *u;                           /* theirs, one solid after the other */
+    int spot_count;
+    int64_t spot_capacity;
+    struct dls_spot *spots; /* places on solids: of their shapes, of joints */
     int told_count;
     int64_t told_capacity;
     dls_body_id *told_ids; /* of entries that have forces or drives */

@@ -93,14 +93,14 @@ static void check_rate(const dls_world *world, const dls_joint *joint, int freed
     double value[2];
     dls_joint_pose pose;
     dls_joint_row row;
-    dls_joint_stand(world, joint, world->states, &pose);
+    dls_joint_stand(world, joint, world->states, NULL, &pose);
     if (!function(joint, &pose, d, freedom, &row)) return;
-    double rate = dls_joint_row_speed(&pose, &row, world->states);
+    double rate = dls_joint_row_speed(world, &pose, &row, world->states);
     for (int k = 0; k < 2; k++) {
         dls_body_state moved[2] = {world->states[0], world->states[1]};
         dls_joint_row then;
         for (int body = 0; body < 2; body++) move(&moved[body], k ? dt : -dt);
-        dls_joint_stand(world, joint, moved, &pose);
+        dls_joint_stand(world, joint, moved, NULL, &pose);
         function(joint, &pose, d, freedom, &then);
         value[k] = then.value;
     }
@@ -187,11 +187,11 @@ static void test_turns(void **state) {
                 double first = k < 50 ? 0.2 : -0.1, other = kinds[i] == DLS_JOINT_UNIVERSAL ? 0.02 : 0;
                 double a[3], q[4];
                 dls_body_state *of = &world->states[b];
-                dls_joint_stand(world, joint, world->states, &pose);
+                dls_joint_stand(world, joint, world->states, NULL, &pose);
                 vec_scale(a, first, pose.axes[0]);
                 quat_exponential(q, a);
                 quat_multiply(of->q, q, of->q);
-                dls_joint_stand(world, joint, world->states, &pose);
+                dls_joint_stand(world, joint, world->states, NULL, &pose);
                 vec_scale(a, other, pose.axes[1] + 3);
                 quat_exponential(q, a);
                 quat_multiply(of->q, q, of->q);

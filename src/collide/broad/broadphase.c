@@ -9,6 +9,7 @@
 #include "base/vector.h"
 #include "collide/broad/rows.h"
 #include "world/shape/kinds.h"
+#include "world/solid/solid.h"
 
 #include <assert.h>
 #include <math.h>
@@ -96,7 +97,8 @@ static double unbounded_speed(const dls_body_state *a, const dls_body_state *b, 
 double dls_pair_reach(const dls_world *world, const dls_placed *placed, const dls_collide_options *options,
                       const dls_shape_pair *pair, const double *shift) {
     const dls_shape *a = placed[pair->a].shape, *b = placed[pair->b].shape;
-    const dls_body_state *sa = &world->states[a->body], *sb = &world->states[b->body];
+    const dls_body_state *sa = dls_shape_carrier(world, a->body, pair->a),
+                         *sb = dls_shape_carrier(world, b->body, pair->b);
     double spin_a = dls_shape_spin(a, sa->w), spin_b = dls_shape_spin(b, sb->w), u[3], place[3], speed;
     if (isinf(spin_b)) {
         vec_sub(place, placed[pair->a].x, shift);
@@ -143,7 +145,7 @@ static bool near_state(const dls_body_state *s) {
 
 static void bound_shape(dls_broadphase *b, int i) {
     const dls_placed *p = &b->placed[i];
-    const dls_body_state *state = &b->world->states[p->shape->body];
+    const dls_body_state *state = dls_shape_carrier(b->world, p->shape->body, i);
     dls_proxy *proxy = &b->bound[i];
     filter *f = &b->filters[i];
     double low[3], high[3], u[3], half[3], longest = 0;

@@ -57,6 +57,7 @@ static inline double *dls_side_of(const dls_problem *p, int c, int side) {
  * at the end. */
 typedef struct dls_contacts_def {
     int count, d, body_count;
+    int width; /* least numbers of a row of G for one body, of which rigid ones use their own; 0: theirs */
     double reference_velocity;
     const uint8_t *ball;  /* which contacts in space may be kept as balls; NULL: none */
     const uint8_t *parts; /* of each contact; NULL: d − 1 tangential rows, nothing else */

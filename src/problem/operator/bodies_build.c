@@ -310,7 +310,7 @@ dls_status dls_problem_begin_contacts(dls_workspace *workspace, const dls_contac
     dls_problem *p = *problem = DLS_TAKE_ZERO(workspace, dls_problem, 1);
     dls_body_rows *B = DLS_TAKE_ZERO(workspace, dls_body_rows, 1);
     if (!p || !B) return dls_fail_memory(error);
-    int balls = ball_count(def);
+    int balls = def->width ? 0 : ball_count(def);
     p->workspace = workspace;
     p->op = &dls_operator_bodies;
     p->data = B;
@@ -321,6 +321,7 @@ dls_status dls_problem_begin_contacts(dls_workspace *workspace, const dls_contac
     p->uniform = def->count && !def->parts && !def->interval_count ? def->d : 0;
     p->reference_velocity = def->reference_velocity;
     B->dof = def->d == 2 ? 3 : balls && balls < p->block_count ? ROUND_STATE : 6;
+    if (def->width > B->dof) B->dof = def->width;
     B->stride = balls ? ROUND_STATE : B->dof;
     bool taken = take_layout(p, def) && take_rows(p, def, balls) && cut_runs(p, def, balls);
     return taken ? DLS_OK : dls_fail_memory(error);

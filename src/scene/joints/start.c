@@ -129,7 +129,7 @@ static dls_status check_limits(dls_reader *reader, dls_joint_id id, const dls_jo
     if (!(def->cone > 0)) return DLS_OK;
     dls_joint_pose pose;
     dls_joint_row row;
-    dls_joint_stand(world, &world->joints[id], NULL, &pose);
+    dls_joint_stand(world, &world->joints[id], NULL, NULL, &pose);
     dls_joint_cone_row(&pose, &row);
     return check_range(reader, id, 3, row.value, 0, def->cone);
 }

@@ -82,7 +82,7 @@ static bool add_rows(assembling *a, int id) {
     dls_joint_pose pose;
     if (joint->removed || joint->broken) return true;
     if (!DLS_RESERVE(a->rows, a->count, a->capacity, a->count + DLS_FREEDOMS)) return false;
-    dls_joint_stand(a->world, joint, NULL, &pose);
+    dls_joint_stand(a->world, joint, NULL, NULL, &pose);
     for (int k = 0; k < DLS_FREEDOMS; k++) {
         held_row *row = &a->rows[a->count];
         if (!dls_joint_held_row(joint, &pose, a->world->def.dimension, k, &row->row)) continue;

@@ -125,6 +125,10 @@ static dls_status check_bodies(const dls_world *world, const dls_joint_def *def,
         if (id >= 0 && world->entries[id].presence == DLS_GONE)
             return dls_fail(error, DLS_ERROR_INPUT, "body %d is gone", id);
     }
+    for (int side = 0; side < 2; side++)
+        if (dls_solid_of(world, def->body[side]) >= 0 && !(def->at[side] >= 0 && def->at[side] <= 1))
+            return dls_fail(error, DLS_ERROR_INPUT, "a place on a solid is %g, expected 0 to 1",
+                            def->at[side]);
     if (def->body[0] == def->body[1])
         return dls_fail(error, DLS_ERROR_INPUT, "a joint joins %s with itself, expected two bodies",
                         def->body[0] < 0 ? "the ground" : "a body");
@@ -182,8 +186,19 @@ static void take_frames(const dls_world *world, dls_joint *joint) {
         int id = joint->def.body[side];
         quat_matrix(joint->def.frame[side].q, joint->axes[side]);
         vec_copy(joint->offset[side], joint->def.frame[side].x);
-        if (id >= 0) vec_sub(joint->offset[side], joint->offset[side], world->entries[id].centre);
+        if (id >= 0 && dls_solid_of(world, id) < 0)
+            vec_sub(joint->offset[side], joint->offset[side], world->entries[id].centre);
     }
+}
+
+/* A spot for each side that is a solid. */
+static bool take_spots(dls_world *world, dls_joint *joint) {
+    for (int side = 0; side < 2; side++) {
+        int solid = dls_solid_of(world, joint->def.body[side]);
+        joint->spot[side] = solid < 0 ? -1 : dls_solid_add_spot(world, solid, joint->def.at[side]);
+        if (solid >= 0 && joint->spot[side] < 0) return false;
+    }
+    return true;
 }
 
 /* Coordinates of turns begin within half a turn; a distance is that of the start unless it is told. */
@@ -191,7 +206,7 @@ static void begin(const dls_world *world, dls_joint *joint) {
     int d = world->def.dimension;
     dls_joint_pose pose;
     dls_joint_row row;
-    dls_joint_stand(world, joint, NULL, &pose);
+    dls_joint_stand(world, joint, NULL, NULL, &pose);
     for (int k = 3; k < DLS_FREEDOMS; k++) {
         if (!(dls_joint_table[joint->def.kind].free[d == 2] >> k & 1)) continue;
         dls_joint_free_row(joint, &pose, d, k, &row);
@@ -210,9 +225,16 @@ static dls_status add(dls_world *world, const dls_joint_def *def, dls_error *err
     dls_joint joint = {.def = *def};
     if (def->name && def->name[0] && !(joint.name = dls_text_copy(def->name))) return dls_fail_memory(error);
     joint.def.name = joint.name;
+    int spots = world->spot_count;
+    if (!take_spots(world, &joint)) {
+        world->spot_count = spots;
+        dls_free(joint.name);
+        return dls_fail_memory(error);
+    }
     take_frames(world, &joint);
     begin(world, &joint);
     if (joint.def.kind == DLS_JOINT_DISTANCE && !(joint.def.length > 0)) {
+        world->spot_count = spots;
         dls_free(joint.name);
         return dls_fail(error, DLS_ERROR_INPUT,
                         "the points of a distance joint are in one place, expected a "
@@ -295,17 +317,20 @@ static dls_status find_axes(const dls_world *world, const dls_joint_def *def, co
 }
 
 /* The frame with axes R at a point of the world, as the body sees it. */
-static void frame_of(const dls_world *world, dls_body_id id, const double *point, const double *R,
-                     dls_pose *frame) {
+static void frame_of(const dls_world *world, const dls_joint_def *def, int side, const double *point,
+                     const double *R, dls_pose *frame) {
+    dls_body_id id = def->body[side];
     double Q[9], C[9], offset[3];
     vec_copy(frame->x, point);
     quat_from_matrix(frame->q, R);
     if (id < 0) return;
-    const dls_body_state *state = dls_world_state(world, id);
+    dls_body_state place, *state = dls_world_state(world, id);
+    bool solid = !dls_solid_place(world, id, def->at[side], &place, NULL);
+    if (solid) state = &place;
     quat_matrix(state->q, Q);
     vec_sub(offset, point, state->x);
     mat_apply_transposed(frame->x, Q, offset);
-    vec_add(frame->x, frame->x, world->entries[id].centre);
+    if (!solid) vec_add(frame->x, frame->x, world->entries[id].centre);
     for (int j = 0; j < 3; j++) mat_apply_transposed(C + 3 * j, Q, R + 3 * j);
     quat_from_matrix(frame->q, C);
 }
@@ -329,10 +354,10 @@ dls_status dls_joint_place(const dls_world *world, dls_joint_def *def, const dou
     }
     if (world->def.dimension == 2 && def->kind == DLS_JOINT_RACK) { /* A turns about z */
         double turned[9] = {0, 0, 1, 1, 0, 0, 0, 1, 0};
-        frame_of(world, def->body[0], point, turned, &def->frame[0]);
+        frame_of(world, def, 0, point, turned, &def->frame[0]);
     } else
-        frame_of(world, def->body[0], point, R, &def->frame[0]);
-    frame_of(world, def->body[1], point, of_other, &def->frame[1]);
+        frame_of(world, def, 0, point, R, &def->frame[0]);
+    frame_of(world, def, 1, point, of_other, &def->frame[1]);
     return DLS_OK;
 }
 
@@ -381,7 +406,8 @@ static double speed_of(const dls_world *world, const dls_joint *joint, const dls
     double sum = 0;
     for (int side = 0; side < 2; side++) {
         if (joint->def.body[side] < 0) continue;
-        const dls_body_state *state = dls_world_state(world, joint->def.body[side]);
+        const dls_body_state *state = joint->spot[side] >= 0 ? &world->spots[joint->spot[side]].state
+                                                             : dls_world_state(world, joint->def.body[side]);
         sum += vec_dot(row->v[side], state->v) + vec_dot(row->w[side], state->w);
     }
     return sum;
@@ -396,7 +422,7 @@ dls_status dls_joint_state_get(const dls_world *world, dls_joint_id id, dls_join
     dls_joint_pose pose;
     dls_joint_row row;
     memset(state, 0, sizeof *state);
-    dls_joint_stand(world, joint, NULL, &pose);
+    dls_joint_stand(world, joint, NULL, NULL, &pose);
     vec_copy(state->point, pose.p[1]);
     memcpy(state->frame, pose.axes[0], sizeof state->frame);
     for (int k = 0; k < DLS_FREEDOMS; k++) {

@@ -2,6 +2,7 @@
 #ifndef WORLD_JOINT_JOINT_H
 #define WORLD_JOINT_JOINT_H
 
+#include "world/solid/solid.h"
 #include "world/world.h"
 
 #include <delassus/joint.h>
@@ -34,6 +35,7 @@ struct dls_joint {
     char *name;
     dls_joint_def def; /* functions are the world's */
     bool removed, broken;
+    int spot[2];         /* on A and B where these are solids, −1: rigid */
     int next[2];         /* joint of the same body A or B, −1: the last */
     double offset[2][3]; /* origin of the frame from the mass centre, in the body's frame */
     double axes[2][9];   /* columns: its axes there */
@@ -48,7 +50,8 @@ struct dls_joint {
 /* Where a joint stands. */
 typedef struct dls_joint_pose {
     int row[2];                 /* of its bodies, −1: the ground */
-    double x[2][3];             /* mass centres */
+    const dls_spot *spot[2];    /* on them where they are solids, NULL: rigid */
+    double x[2][3];             /* mass centres, or places of spots */
     double p[2][3], axes[2][9]; /* frames */
 } dls_joint_pose;
 
@@ -61,9 +64,9 @@ typedef struct dls_joint_row {
 
 /* Whether it acts: not removed or broken, and both bodies are there. */
 bool dls_joint_acts(const dls_world *world, const dls_joint *joint);
-/* By states of all rows, which need not be the world's own. */
+/* By states of all rows, and all spots, which need not be the world's own; NULL: they are. */
 void dls_joint_stand(const dls_world *world, const dls_joint *joint, const dls_body_state *states,
-                     dls_joint_pose *pose);
+                     const dls_spot *spots, dls_joint_pose *pose);
 /* False where a world of this dimension has no such freedom. */
 bool dls_joint_held_row(const dls_joint *joint, const dls_joint_pose *pose, int dimension, int freedom,
                         dls_joint_row *row);
@@ -71,8 +74,8 @@ void dls_joint_free_row(const dls_joint *joint, const dls_joint_pose *pose, int 
                         dls_joint_row *row);
 /* The angle between the axes 1 of A and B. */
 void dls_joint_cone_row(const dls_joint_pose *pose, dls_joint_row *row);
-/* u of a row, by velocities of its bodies: states of all rows. */
-double dls_joint_row_speed(const dls_joint_pose *pose, const dls_joint_row *row,
+/* u of a row, by velocities of its bodies: states of all rows, and u of solids as the world has it. */
+double dls_joint_row_speed(const dls_world *world, const dls_joint_pose *pose, const dls_joint_row *row,
                            const dls_body_state *states);
 
 /* Whether a freedom's coordinate is an angle whose turns are counted. */

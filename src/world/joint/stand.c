@@ -18,9 +18,11 @@ bool dls_joint_acts(const dls_world *world, const dls_joint *joint) {
 }
 
 void dls_joint_stand(const dls_world *world, const dls_joint *joint, const dls_body_state *states,
-                     dls_joint_pose *pose) {
+                     const dls_spot *spots, dls_joint_pose *pose) {
+    if (!spots) spots = world->spots;
     for (int side = 0; side < 2; side++) {
         int id = joint->def.body[side];
+        pose->spot[side] = joint->spot[side] >= 0 ? &spots[joint->spot[side]] : NULL;
         if (id < 0) {
             pose->row[side] = -1;
             vec_set(pose->x[side], 0, 0, 0);
@@ -30,7 +32,9 @@ void dls_joint_stand(const dls_world *world, const dls_joint *joint, const dls_b
         }
         double R[9];
         int row = world->entries[id].row;
-        const dls_body_state *state = states ? &states[row] : dls_world_state(world, id);
+        const dls_body_state *state = pose->spot[side] ? &pose->spot[side]->state
+                                      : states         ? &states[row]
+                                                       : dls_world_state(world, id);
         pose->row[side] = row;
         quat_matrix(state->q, R);
         vec_copy(pose->x[side], state->x);
@@ -211,11 +215,14 @@ void dls_joint_cone_row(const dls_joint_pose *pose, dls_joint_row *row) {
     row_about(axis, row);
 }
 
-double dls_joint_row_speed(const dls_joint_pose *pose, const dls_joint_row *row,
+double dls_joint_row_speed(const dls_world *world, const dls_joint_pose *pose, const dls_joint_row *row,
                            const dls_body_state *states) {
     double sum = 0;
     for (int side = 0; side < 2; side++)
-        if (pose->row[side] >= 0)
+        if (pose->spot[side])
+            sum += dls_spot_speed(pose->spot[side], row->v[side], row->w[side],
+                                  world->u + world->solids[pose->spot[side]->solid].at);
+        else if (pose->row[side] >= 0)
             sum += vec_dot(row->v[side], states[pose->row[side]].v) +
                    vec_dot(row->w[side], states[pose->row[side]].w);
     return sum;
@@ -227,7 +234,7 @@ void dls_joints_count_turns(dls_world *world) {
         dls_joint *joint = &world->joints[id];
         dls_joint_pose pose;
         if (!dls_joint_acts(world, joint)) continue;
-        dls_joint_stand(world, joint, world->states, &pose);
+        dls_joint_stand(world, joint, world->states, NULL, &pose);
         for (int k = 3; k < DLS_FREEDOMS; k++) {
             dls_joint_row row;
             if (!(dls_joint_table[joint->def.kind].free[d == 2] >> k & 1) ||

@@ -54,7 +54,10 @@ static dls_status check_number(const char *what, double value, bool zero_is_fine
 
 static dls_status check_numbers(const dls_shape_def *def, unsigned needs, dls_error *error) {
     dls_status status = DLS_OK;
-    if (needs & DLS_SHAPE_RADIUS) status = check_number("radius", def->radius, false, error);
+    bool point = def->point && dls_shape_table[def->kind].round;
+    if (point && def->radius != 0)
+        return dls_fail(error, DLS_ERROR_INPUT, "the radius of a point is %g, expected 0", def->radius);
+    if (needs & DLS_SHAPE_RADIUS) status = check_number("radius", def->radius, point, error);
     if (!status && needs & (DLS_SHAPE_LENGTH | DLS_SHAPE_OPEN_LENGTH))
         status = check_number("length", def->length, needs & DLS_SHAPE_OPEN_LENGTH, error);
     for (int k = 0; k < 3 && !status && needs & (DLS_SHAPE_EDGES | DLS_SHAPE_SEMI_AXES); k++)

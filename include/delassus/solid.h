@@ -1,0 +1,59 @@
+/* Solids: bodies that deform. A body whose definition has a solid moves by coordinates of its own, q with q̇ =
+ * u and a constant mass matrix; its dls_body_state is its mean motion: mass centre, mean rotation and their
+ * rates.
+ *
+ * A place on a solid is a material coordinate `at`, of a beam from 0 at its first end to 1 at its last; a
+ * frame goes with it, of a beam with axis x along the tangent. Shapes of a solid stand in the frame of their
+ * `at`, and joints hold that of theirs. */
+#ifndef DELASSUS_SOLID_H
+#define DELASSUS_SOLID_H
+
+#include <delassus/world.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum dls_solid_form {
+    DLS_SOLID_BEAM = 0, /* straight at rest along x of the body's frame, from its origin; in the plane */
+    DLS_SOLID_FORMS
+} dls_solid_form;
+
+DLS_API const char *dls_solid_form_name(dls_solid_form form); /* "beam" */
+DLS_API const char *dls_solid_form_summary(dls_solid_form form);
+
+/* Strain energy of a beam: ∫ ½ EA (λ − 1)² + ½ EI κ² ds with its stretch λ and curvature κ, whatever its
+ * turns; shear is left out. Its curve is a B-spline. */
+typedef struct dls_solid_def {
+    dls_solid_form form;
+    double length;       /* m, at rest */
+    double EA, EI;       /* N, N m² */
+    double line_density; /* kg/m */
+    double damping;      /* s: stress follows strain + damping · its rate */
+    int degree;          /* of the spline, 2 to 5 */
+    int elements;        /* pieces of it, from 1 on */
+    int gauss;           /* points of each at which energies are summed, degree + 1 to 8 */
+} dls_solid_def;
+
+DLS_API dls_solid_def dls_default_solid_def(dls_solid_form form);
+
+/* Numbers of q and of u; 0 of a rigid body and of one that there is not. */
+DLS_API int dls_solid_freedoms(const dls_world *world, dls_body_id id);
+DLS_API dls_status dls_solid_get(const dls_world *world, dls_body_id id, dls_solid_def *def,
+                                 dls_error *error);
+/* q and u into or from arrays of so many numbers each; either may be NULL. */
+DLS_API dls_status dls_solid_state_get(const dls_world *world, dls_body_id id, double *q, double *u,
+                                       dls_error *error);
+DLS_API dls_status dls_solid_state_set(dls_world *world, dls_body_id id, const double *q, const double *u,
+                                       dls_error *error);
+/* Where the frame of a place stands and how it moves. */
+DLS_API dls_status dls_solid_place(const dls_world *world, dls_body_id id, double at, dls_body_state *state,
+                                   dls_error *error);
+/* What it holds: ½ uᵀM u and the energy of its strains, J. Either may be NULL. */
+DLS_API dls_status dls_solid_energy(const dls_world *world, dls_body_id id, double *kinetic, double *strain,
+                                    dls_error *error);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,134 @@
+/* Solids inside the world: what a few bodies have in addition to their rows, and the table of their kinds.
+ *
+ *     M q̈ = load + force(q) − D u,   K = −∂force/∂q,   q̇ = u,   M constant
+ *
+ * Their q and u lie in the world's own arrays, one after the other, and never move; rows of bodies come and
+ * go. */
+#ifndef WORLD_SOLID_SOLID_H
+#define WORLD_SOLID_SOLID_H
+
+#include "world/world.h"
+
+#include <delassus/solid.h>
+
+typedef struct dls_solid_data dls_solid_data; /* mesh, material, rest shape: the kind's own */
+
+enum { DLS_SPOT_FREEDOMS = 24 }; /* that one place may depend on */
+
+/* A material place on a solid: a contact's side, a joint's frame. It moves by
+ *
+ *     (v, ω) = Σ_k J_k u[index_k] */
+typedef struct dls_spot {
+    int solid;
+    double at;            /* material coordinate */
+    dls_body_state state; /* of its frame, as the solid stands and moves */
+    int count, index[DLS_SPOT_FREEDOMS];
+    double J[DLS_SPOT_FREEDOMS][6]; /* velocity of the place, angular velocity */
+} dls_spot;
+
+typedef struct dls_solid_kind dls_solid_kind;
+
+typedef struct dls_solid {
+    dls_body_id id;
+    int n;          /* freedoms */
+    int64_t at;     /* in world->q and world->u */
+    int first_spot; /* of its shapes, in their order */
+    const dls_solid_kind *kind;
+    dls_solid_data *data;
+    dls_solid_def def;
+} dls_solid;
+
+/* Which matrix, n × n, symmetric, both halves filled. */
+typedef enum dls_solid_matrix {
+    DLS_SOLID_MASS,      /* M, whatever q */
+    DLS_SOLID_DAMPING,   /* D */
+    DLS_SOLID_STIFFNESS, /* K, stresses that turn with q included */
+    DLS_SOLID_MATERIAL   /* K without these: never indefinite */
+} dls_solid_matrix;
+
+struct dls_solid_kind {
+    const char *name, *summary;
+    dls_solid_def (*preset)(void);
+    dls_status (*create)(const dls_solid_def *def, int dimension, dls_solid_data **data, dls_error *error);
+    void (*release)(dls_solid_data *data);
+    int (*freedoms)(const dls_solid_data *data);
+    double (*reach)(const dls_solid_data *data); /* from its mass centre, however it bends */
+    /* At rest, in the body's frame: mass, centre, inertia about it. */
+    void (*mass)(const dls_solid_data *data, dls_body_mass *mass);
+    /* The rest shape where this mean motion puts it. */
+    void (*begin)(const dls_solid_data *data, const dls_body_state *mean, double *q, double *u);
+    void (*mean)(const dls_solid_data *data, const double *q, const double *u, dls_body_state *mean);
+    /* f += M a for an acceleration of all places alike */
+    void (*load)(const dls_solid_data *data, const double *a, double *f);
+    /* f −= ∂(strain energy)/∂q */
+    void (*force)(const dls_solid_data *data, const double *q, double *f);
+    /* A += factor · a matrix at q */
+    void (*matrix)(const dls_solid_data *data, dls_solid_matrix which, const double *q, double factor,
+                   double *A);
+    /* Place, axes (columns) and rows of the spot's `at`; its state but x is found by whoever asks. */
+    void (*spot)(const dls_solid_data *data, const double *q, dls_spot *spot, double *R);
+    double (*kinetic_energy)(const dls_solid_data *data, const double *u); /* ½ uᵀM u */
+    double (*strain_energy)(const dls_solid_data *data, const double *q);
+};
+
+extern const dls_solid_kind *const dls_solid_table[DLS_SOLID_FORMS];
+extern const dls_solid_kind dls_solid_kind_beam;
+
+/* ---- made with a body ---- */
+
+/* Checks and makes all that may fail, and room for it; drop undoes it. */
+dls_status dls_solid_prepare(dls_world *world, const dls_body_def *def, dls_solid *solid, dls_error *error);
+void dls_solid_drop(dls_solid *solid);
+/* The world takes it, at rest where the mean motion puts it, with a spot for each shape. Cannot fail. */
+void dls_solid_join(dls_world *world, dls_solid *solid, const dls_body_def *def, const dls_body_state *mean);
+void dls_solids_release(dls_world *world);
+
+/* A spot more, of a joint; −1 where memory is out. */
+int dls_solid_add_spot(dls_world *world, int solid, double at);
+
+/* ---- as it stands ---- */
+
+/* The index of a body's solid; −1 of a rigid one. */
+static inline int dls_solid_of(const dls_world *world, dls_body_id id) {
+    return id >= 0 ? world->entries[id].solid : -1;
+}
+/* A row's. */
+static inline dls_solid *dls_solid_of_row(const dls_world *world, int row) {
+    return &world->solids[world->entries[world->bodies[row].id].solid];
+}
+/* The spot that shape i of the world's rows stands on; NULL of rigid bodies. */
+static inline dls_spot *dls_spot_of_shape(const dls_world *world, int row, int i) {
+    if (!world->bodies[row].is_solid) return NULL;
+    return &world->spots[dls_solid_of_row(world, row)->first_spot + i - world->bodies[row].shape_first];
+}
+/* What carries shape i: its body, or its spot. */
+static inline const dls_body_state *dls_shape_carrier(const dls_world *world, int row, int i) {
+    const dls_spot *spot = dls_spot_of_shape(world, row, i);
+    return spot ? &spot->state : &world->states[row];
+}
+
+/* v, w by u of the spot's solid. */
+void dls_spot_twist(const dls_spot *spot, const double *u, double *v, double *w);
+/* d·(velocity of the place) + turn·(angular velocity) by the same. */
+double dls_spot_speed(const dls_spot *spot, const double *d, const double *turn, const double *u);
+/* Makes a spot's state and rows anew. */
+void dls_spot_stand(const dls_world *world, dls_spot *spot);
+/* Mean motion and spots follow q and u; of rows that take part, or of all. */
+void dls_solid_stand(dls_world *world, int solid);
+void dls_solids_stand(dls_world *world);
+/* The rest shape where the state puts it. */
+void dls_solid_begin(dls_world *world, int solid, const dls_body_state *mean);
+/* q += dt u of those that take part. */
+void dls_solids_fly(dls_world *world, double dt);
+
+/* ½ uᵀM u */
+double dls_solid_kinetic(const dls_world *world, const dls_solid *solid);
+double dls_solid_strain(const dls_world *world, const dls_solid *solid);
+
+/* q and u of all solids as bytes; reading checks first. */
+size_t dls_solids_memory_size(const dls_world *world);
+void dls_solids_memory_write(const dls_world *world, void *bytes);
+dls_status dls_solids_memory_check(const dls_world *world, const void *bytes, size_t size, dls_error *error);
+void dls_solids_memory_use(dls_world *world, const void *bytes);
+
+#endif
