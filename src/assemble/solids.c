@@ -8,8 +8,8 @@
 
 #include "base/error.h"
 #include "base/memory.h"
-#include "base/skyline.h"
 #include "base/vector.h"
+#include "world/solid/skyline.h"
 
 #include <assert.h>
 #include <math.h>

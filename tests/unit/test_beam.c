@@ -1,10 +1,10 @@
 /* The beam's own mathematics: splines against polynomials, forces and matrices against differences, rigid
  * motion, mean motion, places, and what is refused. */
 #include "base/random.h"
-#include "base/skyline.h"
 #include "base/vector.h"
 #include "support/near.h"
 #include "support/test.h"
+#include "world/solid/skyline.h"
 #include "world/solid/solid.h"
 
 #include <math.h>

@@ -1,4 +1,4 @@
-#include "base/skyline.h"
+#include "world/solid/skyline.h"
 
 #include <math.h>
 

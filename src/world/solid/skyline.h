@@ -1,8 +1,8 @@
 /* A = L Lᵀ of symmetric positive definite matrices whose rows begin late: n × n numbers, row after row, of
  * which the lower half is read; L stands in its place. first[i] is the column that row i begins with, in A as
  * in L. */
-#ifndef BASE_SKYLINE_H
-#define BASE_SKYLINE_H
+#ifndef WORLD_SOLID_SKYLINE_H
+#define WORLD_SOLID_SKYLINE_H
 
 #include <stdbool.h>
 
