@@ -205,13 +205,16 @@ static void print_kinds(void) {
         }
         printf(" |\n");
     }
+    printf("| `point` | 2, 3 |  |  |\n");
     printf("\nObstacles have no mass: they belong to static and driven bodies. Half-planes and half-spaces "
            "are solid\n"
            "below y = 0 and z = 0 in their own frame, drums and insides are solid outside, a chain is solid "
            "on the\n"
            "right when walking along it, and bodies stay on the side of a mesh that its counter-clockwise "
            "normals\n"
-           "point to. Meshes come from OBJ or STL files (text or binary).\n");
+           "point to. Meshes come from OBJ or STL files (text or binary). A point collides as a disc or "
+           "sphere of "
+           "radius 0\ndoes and has no mass: its body says `mass` and `inertia`, or is a solid.\n");
 }
 
 /* What kinds of joints leave free, by the numbers of freedoms. */

@@ -209,6 +209,8 @@ void run_report_print(run_report *x, const dls_run_summary *sum) {
     if (has_joints(x))
         printf("in joints %.4g J, stored in springs %.4g J, put in by motors %.4g J,\n                   ",
                e->joints, e->spring, e->motors);
+    if (e->strain != 0 || e->damping != 0)
+        printf("stored in solids %.4g J, damped in them %.4g J,\n                   ", e->strain, e->damping);
     printf("put in %.4g J, unaccounted %.1e J\n", e->work, e->unaccounted);
     print_time(x, sum);
     printf("  state            %016llx\n  results          %s\n", (unsigned long long)x->hash, x->output);
@@ -288,6 +290,8 @@ void run_report_json(run_report *x, const dls_run_summary *sum) {
     json_member_real(&j, "work", e->work);
     json_member_real(&j, "spring", e->spring);
     json_member_real(&j, "motors", e->motors);
+    json_member_real(&j, "strain", e->strain);
+    json_member_real(&j, "damping", e->damping);
     json_member_real(&j, "joint_loss", e->joints);
     json_member_integer(&j, "joints", x->last.joints);
     json_member_real(&j, "joint_gap", x->last.joint_gap);

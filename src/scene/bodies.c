@@ -6,6 +6,8 @@
 #include "world/shape/kinds.h"
 #include "world/world.h"
 
+#include <delassus/solid.h>
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,7 +22,7 @@ typedef struct body_text {
     int motion;
     double position[3], velocity[3], centre[3], mass, birth, death;
     const dls_node *rotation, *spin, *inertia, *shape, *shapes, *material, *group, *collides, *ignores;
-    const dls_node *locked, *drive, *force, *torque, *frames;
+    const dls_node *locked, *drive, *force, *torque, *frames, *solid;
 } body_text;
 
 static void body_defaults(void *target) {
@@ -44,6 +46,8 @@ static const dls_row body_rows[] = {
     {"shape", DLS_ROW_NODE, AT(shape), "", "the body's only shape", "none", "shape", false, 0},
     {"shapes", DLS_ROW_NODE, AT(shapes), "", "instead: several shapes, a compound", "none", "list of shapes",
      false, 0},
+    {"solid", DLS_ROW_NODE, AT(solid), "", "what it is where it deforms", "rigid", "solid", false,
+     DLS_USE_SINGLE},
     {"material", DLS_ROW_NODE, AT(material), "", "of shapes that name none", "`default`", "name", false, 0},
     {"position", DLS_ROW_VECTOR, AT(position), "m", "of the body's frame", NULL, NULL, false, DLS_USE_SINGLE},
     {"rotation", DLS_ROW_NODE, AT(rotation), "rad", "of the body's frame", "none", "rotation", false, 0},
@@ -185,6 +189,17 @@ static dls_status read_locked(dls_reader *reader, const dls_node *list, bool *lo
     return DLS_OK;
 }
 
+/* Shapes of solids say where they stand, others do not. */
+static dls_status check_end(dls_reader *reader, const dls_node *shape, bool solid, double *at) {
+    if (solid && *at < 0)
+        return dls_node_fail(shape, reader->error, "a solid's shape has no 'end', expected where it stands");
+    if (!solid && *at >= 0)
+        return dls_node_fail(dls_node_find(shape, "end"), reader->error,
+                             "end of a rigid body's shape, expected one of a solid");
+    if (!solid) *at = 0;
+    return DLS_OK;
+}
+
 static dls_status read_shapes(dls_reader *reader, const body_text *text, const dls_node *map,
                               dls_prototype *p) {
     if (text->shape && text->shapes)
@@ -205,6 +220,7 @@ static dls_status read_shapes(dls_reader *reader, const body_text *text, const d
     size_t points = 0;
     for (int k = 0; k < count; k++, first = list ? first->next : NULL) {
         status = dls_read_shape(reader, first, &inherited, &p->shapes[k]);
+        if (!status) status = check_end(reader, first, p->def.solid, &p->shapes[k].at);
         if (status) return status;
         points += (size_t)p->shapes[k].point_count;
     }
@@ -274,6 +290,14 @@ static dls_family *find_family(dls_reader *reader, const char *name) {
     return reader->families = f;
 }
 
+static dls_status read_solid(dls_reader *reader, const dls_node *node, dls_prototype *p) {
+    if (!node) return DLS_OK;
+    dls_solid_def *solid = dls_arena_take(reader->arena, 1, sizeof *solid);
+    if (!solid) return dls_fail_memory(reader->error);
+    p->def.solid = solid;
+    return dls_read_solid(reader, node, solid);
+}
+
 dls_status dls_prototype_read(dls_reader *reader, const dls_node *map, dls_prototype_use use,
                               const char *family, dls_prototype *p) {
     body_text text;
@@ -301,7 +325,8 @@ dls_status dls_prototype_read(dls_reader *reader, const dls_node *map, dls_proto
     if (!(text.death > text.birth))
         return dls_node_fail(map, reader->error, "death at %g and birth at %g, expected death after birth",
                              text.death, text.birth);
-    status = dls_read_rotation(reader, text.rotation, p->def.pose.q);
+    status = read_solid(reader, text.solid, p);
+    if (!status) status = dls_read_rotation(reader, text.rotation, p->def.pose.q);
     if (!status) status = read_spin(reader, text.spin, p->def.w);
     if (!status) status = read_inertia(reader, &text, p);
     if (!status) status = read_locked(reader, text.locked, p->def.locked);

@@ -87,8 +87,8 @@ static dls_status check_overlaps(dls_check *c, dls_error *error) {
 
 /* INFINITY for what is no solid. */
 static double thickness(const dls_shape *shape) {
-    if (!dls_shape_table[shape->kind].thickness) return INFINITY;
-    return dls_shape_table[shape->kind].thickness(shape);
+    double thick = dls_shape_table[shape->kind].thickness ? dls_shape_table[shape->kind].thickness(shape) : 0;
+    return thick > 0 ? thick : INFINITY; /* of a point too: nothing goes through it unnoticed */
 }
 
 typedef struct extent {

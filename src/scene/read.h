@@ -51,7 +51,7 @@ typedef struct dls_group {
 /* All groups, for the reference; those of field tables aside. NULL ends the list. */
 extern const dls_group *const dls_scene_groups[];
 extern const dls_group dls_group_scene, dls_group_periodic, dls_group_material, dls_group_pair,
-    dls_group_body, dls_group_rotation, dls_group_drive, dls_group_function, dls_group_shape,
+    dls_group_body, dls_group_rotation, dls_group_drive, dls_group_function, dls_group_shape, dls_group_solid,
     dls_group_lattice, dls_group_packing, dls_group_layers, dls_group_pyramid, dls_group_wall,
     dls_group_links, dls_group_frame, dls_group_joint, dls_group_side, dls_group_freedom,
     dls_group_joint_drive, dls_group_joint_motor, dls_group_joint_servo, dls_group_joint_spring,
@@ -246,6 +246,9 @@ dls_status dls_reader_reserve(dls_reader *reader, const dls_node *node, double c
                               const dls_prototype *prototype);
 
 /* shapes.c */
+/* A body that deforms. */
+struct dls_solid_def;
+dls_status dls_read_solid(dls_reader *reader, const dls_node *map, struct dls_solid_def *def);
 dls_status dls_read_shape(dls_reader *reader, const dls_node *map, const dls_shape_def *inherited,
                           dls_shape_def *def);
 /* material, group, collides and ignores, which bodies and shapes share. */

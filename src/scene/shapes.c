@@ -12,13 +12,14 @@
 typedef struct shape_text {
     const dls_node *kind, *rotation, *normal, *points, *material, *group, *collides, *ignores;
     const char *file;
-    double position[3], radius, length, size[3], scale, belt[3];
+    double position[3], radius, length, size[3], scale, belt[3], end;
     bool closed;
 } shape_text;
 
 static void shape_defaults(void *target) {
     shape_text *text = target;
     text->scale = 1;
+    text->end = -1;
 }
 
 #define AT(member) offsetof(shape_text, member)
@@ -27,7 +28,8 @@ static void shape_defaults(void *target) {
 enum {
     LONG = DLS_SHAPE_LENGTH | DLS_SHAPE_OPEN_LENGTH,
     SIZED = DLS_SHAPE_EDGES | DLS_SHAPE_SEMI_AXES,
-    POINTED = DLS_SHAPE_POINTS | DLS_SHAPE_CHAIN
+    POINTED = DLS_SHAPE_POINTS | DLS_SHAPE_CHAIN,
+    NO_KEYS = 1 << 30 /* of its own */
 };
 
 static const dls_row shape_rows[] = {
@@ -53,6 +55,9 @@ static const dls_row shape_rows[] = {
      NULL, false, DLS_SHAPE_FILE},
     {"belt", DLS_ROW_VECTOR, AT(belt), "m/s",
      "velocity of its surface against the shape, in the shape's frame: a conveyor", NULL, NULL, false, 0},
+    {"end", DLS_ROW_SHARE, AT(end), "",
+     "of a solid's shape: where it stands, 0 at the first end, 1 at the last, or a share between", "none",
+     NULL, false, 0},
     {"material", DLS_ROW_NODE, AT(material), "", "name of a material", "the body's", "name", false, 0},
     {"group", DLS_ROW_NODE, AT(group), "", "name of a collision group", "the body's", "name", false, 0},
     {"collides", DLS_ROW_NODE, AT(collides), "", "groups it meets, all others pass through", "the body's",
@@ -133,8 +138,15 @@ dls_status dls_read_collision(dls_reader *reader, const dls_node *group, const d
 
 /* ---- shapes ---- */
 
-static dls_status read_kind(dls_reader *reader, const dls_node *map, dls_shape_kind *kind) {
-    const char *names[DLS_SHAPE_KINDS];
+/* A point is a disc or sphere without a radius. */
+static dls_shape_kind kind_of_points(int dimension) {
+    int kind = 0;
+    while (!dls_shape_table[kind].round || dls_shape_table[kind].planar != (dimension == 2)) kind++;
+    return (dls_shape_kind)kind;
+}
+
+static dls_status read_kind(dls_reader *reader, const dls_node *map, dls_shape_kind *kind, bool *point) {
+    const char *names[DLS_SHAPE_KINDS + 1] = {[DLS_SHAPE_KINDS] = "point"};
     for (int k = 0; k < DLS_SHAPE_KINDS; k++) names[k] = dls_shape_kind_name((dls_shape_kind)k);
     const dls_node *node = dls_node_find(map, "kind");
     if (map->kind != DLS_NODE_MAP)
@@ -144,9 +156,10 @@ static dls_status read_kind(dls_reader *reader, const dls_node *map, dls_shape_k
     if (!node) return dls_node_fail(map, reader->error, "a shape has no 'kind', expected kind: disc, box, …");
     if (node->kind != DLS_NODE_SCALAR)
         return dls_node_fail(node, reader->error, "kind is %s, expected a name", dls_node_noun(node));
-    int place = dls_read_name(reader, node, node->text, "kind of shape", DLS_SHAPE_KINDS, names);
+    int place = dls_read_name(reader, node, node->text, "kind of shape", DLS_SHAPE_KINDS + 1, names);
     if (place < 0) return DLS_ERROR_INPUT;
-    *kind = (dls_shape_kind)place;
+    *point = place == DLS_SHAPE_KINDS;
+    *kind = *point ? kind_of_points(reader->dimension) : (dls_shape_kind)place;
     if (dls_shape_kind_is_planar(*kind) != (reader->dimension == 2))
         return dls_node_fail(node, reader->error, "a %s in a scene of dimension %d, expected a %s shape",
                              names[place], reader->dimension, reader->dimension == 2 ? "planar" : "spatial");
@@ -229,11 +242,13 @@ dls_status dls_read_shape(dls_reader *reader, const dls_node *map, const dls_sha
     dls_shape_kind kind = (dls_shape_kind)0;
     shape_text text;
     char noun[40];
-    dls_status status = read_kind(reader, map, &kind);
+    bool point = false;
+    dls_status status = read_kind(reader, map, &kind, &point);
     if (status) return status;
-    snprintf(noun, sizeof noun, "a%s %s", strchr("aeiou", *dls_shape_kind_name(kind)) ? "n" : "",
-             dls_shape_kind_name(kind));
-    status = dls_read_group(reader, map, &dls_group_shape, dls_shape_table[kind].needs, noun, &text);
+    const char *name = point ? "point" : dls_shape_kind_name(kind);
+    unsigned needs = dls_shape_table[kind].needs & (point ? ~(unsigned)DLS_SHAPE_RADIUS : ~0u);
+    snprintf(noun, sizeof noun, "a%s %s", strchr("aeiou", *name) ? "n" : "", name);
+    status = dls_read_group(reader, map, &dls_group_shape, needs ? needs : NO_KEYS, noun, &text);
     if (status) return status;
     *def = dls_default_shape_def(kind);
     def->material = inherited->material;
@@ -243,6 +258,8 @@ dls_status dls_read_shape(dls_reader *reader, const dls_node *map, const dls_sha
     vec_copy(def->size, text.size);
     vec_copy(def->belt, text.belt);
     def->radius = text.radius;
+    def->point = point;
+    def->at = text.end;
     def->length = text.length;
     def->closed = text.closed;
     if (text.normal && text.rotation)

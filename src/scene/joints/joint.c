@@ -319,6 +319,7 @@ static dls_status read_sides(dls_reader *reader, const dls_node *map, const dls_
             if (status) return status;
         }
         def->body[k] = sides[k].body;
+        def->at[k] = sides[k].end;
     }
     if (sides[0].body != sides[1].body) return DLS_OK;
     return dls_node_fail(

@@ -44,6 +44,7 @@ typedef struct dls_side {
     dls_body_id body;
     bool has_point, has_axis, has_second;
     double point[3], axis[3], second[3];
+    double end; /* place on a solid */
 } dls_side;
 
 /* A name, or {body, at, axis, second} or {body, frame} in body coordinates. */

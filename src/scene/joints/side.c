@@ -5,13 +5,21 @@
 #include "base/memory.h"
 #include "base/vector.h"
 
+#include <delassus/solid.h>
+
 #include <math.h>
 #include <string.h>
 
 typedef struct frame_text {
     const char *frame;
     const dls_node *body, *at, *axis, *second;
+    double end;
 } frame_text;
+
+static void side_defaults(void *target) {
+    frame_text *text = target;
+    text->end = -1;
+}
 
 #define AT(member) offsetof(frame_text, member)
 #define FRAME_ROWS(place)                                                                                    \
@@ -34,6 +42,9 @@ static const dls_row side_rows[] = {
     {"body", DLS_ROW_NODE, AT(body), "", "name of the body, or ground", NULL, "name", true, 0},
     {"frame", DLS_ROW_TEXT, AT(frame), "", "one of the body's `frames`, instead of what follows", "none",
      NULL, false, 0},
+    {"end", DLS_ROW_SHARE, AT(end), "",
+     "where on a solid: 0 at its first end, 1 at its last, or a share between; needed there", "none", NULL,
+     false, 0},
     FRAME_ROWS("that of the joint"),
 };
 
@@ -44,7 +55,7 @@ const dls_group dls_group_side = {
     "their number (`link-3`), or `ground`, which never moves.",
     DLS_GROUP_ROWS(side_rows),
     sizeof(frame_text),
-    NULL};
+    side_defaults};
 
 static const dls_row frame_rows[] = {FRAME_ROWS("zero")};
 
@@ -161,9 +172,31 @@ static dls_status place(dls_reader *reader, const frame_text *text, double size,
     return status;
 }
 
+/* A side on a solid says where, and stands there unless it says more; others do not. */
+static dls_status place_on_solid(dls_reader *reader, const dls_node *node, double end, dls_side *side) {
+    bool solid = side->body >= 0 && dls_solid_freedoms(reader->world, side->body) > 0;
+    const char *name = side->body >= 0 ? dls_body_name(reader->world, side->body) : "ground";
+    dls_body_state place;
+    if (solid && end < 0)
+        return dls_node_fail(node, reader->error,
+                             "body '%.60s' is a solid, expected where on it: {body: %.60s, end: 0}", name,
+                             name);
+    if (!solid && end >= 0)
+        return dls_node_fail(node, reader->error, "end of '%.60s', which is rigid, expected that of a solid",
+                             name);
+    if (!solid) return DLS_OK;
+    side->end = end;
+    dls_status status = dls_solid_place(reader->world, side->body, end, &place, reader->error);
+    if (!status && !side->has_point) vec_copy(side->point, place.x), side->has_point = true;
+    return status;
+}
+
 dls_status dls_read_side(dls_reader *reader, const dls_node *node, dls_side *side) {
     *side = (dls_side){.body = DLS_GROUND};
-    if (node->kind == DLS_NODE_SCALAR) return dls_read_body_name(reader, node, &side->body);
+    if (node->kind == DLS_NODE_SCALAR) {
+        dls_status status = dls_read_body_name(reader, node, &side->body);
+        return status ? status : place_on_solid(reader, node, -1, side);
+    }
     frame_text text;
     double size = 1;
     dls_status status = dls_read_group(reader, node, &dls_group_side, 0, NULL, &text);
@@ -173,8 +206,10 @@ dls_status dls_read_side(dls_reader *reader, const dls_node *node, dls_side *sid
         return dls_node_fail(node, reader->error,
                              "a frame and its place in one side, expected 'frame' or 'at', 'axis', 'second'");
     const char *name = text.frame;
+    double end = text.end;
     if (name) status = read_frame(reader, node, name, side->body, &text, &size);
     if (status) return status;
     text.frame = name;
-    return place(reader, &text, size, side);
+    status = place(reader, &text, size, side);
+    return status ? status : place_on_solid(reader, node, end, side);
 }

@@ -29,7 +29,7 @@ typedef struct assembling {
 } assembling;
 
 static bool is_moving(const dls_world *world, int id) {
-    return id >= 0 && dls_world_body(world, id)->motion == DLS_DYNAMIC;
+    return id >= 0 && dls_world_body(world, id)->motion == DLS_DYNAMIC && dls_solid_of(world, id) < 0;
 }
 
 /* y = M⁻¹ y of one body: freedoms that are locked stay. */
