@@ -21,6 +21,7 @@ struct dls_scheme {
     const char *name, *summary;
     bool whole_gap; /* gap/h stands in b for gaps of both signs: open contacts do not bounce */
     bool curved;    /* round walls bend within a step */
+    bool solids;    /* it moves bodies that deform */
     dls_step_plan (*plan)(const dls_simulation *simulation);
     /* From where contacts were found to the end of the step, with v⁺. */
     void (*move)(dls_simulation *simulation, const dls_step_plan *plan);

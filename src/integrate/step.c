@@ -198,6 +198,9 @@ static dls_status ask_callbacks(const dls_simulation *s, const dls_step_plan *pl
 }
 
 static dls_status advance(dls_simulation *s, dls_step_report *report, dls_error *error) {
+    if (s->world->solid_count && !s->scheme->solids)
+        return dls_fail(error, DLS_ERROR_INPUT, "a solid in the scheme '%s', expected one that moves solids",
+                        s->scheme->name);
     dls_step_plan plan = s->scheme->plan(s);
     double end = end_of_step(s);
     dls_status status = ask_callbacks(s, &plan, error);

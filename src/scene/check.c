@@ -88,7 +88,7 @@ static dls_status check_overlaps(dls_check *c, dls_error *error) {
 /* INFINITY for what is no solid. */
 static double thickness(const dls_shape *shape) {
     double thick = dls_shape_table[shape->kind].thickness ? dls_shape_table[shape->kind].thickness(shape) : 0;
-    return thick > 0 ? thick : INFINITY; /* of a point too: nothing goes through it unnoticed */
+    return thick > 0 ? thick : HUGE_VAL; /* of a point too: nothing goes through it unnoticed */
 }
 
 typedef struct extent {

@@ -23,7 +23,7 @@ static bool is_cone(const dls_joint *joint, const dls_piece_row *row) {
 
 static void row_of(const dls_piece *p, const dls_piece_row *row, dls_joint_pose *pose, dls_joint_row *out) {
     const dls_joint *joint = &p->s->world->joints[row->joint];
-    dls_joint_stand(p->s->world, joint, p->states, pose);
+    dls_joint_stand(p->s->world, joint, p->states, NULL, pose);
     if (row->role == DLS_ROLE_HELD)
         dls_joint_held_row(joint, pose, p->dimension, row->freedom, out);
     else if (is_cone(joint, row))
@@ -64,7 +64,7 @@ double dls_piece_row_rate(const dls_piece *p, const dls_piece_row *row, double t
         return row->freedom < 3 ? state->v[row->freedom] : state->w[row->freedom - 3];
     }
     row_of(p, row, &pose, &of);
-    double speed = dls_joint_row_speed(&pose, &of, p->states);
+    double speed = dls_joint_row_speed(p->s->world, &pose, &of, p->states);
     if (row->role == DLS_ROLE_DRIVE) speed -= driven_speed(p, row, of.value, t);
     return row->sign * speed;
 }
@@ -75,7 +75,7 @@ double dls_joint_speed_at(dls_simulation *s, const dls_joint_ask *ask, dls_body_
     dls_joint_pose pose;
     dls_joint_row of;
     row_of(&p, &row, &pose, &of);
-    return (ask->role == DLS_ROLE_HIGH ? -1 : 1) * dls_joint_row_speed(&pose, &of, states);
+    return (ask->role == DLS_ROLE_HIGH ? -1 : 1) * dls_joint_row_speed(p.s->world, &pose, &of, states);
 }
 
 static void locked_direction(const dls_piece *p, const dls_piece_row *row, double *W) {
@@ -135,7 +135,7 @@ double dls_piece_row_force(const dls_piece *p, const dls_piece_row *row, double 
     dls_joint_pose pose;
     dls_joint_row of;
     row_of(p, row, &pose, &of);
-    double speed = dls_joint_row_speed(&pose, &of, p->states);
+    double speed = dls_joint_row_speed(p->s->world, &pose, &of, p->states);
     if (row->role == DLS_ROLE_SPRING) return spring_force(&joint->def.freedom[row->freedom], of.value, speed);
     return servo_force(joint, row->freedom, of.value, speed, t);
 }
