@@ -1,0 +1,185 @@
+"""Shapes of bodies, one function per kind. All take what `Shape` has: where it lies, its material, its groups."""
+import ctypes
+import dataclasses
+import math
+from typing import Any
+
+from . import _c
+from ._arrays import address, real_array, vector, whole_array
+from ._library import ArgumentError, InputError, choices, lib
+
+KINDS = {name: value for name, value in choices("dls_shape_kind").items() if name != "shape-kinds"}
+
+
+def quaternion(rotation, what="rotation"):
+    """(w, x, y, z) of a quaternion, or of an angle about z; None is no rotation."""
+    if rotation is None:
+        return [1.0, 0.0, 0.0, 0.0]
+    array = real_array(rotation, what)
+    if array.ndim == 0:
+        return [math.cos(float(array) / 2), 0.0, 0.0, math.sin(float(array) / 2)]
+    if array.shape != (4,):
+        raise InputError(f"{what}: shape {array.shape}, expected a quaternion (w, x, y, z) or an angle about z")
+    return list(array)
+
+
+def rotation(axis, angle):
+    """The quaternion of a turn by an angle (rad) about an axis of any length.
+
+    >>> [round(number, 6) for number in rotation((0, 0, 2), 3.141592653589793)]
+    [0.0, 0.0, 0.0, 1.0]
+    """
+    x, y, z = vector(axis, "axis")
+    length = math.hypot(x, y, z)
+    if not length > 0 or not math.isfinite(length):
+        raise InputError(f"axis: length {length:g}, expected more than 0")
+    sine = math.sin(angle / 2) / length
+    return (math.cos(angle / 2), x * sine, y * sine, z * sine)
+
+
+@dataclasses.dataclass(kw_only=True)
+class Shape:
+    """One shape of a body.
+
+    position, rotation: in the body's frame; a rotation is a quaternion (w, x, y, z) or an angle about z.
+    belt: velocity of the surface against the shape, m/s, in its frame: a conveyor.
+    material: its name, or None for the default.
+    group, collides: bits; shapes collide where each one's group meets the other's mask.
+    """
+    kind: str
+    radius: float = 0.0
+    length: float = 0.0
+    size: Any = (0.0, 0.0, 0.0)
+    points: Any = None
+    triangles: Any = None
+    is_closed: bool = False
+    position: Any = (0.0, 0.0, 0.0)
+    rotation: Any = None
+    belt: Any = (0.0, 0.0, 0.0)
+    material: str | None = None
+    group: int | None = None
+    collides: int | None = None
+
+    def __post_init__(self):
+        if self.kind not in KINDS:
+            raise ArgumentError(f"no shape '{self.kind}'; there are {', '.join(KINDS)}")
+
+    def fill(self, definition, material_of, keep):
+        """Writes itself into C's definition; arrays live in keep until it was copied."""
+        ctypes.pointer(definition)[0] = lib.dls_default_shape_def(KINDS[self.kind])
+        definition.radius, definition.length = float(self.radius), float(self.length)
+        definition.size[:] = vector(self.size, f"size of a {self.kind}")
+        definition.pose.x[:] = vector(self.position, "position of a shape")
+        definition.pose.q[:] = quaternion(self.rotation, "rotation of a shape")
+        definition.belt[:] = vector(self.belt, "belt of a shape")
+        definition.closed = bool(self.is_closed)
+        definition.material = material_of(self.material)
+        if self.points is not None:
+            points = spatial_points(self.points)
+            keep.append(points)
+            definition.points, definition.point_count = address(points), len(points)
+        if self.triangles is not None:
+            triangles = whole_array(self.triangles, "triangles")
+            if triangles.ndim != 2 or triangles.shape[1] != 3:
+                raise InputError(f"triangles: shape {triangles.shape}, expected any × 3")
+            keep.append(triangles)
+            definition.triangles, definition.triangle_count = address(triangles), len(triangles)
+        for key in ("group", "collides"):
+            if (bits := getattr(self, key)) is not None:
+                if not 0 <= bits < 2**32:
+                    raise ArgumentError(f"{key}: {bits}, expected 32 bits")
+                setattr(definition, key, bits)
+
+
+def spatial_points(points):
+    array = real_array(points, "points")
+    if array.ndim != 2 or array.shape[1] not in (2, 3):
+        raise InputError(f"points: shape {array.shape}, expected any × 2 or any × 3")
+    if array.shape[1] == 2:
+        spatial = real_array([[0.0] * 3] * len(array), "points", (-1, 3)) if len(array) else array
+        spatial[:, :2] = array
+        return spatial
+    return array
+
+
+# ---- planar ----
+
+def disc(radius, **more):
+    """A disc in the plane."""
+    return Shape(kind="disc", radius=radius, **more)
+
+
+def half_plane(**more):
+    """Solid where y ≤ 0 in its frame; an obstacle."""
+    return Shape(kind="half-plane", **more)
+
+
+def chain(points, is_closed=False, **more):
+    """Segments between consecutive points, solid on the right when walking along; an obstacle."""
+    return Shape(kind="chain", points=points, is_closed=is_closed, **more)
+
+
+def polygon(points, **more):
+    """The convex hull of points in the plane."""
+    return Shape(kind="polygon", points=points, **more)
+
+
+def drum(radius, **more):
+    """The inside of a circle: solid beyond the radius; an obstacle."""
+    return Shape(kind="drum", radius=radius, **more)
+
+
+# ---- spatial ----
+
+def sphere(radius, **more):
+    """A ball.
+
+    >>> sphere(0.1, material="steel").radius
+    0.1
+    """
+    return Shape(kind="sphere", radius=radius, **more)
+
+
+def half_space(**more):
+    """Solid where z ≤ 0 in its frame; an obstacle."""
+    return Shape(kind="half-space", **more)
+
+
+def box(size, **more):
+    """A box with edges of these full lengths."""
+    return Shape(kind="box", size=size, **more)
+
+
+def capsule(radius, length, **more):
+    """A cylinder along z with half balls at the ends of its axis, which is `length` long."""
+    return Shape(kind="capsule", radius=radius, length=length, **more)
+
+
+def ellipsoid(size, **more):
+    """An ellipsoid with these semi-axes."""
+    return Shape(kind="ellipsoid", size=size, **more)
+
+
+def polyhedron(points, **more):
+    """The convex hull of points in space."""
+    return Shape(kind="polyhedron", points=points, **more)
+
+
+def cylinder(radius, length, **more):
+    """A cylinder along z."""
+    return Shape(kind="cylinder", radius=radius, length=length, **more)
+
+
+def cylinder_inside(radius, length=0.0, **more):
+    """Solid beyond the radius and beyond the ends of length along z (0: open, endless); an obstacle."""
+    return Shape(kind="cylinder-inside", radius=radius, length=length, **more)
+
+
+def box_inside(size, **more):
+    """Solid outside of a box; an obstacle."""
+    return Shape(kind="box-inside", size=size, **more)
+
+
+def mesh(points, triangles, **more):
+    """Triangles by their point indices; an obstacle whose outside is where the counter-clockwise normals point."""
+    return Shape(kind="mesh", points=points, triangles=triangles, **more)

@@ -1,0 +1,430 @@
+"""Worlds: bodies with shapes and materials, and joints between them."""
+import ctypes
+import math
+
+import numpy
+
+from . import _c
+from ._arrays import POSE, STATE, address, real_array, records, vector, whole_array
+from ._library import (ArgumentError, InputError, Object, Owner, checked, choices, encoded, lib, new_pointer, text)
+from .functions import Places
+from .joints import Joint, joint_definition
+from .shapes import Shape, quaternion
+
+MOTIONS = {name: value for name, value in choices("dls_motion").items() if name != "motions"}
+PRESENCES = choices("dls_presence")
+FREEDOMS = ("x", "y", "z", "rx", "ry", "rz")
+TURNING = tuple(member[0] for member in _c.dls_turning_def._fields_)
+
+
+class Bodies:
+    """What worlds and simulations share: bodies by name or id, and arrays of all of them. Arrays are copies, by id."""
+
+    _world: "World"
+
+    def __getitem__(self, key):
+        """The body of a name or an id."""
+        world, count = self._world, len(self)
+        if isinstance(key, str):
+            identity = world._owner.ask(lib.dls_world_find_body, encoded(key, "a name"))
+            if identity < 0:
+                raise KeyError(f"no body '{key}'{world._hint(key)}")
+            return Body(world, identity)
+        try:
+            identity = key.__index__()
+        except AttributeError:
+            raise TypeError(f"a body goes by its name or its id, not by a {type(key).__name__}") from None
+        if not 0 <= identity < count:
+            raise IndexError(f"no body {identity}, expected 0 to {count - 1}")
+        return Body(world, identity)
+
+    def __contains__(self, name):
+        return isinstance(name, str) and self._world._owner.ask(lib.dls_world_find_body, encoded(name, "a name")) >= 0
+
+    def __len__(self):
+        """Bodies that there ever were: ids are 0 to len − 1."""
+        return self._world._owner.ask(lib.dls_world_body_count)
+
+    def __iter__(self):
+        return (Body(self._world, int(identity)) for identity in self.ids())
+
+    def ids(self, presence="present"):
+        """Ids of bodies that are 'present', 'waiting' or 'gone', ascending. Before the first step all wait."""
+        if presence not in PRESENCES:
+            raise ArgumentError(f"no presence '{presence}'; there are {', '.join(PRESENCES)}")
+        owner, kind = self._world._owner, PRESENCES[presence]
+        with owner.turn.lock:
+            count = ctypes.c_int(owner.ask(lib.dls_world_presence_count, kind))
+            found = numpy.empty(count.value, numpy.int32)
+            owner.call(lib.dls_world_presence_ids, kind, count.value, address(found), ctypes.byref(count))
+        return found
+
+    def states(self, ids=None):
+        """A copy of the states of all bodies by id, or of the ids given: members x, q, v and w of each.
+
+        >>> world = World()
+        >>> _ = world.add_body(shapes.sphere(0.1), position=(0, 0, 1))
+        >>> world.states()["x"]
+        array([[0., 0., 1.]])
+        """
+        owner = self._world._owner
+        chosen = None if ids is None else whole_array(ids, "ids").reshape(-1)
+        with owner.turn.lock:
+            found = numpy.empty(len(self) if chosen is None else len(chosen), STATE)
+            owner.call(lib.dls_body_states_get, len(found), address(chosen), records(found, _c.dls_body_state))
+        return found
+
+    def set_states(self, states, ids=None):
+        """Puts bodies where an array of states says, as states() gives it, or a matrix with 13 columns."""
+        owner = self._world._owner
+        chosen = None if ids is None else whole_array(ids, "ids").reshape(-1)
+        array = numpy.asarray(states)
+        if array.dtype != STATE:
+            array = real_array(states, "states", (-1, 13)).view(STATE)
+        array = numpy.ascontiguousarray(array).reshape(-1)
+        with owner.turn.lock:
+            wanted = len(self) if chosen is None else len(chosen)
+            if len(array) != wanted:
+                raise InputError(f"states: {len(array)} rows, expected {wanted}")
+            owner.change(lib.dls_body_states_set, wanted, address(chosen), records(array, _c.dls_body_state))
+
+    @property
+    def x(self):
+        """Mass centres of all bodies, m."""
+        return self.states()["x"].copy()
+
+    @property
+    def q(self):
+        """Orientations of all bodies, (w, x, y, z)."""
+        return self.states()["q"].copy()
+
+    @property
+    def v(self):
+        """Velocities of all bodies, m/s."""
+        return self.states()["v"].copy()
+
+    @property
+    def w(self):
+        """Angular velocities of all bodies, rad/s, world axes."""
+        return self.states()["w"].copy()
+
+
+class World(Object, Bodies):
+    """A world in the plane or in space.
+
+    dimension: 2 or 3.
+    gravity: m/s²; None: 9.81 downwards, along −y in the plane and −z in space.
+    period: (low, size) of a periodic box; directions of size 0 are open.
+
+    >>> world = World(dimension=2, gravity=(0, -9.81))
+    >>> ball = world.add_body(shapes.disc(0.1), name="ball", position=(0, 1))
+    >>> round(ball.mass, 4)
+    31.4159
+    """
+
+    def __init__(self, dimension=3, gravity=None, period=None):
+        definition = lib.dls_default_world_def()
+        definition.dimension = dimension
+        if dimension == 2:
+            definition.gravity[:] = (0.0, -9.81, 0.0)
+        if gravity is not None:
+            definition.gravity[:] = vector(gravity, "gravity")
+        if period is not None:
+            low, size = period
+            definition.period_low[:], definition.period_size[:] = vector(low, "period"), vector(size, "period")
+        pointer = new_pointer(_c.dls_world, lib.dls_world_create, ctypes.byref(definition))
+        self._own(Owner("world", pointer, lib.dls_world_destroy))
+
+    @classmethod
+    def _borrow(cls, pointer, parent):
+        """That of a scene."""
+        world = cls.__new__(cls)
+        world._own(Owner("world", pointer, None, parent))
+        count = parent.ask(lambda _: lib.dls_world_material_count(pointer))
+        for identity in range(count):
+            world._materials[world.material(identity)["name"]] = identity
+        return world
+
+    def _own(self, owner):
+        self._owner, self._world, self._materials = owner, self, {}
+
+    def _hint(self, name):
+        nearest = lib.dls_nearest_begin(encoded(name, "a name"))
+        names = [self._owner.ask(lib.dls_body_name, identity) for identity in range(min(len(self), 10000))]
+        for candidate in filter(None, names):
+            lib.dls_nearest_offer(ctypes.byref(nearest), candidate)
+        room = ctypes.create_string_buffer(128)
+        return text(lib.dls_nearest_hint(ctypes.byref(nearest), room, len(room)))
+
+    @property
+    def dimension(self):
+        return self._owner.ask(lib.dls_world_dimension)
+
+    @property
+    def gravity(self):
+        out = numpy.empty(3)
+        self._owner.ask(lib.dls_world_gravity, address(out))
+        return out
+
+    # ---- materials ----
+
+    def add_material(self, name, **properties):
+        """A material, or new properties of one that is there ("default" is what shapes have unless told otherwise).
+
+        density: kg/m³, kg/m² in the plane; mu, e_n, e_t; cohesion: N; rolling, spinning, drilling: m;
+        rolling_ratio, spinning_ratio: of the smaller radius.
+        """
+        owner, definition = self._owner, _c.dls_material_def()
+        with owner.turn.lock:
+            if name in ("default", *self._materials):
+                identity = self._materials.get(name, 0)
+                owner.call(lib.dls_world_material, identity, ctypes.byref(definition))
+            else:
+                identity, definition = None, lib.dls_default_material_def()
+            fill_properties(definition, properties, "material", ("density", "mu", "e_n", "e_t", "cohesion"))
+            definition.name = encoded(name, "name of a material")
+            if identity is not None:
+                owner.change(lib.dls_world_set_material, identity, ctypes.byref(definition))
+            else:
+                out = ctypes.c_int()
+                owner.change(lib.dls_world_add_material, ctypes.byref(definition), ctypes.byref(out))
+                self._materials[name] = out.value
+        return name
+
+    def material(self, name):
+        """The properties of a material by its name."""
+        definition = _c.dls_material_def()
+        self._owner.call(lib.dls_world_material, self._material_id(name), ctypes.byref(definition))
+        found = definition.as_dict()
+        return {key.removeprefix("turning."): value for key, value in found.items()}
+
+    def set_pair(self, a, b, **properties):
+        """What holds where two materials meet; what is not said stays as it was, mixed at first.
+
+        Takes what add_material takes, density aside.
+        """
+        first, second = self._material_id(a), self._material_id(b)
+        definition = _c.dls_pair_def()
+        with self._owner.turn.lock:
+            self._owner.call(lib.dls_world_pair, first, second, ctypes.byref(definition), None)
+            fill_properties(definition, properties, "pair", ("mu", "e_n", "e_t", "cohesion"))
+            self._owner.change(lib.dls_world_set_pair, first, second, ctypes.byref(definition))
+
+    def _material_id(self, name):
+        if name is None or name == "default":
+            return 0
+        if isinstance(name, int) and not isinstance(name, bool):
+            return name
+        if name not in self._materials:
+            raise ArgumentError(f"no material '{name}'; there are {', '.join(['default', *self._materials])}")
+        return self._materials[name]
+
+    # ---- bodies ----
+
+    def add_body(self, shape=None, *, name=None, motion="dynamic", position=(0, 0, 0), rotation=None,
+                 velocity=(0, 0, 0), angular_velocity=(0, 0, 0), mass=0.0, inertia=None, centre=(0, 0, 0), locked=(),
+                 force=None, torque=None, drive=None, birth=-math.inf, death=math.inf):
+        """Adds a body and returns it; it takes part from the next step on.
+
+        shape: a Shape, or several that make a compound.
+        motion: 'dynamic', 'static' or 'driven'.
+        position, rotation: of the body's frame; a rotation is a quaternion (w, x, y, z) or an angle about z.
+        velocity, angular_velocity: of the mass centre, m/s; rad/s, in the plane a number will do.
+        mass, inertia, centre: kg, 3 × 3 kg m² about the mass centre; by default from shapes and densities.
+        locked: of the freedoms 'x', 'y', 'z', 'rx', 'ry', 'rz' those that stay.
+        force, torque: N and N m at the mass centre, world axes; a function of t, or None, for each axis.
+        drive: of a driven body, {'rz': {'velocity': 3}}: position, velocity, or force with gain and max_speed.
+        birth, death: s; it takes part in between.
+        """
+        keep, definition = [], lib.dls_default_body_def()
+        if motion not in MOTIONS:
+            raise ArgumentError(f"no motion '{motion}'; there are {', '.join(MOTIONS)}")
+        definition.name = None if name is None else encoded(name, "name of a body")
+        definition.motion = MOTIONS[motion]
+        definition.pose.x[:], definition.pose.q[:] = vector(position, "position"), quaternion(rotation)
+        definition.v[:], definition.w[:] = vector(velocity, "velocity"), spin(angular_velocity)
+        definition.mass, definition.centre[:] = float(mass), vector(centre, "centre")
+        definition.birth, definition.death = float(birth), float(death)
+        if inertia is not None:
+            matrix = real_array(inertia, "inertia", (3, 3))
+            keep.append(matrix)
+            definition.inertia = address(matrix)
+        for freedom in locked:
+            definition.locked[freedom_index(freedom)] = True
+        self._fill_shapes(definition, shape, keep)
+        with self._owner.turn.lock, Places(self._owner.keep) as places:
+            self._fill_functions(definition, places, force, torque, drive)
+            self._owner.refuse_in_callbacks()
+            identity, world = ctypes.c_int(), self._owner.alive()
+            places.hand_over()
+            checked(lib.dls_world_add_body, world, ctypes.byref(definition), ctypes.byref(identity))
+        return Body(self, identity.value)
+
+    def _fill_shapes(self, definition, shape, keep):
+        shapes = [shape] if isinstance(shape, Shape) else list(shape or ())
+        for one in shapes:
+            if not isinstance(one, Shape):
+                raise TypeError(f"shape: expected a Shape or several, found {type(one).__name__}")
+        table = (_c.dls_shape_def * max(len(shapes), 1))()
+        for place, one in zip(table, shapes):
+            one.fill(place, self._material_id, keep)
+        keep.append(table)
+        definition.shapes, definition.shape_count = table, len(shapes)
+
+    def _fill_functions(self, definition, places, force, torque, drive):
+        for member, what, functions in ((definition.force, "force", force), (definition.torque, "torque", torque)):
+            if functions is not None:
+                if isinstance(functions, str) or not hasattr(functions, "__len__") or len(functions) not in (2, 3):
+                    raise TypeError(f"{what}: expected a function of t, or None, for each axis")
+                for axis, function in enumerate(functions):
+                    member[axis] = places.take(function)
+        for freedom, told in (drive or {}).items():
+            place = definition.drive[freedom_index(freedom)]
+            for key, value in told.items():
+                if key in ("position", "velocity", "force"):
+                    setattr(place, key, places.take(value))
+                elif key in ("gain", "max_speed"):
+                    setattr(place, key, float(value))
+                else:
+                    raise ArgumentError(f"drive: no key '{key}', expected position, velocity, force, gain or max_speed")
+
+    def add_bodies(self, shape, positions, *, velocities=None, name=None, **more):
+        """Adds a body at each position, all alike; returns their ids. name: "grain" makes grain-0, grain-1, …
+
+        Other keywords are those of add_body, forces and drives aside.
+        """
+        places = real_array(positions, "positions")
+        if places.ndim != 2 or places.shape[1] not in (2, 3):
+            raise InputError(f"positions: shape {places.shape}, expected any × 2 or any × 3")
+        speeds = None if velocities is None else real_array(velocities, "velocities", places.shape)
+        found = numpy.empty(len(places), numpy.int32)
+        for index, place in enumerate(places):
+            found[index] = self.add_body(shape, position=place, name=name and f"{name}-{index}",
+                                         velocity=(0, 0, 0) if speeds is None else speeds[index], **more).id
+        return found
+
+    # ---- joints ----
+
+    def add_joint(self, kind, a, b, **keywords):
+        """Joins two bodies and returns the joint. See `Joint` for keywords; None for a body is the ground."""
+        with self._owner.turn.lock, Places(self._owner.keep) as places:
+            self._owner.refuse_in_callbacks()
+            definition = joint_definition(self, places, kind, a, b, **keywords)
+            identity, world = ctypes.c_int(), self._owner.alive()
+            places.hand_over()
+            checked(lib.dls_world_add_joint, world, ctypes.byref(definition), ctypes.byref(identity))
+        return Joint(self, identity.value)
+
+    def joint(self, key):
+        """A joint by its name or id."""
+        count = self._owner.ask(lib.dls_world_joint_count)
+        identity = self._owner.ask(lib.dls_world_find_joint, encoded(key, "a name")) if isinstance(key, str) else key
+        if not isinstance(identity, int) or not 0 <= identity < count:
+            raise KeyError(f"no joint {key!r}")
+        return Joint(self, identity)
+
+    def assemble_joints(self):
+        """Moves bodies that have not been stepped yet until all joints hold; returns how far they went."""
+        report = _c.dls_assembled()
+        self._owner.change(lib.dls_world_assemble_joints, ctypes.byref(report))
+        return report
+
+
+class Body:
+    """A body of a world: its id never comes back. x, q, v and w are read as copies, and may be set."""
+
+    __slots__ = ("world", "id")
+
+    def __init__(self, world, identity):
+        self.world, self.id = world, identity
+
+    def __repr__(self):
+        return f"<body {self.id}{f' {self.name!r}' if self.name else ''}>"
+
+    def __eq__(self, other):
+        return isinstance(other, Body) and (self.world, self.id) == (other.world, other.id)
+
+    def __hash__(self):
+        return hash((id(self.world), self.id))
+
+    def _get(self, member):
+        return self.world.states([self.id])[0][member].copy()
+
+    def _set(self, member, values, size):
+        with self.world._owner.turn.lock:
+            states = self.world.states([self.id])
+            states[0][member] = vector(values, member, size)
+            self.world.set_states(states, [self.id])
+
+    x = property(lambda self: self._get("x"), lambda self, values: self._set("x", values, 3), doc="Mass centre, m.")
+    v = property(lambda self: self._get("v"), lambda self, values: self._set("v", values, 3), doc="Velocity, m/s.")
+    w = property(lambda self: self._get("w"), lambda self, values: self._set("w", values, 3),
+                 doc="Angular velocity, rad/s, world axes.")
+    q = property(lambda self: self._get("q"), lambda self, values: self._set("q", values, 4),
+                 doc="Orientation (w, x, y, z).")
+
+    @property
+    def pose(self):
+        """(position, quaternion) of the body's frame, as in its definition."""
+        pose = _c.dls_pose()
+        self.world._owner.call(lib.dls_body_pose_get, self.id, ctypes.byref(pose))
+        return numpy.array(pose.x), numpy.array(pose.q)
+
+    @property
+    def name(self):
+        return text(self.world._owner.ask(lib.dls_body_name, self.id))
+
+    @property
+    def motion(self):
+        return text(lib.dls_motion_name(self.world._owner.ask(lib.dls_body_motion, self.id)))
+
+    @property
+    def presence(self):
+        """'waiting', 'present' or 'gone'."""
+        return list(PRESENCES)[self.world._owner.ask(lib.dls_body_presence, self.id)]
+
+    def _mass(self):
+        mass = _c.dls_body_mass()
+        self.world._owner.call(lib.dls_body_mass_get, self.id, ctypes.byref(mass))
+        return mass
+
+    @property
+    def mass(self):
+        """kg; infinite where it does not move freely."""
+        return self._mass().mass
+
+    @property
+    def inertia(self):
+        """3 × 3 about the mass centre, body axes, kg m²."""
+        return numpy.array(self._mass().inertia).reshape(3, 3).T.copy()
+
+    @property
+    def radius(self):
+        """Of the ball about the mass centre that holds all shapes, m."""
+        return self.world._owner.ask(lib.dls_body_radius, self.id)
+
+    def remove(self):
+        """It leaves at the beginning of the next step."""
+        self.world._owner.change(lib.dls_world_remove_body, self.id)
+
+
+def freedom_index(name):
+    if name not in FREEDOMS:
+        raise ArgumentError(f"no freedom '{name}'; there are {', '.join(FREEDOMS)}")
+    return FREEDOMS.index(name)
+
+
+def spin(values):
+    """Angular velocity; one number is about z."""
+    array = real_array(values, "angular_velocity")
+    return [0.0, 0.0, float(array)] if array.ndim == 0 else vector(values, "angular_velocity")
+
+
+def fill_properties(definition, properties, what, plain):
+    for key, value in properties.items():
+        if key in plain:
+            setattr(definition, key, float(value))
+        elif key in TURNING:
+            setattr(definition.turning, key, float(value))
+        else:
+            raise ArgumentError(f"{what}: no key '{key}'; there are {', '.join((*plain, *TURNING))}")
