@@ -3,6 +3,12 @@
 
 set(python_package ${PROJECT_BINARY_DIR}/python/delassus)
 file(MAKE_DIRECTORY ${python_package})
+file(GLOB links ${python_package}/*)
+foreach(link ${links})
+  if(IS_SYMLINK ${link})
+    file(REMOVE ${link})
+  endif()
+endforeach()
 file(GLOB python_modules CONFIGURE_DEPENDS python/delassus/*.py python/delassus/py.typed)
 foreach(module ${python_modules})
   cmake_path(GET module FILENAME name)

@@ -11,7 +11,7 @@ from ._library import (ArgumentError, BusyError, ClosedError, Error, FileError, 
 from ._options import laws, options, solvers
 from .functions import Function
 from .joints import Joint, joint_kinds
-from .laws import Law, apply_law
+from ._laws import Law, apply_law
 from .pictures import Page, command, picture, program, view
 from .problem import FileProblem, Problem, Solution
 from .results import Analysis, Fact, Results, as_table, measures
@@ -19,7 +19,7 @@ from .scene import Run, Scene, template_text, templates
 from .shapes import (Shape, box, box_inside, capsule, chain, cylinder, cylinder_inside, disc, drum, ellipsoid, half_plane,
                      half_space, mesh, polygon, polyhedron, rotation, sphere)
 from .simulation import Simulation
-from .study import Study, half_width, study
+from ._study import Study, half_width, study
 from .world import Body, World
 
 __all__ = [

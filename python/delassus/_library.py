@@ -93,9 +93,9 @@ class Turn:
 class Owner:
     """One object of the library. It ends when it is closed and nobody made from it is left, in whatever order."""
 
-    def __init__(self, kind, pointer, destroy, parent=None, borrowed=False):
+    def __init__(self, kind, pointer, destroy, parent=None):
         self.kind, self.pointer, self.parent, self.users, self.closed = kind, pointer, parent, 0, False
-        self.destroy = None if borrowed else destroy
+        self.destroy = destroy  # None where the parent does it
         self.turn = parent.turn if parent else Turn()
         self.keep = parent.keep if parent else []  # what C points to until the last of them ends: callbacks
         if parent:

@@ -70,12 +70,17 @@ class Fields:
         return lines
 
 
+def near(name, known):
+    """", did you mean 'radius'?", or "" where nothing is near."""
+    found = difflib.get_close_matches(name, known, 1)
+    return f", did you mean '{found[0]}'?" if found else ""
+
+
 def refuse_unknown(given, *tables):
     known = [key for table in tables for key in table.keys]
     for key in given:
         if key not in known:
-            near = difflib.get_close_matches(key, known, 1)
-            raise ArgumentError(f"no option '{key}'" + (f", did you mean '{near[0]}'?" if near else
+            raise ArgumentError(f"no option '{key}'" + (near(key, known) or
                                                         f"; there are {', '.join(dict.fromkeys(known))}"))
 
 

@@ -10,8 +10,8 @@ from ._library import InputError, encoded, lib, new_pointer, pending
 class Function:
     """A function of t. Wherever one may stand, a number, an expression or a Python function may stand alone.
 
-    >>> Function("2*pi*rpm/60 * min(t, 1)", rpm=30)(0.5)
-    1.5707963267948966
+    >>> round(Function("2*pi*rpm/60 * min(t, 1)", rpm=30)(0.5), 6)
+    1.570796
     >>> Function(([0, 1], [0, 10]))(0.25)
     2.5
     >>> Function(lambda t: 3 * t, rate=lambda t: 3).derivatives(2)[:2]
@@ -28,7 +28,7 @@ class Function:
             raise TypeError("constants belong to expressions")
         self.source, self.rate, self.acceleration, self.constants = source, rate, acceleration, constants
 
-    def make(self, keep):
+    def _make(self, keep):
         """A C function for one place; what it calls is kept by whoever owns that place."""
         source = self.source
         if isinstance(source, str):
@@ -44,10 +44,10 @@ class Function:
                 raise InputError(f"a table: {len(t)} times and {len(values)} values")
             return new_pointer(_c.dls_function, lib.dls_function_table, len(t), address(t), address(values))
         if callable(source):
-            return self.make_callback(keep)
+            return self._make_callback(keep)
         return new_pointer(_c.dls_function, lib.dls_function_constant, float(source))
 
-    def make_callback(self, keep):
+    def _make_callback(self, keep):
         definition = _c.dls_callback_def()
         for member, function in (("value", self.source), ("rate", self.rate), ("acceleration", self.acceleration)):
             if function is not None:
@@ -58,7 +58,7 @@ class Function:
 
     def _with(self, use):
         keep = []
-        function = self.make(keep)
+        function = self._make(keep)
         try:
             pending.error = None
             result = use(function)
@@ -102,7 +102,7 @@ class Places:
     def take(self, source):
         if source is None:
             return None
-        function = (source if isinstance(source, Function) else Function(source)).make(self.keep)
+        function = (source if isinstance(source, Function) else Function(source))._make(self.keep)
         self.made.append(function)
         return function
 

@@ -9,7 +9,7 @@ from ._arrays import address, real_array, whole_array
 from ._library import (ArgumentError, InputError, Object, Owner, checked, choices, encoded, lib, new_pointer, path_bytes,
                        pending, text)
 from ._options import SolverRow, refuse_unknown
-from .laws import refuse_threads
+from ._laws import refuse_threads
 
 GENERATORS = {name: value for name, value in choices("dls_generator", "GENERATE_").items() if name != "generators"}
 
@@ -52,8 +52,8 @@ class Problem(Object):
     reference_velocity: v_ref of the judge, m/s; 0 for none.
 
     >>> solution = Problem(numpy.eye(3), [-1, 2, 0], 0.3).solve(tol=1e-10)
-    >>> solution.outcome, solution.r
-    ('converged', array([ 1. , -0.3,  0. ]))
+    >>> solution.outcome, solution.r.round(6)[:2]
+    ('converged', array([ 1. , -0.3]))
     """
 
     def __init__(self, W, b=None, mu=None, *, dimension=None, bilateral=0, reference_velocity=0.0):
@@ -236,10 +236,8 @@ class FileProblem(Problem):
 
     def __init__(self, path):
         file = new_pointer(_c.dls_fclib, lib.dls_fclib_read, path_bytes(path))
-        self._file = Owner("file", file, lib.dls_fclib_destroy)
-        problem = ctypes.cast(lib.dls_fclib_problem(file), ctypes.POINTER(_c.dls_problem))
-        self._owner = Owner("problem", problem, None, self._file, borrowed=True)
-        self._file.closed = True  # it ends with the problem
+        self._file, destroy = file, lib.dls_fclib_destroy
+        self._owner = Owner("problem", lib.dls_fclib_problem(file), lambda _: destroy(file))  # the file's: it ends with it
 
     @property
     def title(self):
@@ -262,7 +260,7 @@ class FileProblem(Problem):
     def _ask(self, question):
         with self._owner.turn.lock:
             self._owner.alive()
-            return question(self._file.pointer)
+            return question(self._file)
 
     def _numbers(self, source):
         return copied(source, self.rows) if source else None

@@ -179,7 +179,7 @@ def templates():
     """Names of scenes to start from, each with a line about it.
 
     >>> templates()["drum"]
-    'Grains in a drum that turns about its axis'
+    'A planar drum that turns, half full of discs'
     """
     return {text(lib.dls_scene_template_name(index)): text(lib.dls_scene_template_summary(index))
             for index in range(lib.dls_scene_template_count())}

@@ -64,7 +64,7 @@ class Shape:
         if self.kind not in KINDS:
             raise ArgumentError(f"no shape '{self.kind}'; there are {', '.join(KINDS)}")
 
-    def fill(self, definition, material_of, keep):
+    def _fill(self, definition, material_of, keep):
         """Writes itself into C's definition; arrays live in keep until it was copied."""
         ctypes.pointer(definition)[0] = lib.dls_default_shape_def(KINDS[self.kind])
         definition.radius, definition.length = float(self.radius), float(self.length)

@@ -8,7 +8,7 @@ from ._arrays import CONTACT, JOINT, records
 from ._library import ArgumentError, InputError, Object, Owner, checked, encoded, lib, new_pointer, path_bytes
 from ._options import Fields, SolverRow, refuse_unknown
 from ._progress import Progress
-from .laws import refuse_threads
+from ._laws import refuse_threads
 from .problem import Problem, take_callback
 from .world import Bodies, World
 

@@ -5,8 +5,9 @@ import math
 import numpy
 
 from . import _c
-from ._arrays import POSE, STATE, address, real_array, records, vector, whole_array
+from ._arrays import STATE, address, real_array, records, vector, whole_array
 from ._library import (ArgumentError, InputError, Object, Owner, checked, choices, encoded, lib, new_pointer, text)
+from ._options import near
 from .functions import Places
 from .joints import Joint, joint_definition
 from .shapes import Shape, quaternion
@@ -21,12 +22,18 @@ class Bodies:
     """What worlds and simulations share: bodies by name or id, and arrays of all of them. Arrays are copies, by id."""
 
     _world: "World"
+    _owner: Owner
+
+    def _book(self):
+        """Who knows the bodies; a simulation that is closed knows them no more."""
+        self._owner.alive()
+        return self._world._owner
 
     def __getitem__(self, key):
         """The body of a name or an id."""
         world, count = self._world, len(self)
         if isinstance(key, str):
-            identity = world._owner.ask(lib.dls_world_find_body, encoded(key, "a name"))
+            identity = self._book().ask(lib.dls_world_find_body, encoded(key, "a name"))
             if identity < 0:
                 raise KeyError(f"no body '{key}'{world._hint(key)}")
             return Body(world, identity)
@@ -39,20 +46,20 @@ class Bodies:
         return Body(world, identity)
 
     def __contains__(self, name):
-        return isinstance(name, str) and self._world._owner.ask(lib.dls_world_find_body, encoded(name, "a name")) >= 0
+        return isinstance(name, str) and self._book().ask(lib.dls_world_find_body, encoded(name, "a name")) >= 0
 
     def __len__(self):
         """Bodies that there ever were: ids are 0 to len − 1."""
-        return self._world._owner.ask(lib.dls_world_body_count)
+        return self._book().ask(lib.dls_world_body_count)
 
     def __iter__(self):
         return (Body(self._world, int(identity)) for identity in self.ids())
 
     def ids(self, presence="present"):
-        """Ids of bodies that are 'present', 'waiting' or 'gone', ascending. Before the first step all wait."""
+        """Ids of bodies that are 'present', 'waiting' or 'gone', ascending. Until a simulation is made all wait."""
         if presence not in PRESENCES:
             raise ArgumentError(f"no presence '{presence}'; there are {', '.join(PRESENCES)}")
-        owner, kind = self._world._owner, PRESENCES[presence]
+        owner, kind = self._book(), PRESENCES[presence]
         with owner.turn.lock:
             count = ctypes.c_int(owner.ask(lib.dls_world_presence_count, kind))
             found = numpy.empty(count.value, numpy.int32)
@@ -67,7 +74,7 @@ class Bodies:
         >>> world.states()["x"]
         array([[0., 0., 1.]])
         """
-        owner = self._world._owner
+        owner = self._book()
         chosen = None if ids is None else whole_array(ids, "ids").reshape(-1)
         with owner.turn.lock:
             found = numpy.empty(len(self) if chosen is None else len(chosen), STATE)
@@ -76,7 +83,7 @@ class Bodies:
 
     def set_states(self, states, ids=None):
         """Puts bodies where an array of states says, as states() gives it, or a matrix with 13 columns."""
-        owner = self._world._owner
+        owner = self._book()
         chosen = None if ids is None else whole_array(ids, "ids").reshape(-1)
         array = numpy.asarray(states)
         if array.dtype != STATE:
@@ -149,12 +156,8 @@ class World(Object, Bodies):
         self._owner, self._world, self._materials = owner, self, {}
 
     def _hint(self, name):
-        nearest = lib.dls_nearest_begin(encoded(name, "a name"))
-        names = [self._owner.ask(lib.dls_body_name, identity) for identity in range(min(len(self), 10000))]
-        for candidate in filter(None, names):
-            lib.dls_nearest_offer(ctypes.byref(nearest), candidate)
-        room = ctypes.create_string_buffer(128)
-        return text(lib.dls_nearest_hint(ctypes.byref(nearest), room, len(room)))
+        names = (text(self._owner.ask(lib.dls_body_name, identity)) for identity in range(min(len(self), 10000)))
+        return near(name, filter(None, names))
 
     @property
     def dimension(self):
@@ -267,7 +270,7 @@ class World(Object, Bodies):
                 raise TypeError(f"shape: expected a Shape or several, found {type(one).__name__}")
         table = (_c.dls_shape_def * max(len(shapes), 1))()
         for place, one in zip(table, shapes):
-            one.fill(place, self._material_id, keep)
+            one._fill(place, self._material_id, keep)
         keep.append(table)
         definition.shapes, definition.shape_count = table, len(shapes)
 

@@ -31,3 +31,13 @@ if os.environ.get("DLS_BINDING") != "ready":
     os.execve(program, [program, *sys.argv], settings)
 
 sys.path.insert(0, str(BUILD / "python"))
+
+
+def raises(kind, text, function, *arguments, **keywords):
+    """The call raises an error of this kind whose message holds this text; returns it."""
+    try:
+        function(*arguments, **keywords)
+    except kind as error:
+        assert text in str(error), f"'{error}' does not say '{text}'"
+        return error
+    raise AssertionError(f"{kind.__name__} was expected")

@@ -1,0 +1,225 @@
+"""Worlds built in Python: states and forces as statics has them, functions of t, joints, bits."""
+import math
+import pathlib
+import sys
+import threading
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tests" / "support"))
+from binding import raises  # noqa: E402
+import tap  # noqa: E402
+import delassus  # noqa: E402
+import numpy  # noqa: E402
+from delassus import (Function, Scene, Simulation, World, box, disc, drum, half_plane, half_space, sphere)  # noqa: E402
+
+
+def floor_and_ball(**body):
+    world = World()
+    world.add_body(half_space(), motion="static", name="floor")
+    world.add_body(sphere(0.1), name="ball", **{"position": (0, 0, 0.1), **body})
+    return world
+
+
+def test_a_ball_rests_on_the_floor_with_its_weight():
+    world = floor_and_ball()
+    with Simulation(world, step=1e-3, tolerance=1e-9) as sim:
+        report = sim.step(50)
+        contacts = sim.contacts()
+        assert report.certified and report.step == 50 and len(contacts) == 1
+        assert {int(contacts["body_a"][0]), int(contacts["body_b"][0])} == {0, 1}
+        assert abs(contacts["impulse"][0, 0] / 1e-3 - world["ball"].mass * 9.81) < 1e-6
+        assert abs(abs(contacts["frame"][0, 2]) - 1) < 1e-12, "the normal is upright"
+
+
+def test_states_are_copies_by_id():
+    world = floor_and_ball(velocity=(1, 2, 3), angular_velocity=(4, 5, 6))
+    states = world.states()
+    assert states.shape == (2,) and list(states["x"][1]) == [0, 0, 0.1] and list(states["v"][1]) == [1, 2, 3]
+    assert list(states["w"][1]) == [4, 5, 6] and list(states["q"][1]) == [1, 0, 0, 0]
+    states["x"][1] = 7
+    assert list(world["ball"].x) == [0, 0, 0.1], "the array was no copy"
+    world.set_states(states)
+    assert list(world["ball"].x) == [7, 7, 7]
+    world.set_states(states[1:2], ids=[1])
+    matrix = numpy.zeros((1, 13))
+    matrix[0, 3] = 1
+    world.set_states(matrix, [1])
+    assert list(world["ball"].x) == [0, 0, 0] and list(world.states([1])["v"][0]) == [0, 0, 0]
+
+
+def test_bodies_by_name_and_id():
+    world = floor_and_ball()
+    assert world["ball"] == world[1] and "ball" in world and "bell" not in world and len(world) == 2
+    world["ball"].v = (1, 0, 0)
+    world["ball"].x = (0, 0, 2)
+    assert list(world["ball"].v) == [1, 0, 0] and world["ball"].x[2] == 2
+    raises(KeyError, "did you mean 'ball'", lambda: world["bal"])
+    raises(IndexError, "expected 0 to 1", lambda: world[2])
+    raises(TypeError, "by its name or its id", lambda: world[1.5])
+    assert world["floor"].motion == "static" and math.isinf(world["floor"].mass)
+    assert abs(world["ball"].mass - 1000 * 4 / 3 * math.pi * 1e-3) < 1e-9
+    inertia = world["ball"].inertia
+    assert numpy.allclose(inertia, numpy.eye(3) * 0.4 * world["ball"].mass * 0.01)
+
+
+def test_bodies_come_and_go_between_steps():
+    world = floor_and_ball()
+    assert list(world.ids("waiting")) == [0, 1] and list(world.ids()) == []
+    sim = Simulation(world, step=1e-3)
+    sim.step()
+    held = sim.states()
+    ids = world.add_bodies(sphere(0.05), [(1, 0, 1), (2, 0, 1)], name="grain")
+    sim.step()
+    assert len(held) == 2 and list(ids) == [2, 3] and sim["grain-1"].id == 3
+    sim["grain-0"].remove()
+    sim.step()
+    assert list(sim.ids()) == [0, 1, 3] and world[2].presence == "gone"
+    assert [body.id for body in world] == [0, 1, 3]
+
+
+def test_functions_of_time_in_python_act_as_expressions_do():
+    places = []
+    for force in ("3*sin(t)", lambda t: 3 * math.sin(t)):
+        world = World(gravity=(0, 0, 0))
+        world.add_body(sphere(0.1), name="ball", mass=2, force=(force, None, None))
+        sim = Simulation(world, step=1e-2)
+        sim.step(100)
+        places.append(sim["ball"].x[0])
+    assert abs(places[0] - 1.5 * (1 - math.sin(1))) < 1e-4 and abs(places[0] - places[1]) < 1e-15
+
+
+def test_a_driven_drum_turns_as_told():
+    world = World(dimension=2)
+    world.add_body(drum(1), name="drum", motion="driven", drive={"rz": {"position": lambda t: t * t}})
+    sim = Simulation(world, step=1e-2)
+    sim.run(1.0)
+    assert abs(2 * math.atan2(sim["drum"].q[3], sim["drum"].q[0]) - 1) < 1e-9
+    table = Function(([0, 1, 2], [0, 5, 5]))
+    assert table(0.5) == 2.5 and table.derivatives(0.5) == (2.5, 5, 0)
+
+
+def test_materials_and_pairs():
+    world = World()
+    world.add_material("steel", density=7800, mu=0.2, e_n=0.5, rolling=1e-3)
+    world.add_material("steel", mu=0.3)
+    found = world.material("steel")
+    assert found["density"] == 7800 and found["mu"] == 0.3 and found["rolling"] == 1e-3 and found["name"] == "steel"
+    world.add_material("default", mu=0.9)
+    world.set_pair("steel", "default", mu=0.05)
+    world.add_body(half_space(rotation=delassus.rotation((0, 1, 0), 0.2)), motion="static")
+    ball = world.add_body(box((0.1, 0.1, 0.1), material="steel"), rotation=delassus.rotation((0, 1, 0), 0.2),
+                          position=numpy.array([math.sin(0.2), 0, math.cos(0.2)]) * 0.05)
+    assert abs(ball.mass - 7.8) < 1e-12
+    sim = Simulation(world, step=1e-3)
+    sim.step(200)
+    slope = 9.81 * (math.sin(0.2) - 0.05 * math.cos(0.2)) * 0.2
+    assert abs(numpy.linalg.norm(ball.v) - slope) < 1e-3 * slope, (ball.v, slope)
+
+
+def test_an_arm_is_held_by_a_servo_against_its_weight():
+    world = World()
+    arm = world.add_body(box((1, 0.1, 0.1)), name="arm", position=(0.5, 0, 0), mass=2)
+    hinge = world.add_joint("revolute", None, arm, point=(0, 0, 0), axis=(0, 1, 0), name="hinge",
+                            target=lambda t: -0.3, p=4000, d=200, i=2000)
+    sim = Simulation(world, step=2e-3)
+    sim.run(6)
+    record = sim.joints()
+    assert len(record) == 1 and record["joint"][0] == hinge.id == world.joint("hinge").id
+    assert abs(hinge.coordinate[3] + 0.3) < 1e-3, hinge.coordinate
+    torque = record["actuator"][0, 3] / 2e-3
+    assert abs(abs(torque) - 2 * 9.81 * 0.5 * math.cos(0.3)) < 0.02, torque
+    assert hinge.presence == "acts" and numpy.abs(hinge.gap).max() < 1e-6
+    raises(delassus.ArgumentError, "has 3 free freedoms", world.add_joint, "spherical", None, arm, point=(0, 0, 0), p=3)
+    raises(delassus.ArgumentError, "no joint 'hinge'", world.add_joint, "hinge", None, arm)
+    raises(delassus.ArgumentError, "no key 'stifness'", world.add_joint, "revolute", None, arm, stifness=3)
+    world.joint("hinge").remove()
+    sim.step(2)
+    assert hinge.presence == "gone" and len(sim.joints()) == 0
+
+
+def test_the_same_bits_as_the_scene_has():
+    description = {"dimension": 2, "time": {"step": 1e-3, "until": 0.2}, "bodies": [
+        {"name": "floor", "motion": "static", "shape": {"kind": "half-plane"}},
+        *({"name": f"d{k}", "position": [0.01 * k, 0.5 + 0.25 * k], "shape": {"kind": "disc", "radius": 0.1}}
+          for k in range(3))]}
+    scene = Scene(description)
+    first = scene.simulation()
+    first.run(0.2)
+    world = World(dimension=2)
+    world.add_body(half_plane(), name="floor", motion="static")
+    for k in range(3):
+        world.add_body(disc(0.1), name=f"d{k}", position=(0.01 * k, 0.5 + 0.25 * k))
+    second = Simulation(world, step=1e-3)
+    second.run(0.2)
+    assert first.steps == second.steps == 200 and first.hash == second.hash
+    assert scene.run().hash == first.hash
+
+
+def test_state_as_bytes_goes_on_to_the_same_bits():
+    world = floor_and_ball(position=(0, 0, 0.15), velocity=(1, 0, 0))
+    sim = Simulation(world, step=1e-3)
+    sim.step(30)
+    state, time_then = sim.save(), sim.time
+    sim.step(100)
+    after = sim.hash
+    sim.load(state)
+    assert sim.time == time_then
+    sim.step(100)
+    assert sim.hash == after
+    raises(delassus.Error, "", sim.load, state[:-8])
+    raises(delassus.Error, "", sim.load, b"nothing")
+
+
+def test_two_simulations_run_at_once_in_two_threads():
+    def run(out):
+        world = World()
+        world.add_body(half_space(), motion="static")
+        world.add_bodies(sphere(0.05), [(0.11 * (k % 5), 0.11 * (k // 5 % 5), 0.06 + 0.11 * (k // 25)) for k in range(75)])
+        sim = Simulation(world, step=2e-3, tolerance=1e-5)
+        sim.step(40)
+        out.append(sim.hash)
+    hashes = []
+    threads = [threading.Thread(target=run, args=(hashes,)) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(hashes) == 2 and hashes[0] == hashes[1]
+
+
+def test_other_threads_run_while_it_steps():
+    world = World()
+    world.add_body(half_space(), motion="static")
+    world.add_bodies(sphere(0.05), [(0.1 * (k % 12), 0.1 * (k // 12 % 12), 0.05 + 0.1 * (k // 144))
+                                    for k in range(144 * 12)])
+    sim = Simulation(world, step=2e-3, tolerance=1e-9)
+    ticks, over = [], threading.Event()
+
+    def count():
+        while not over.is_set():
+            ticks.append(time.perf_counter())
+            time.sleep(1e-3)
+    thread = threading.Thread(target=count)
+    thread.start()
+    begin = time.perf_counter()
+    sim.step()
+    spent = time.perf_counter() - begin
+    over.set()
+    thread.join()
+    during = [tick for tick in ticks if begin < tick < begin + spent]
+    assert spent < 0.03 or len(during) >= 3, f"{len(during)} ticks in {spent:.3f} s"
+
+
+def test_the_problem_of_a_step_stands_alone():
+    world = floor_and_ball()
+    sim = Simulation(world, step=1e-3)
+    sim.step()
+    problem, impulses = sim.problem(), sim.impulses()
+    sim.close()
+    world.close()
+    assert problem.contacts == 1 and problem.measure(impulses).residual < 1e-6
+    assert numpy.allclose(problem.solve(tol=1e-10).r, impulses, atol=1e-9)
+
+
+tap.main(globals())
