@@ -5,7 +5,7 @@ PREFIX ?= /usr/local
 SHELL := /bin/bash
 SETUP := scripts/setup
 
-.PHONY: build demo test test-viewer check format install bench bench-siconos bench-peers evidence asan tsan fuzz clean help
+.PHONY: build demo test test-viewer check format install bench bench-siconos bench-peers evidence python gallery docs asan tsan fuzz clean help
 .DEFAULT_GOAL := build
 
 # configure and build one preset: $(call cmake,preset[,target])
@@ -36,6 +36,10 @@ check: ## formatting, layers, sizes, documentation links
 format: ## rewrite the sources in the project's format
 	@$(SETUP) format
 	@tools/check_format --fix
+
+python: build ## a wheel of the Python module in build/wheel, with stubs of its types
+	@tools/make_stubs
+	@tools/make_wheel
 
 install: build ## install into PREFIX (default /usr/local; DESTDIR is honoured)
 	@cmake --install build --prefix $(PREFIX)

@@ -108,7 +108,7 @@ class SolverRow:
         return self.fields.value(self.bytes, self.fields.keys.index("law")) if "law" in self.fields.keys else ""
 
 
-def solvers():
+def solvers() -> dict[str, str]:
     """Names of all solvers, each with a line about it.
 
     >>> solvers()["nlgs"]
@@ -118,7 +118,7 @@ def solvers():
             for row in (lib.dls_solver_at(index)[0] for index in range(lib.dls_solver_count()))}
 
 
-def laws():
+def laws() -> dict[str, str]:
     """Names of all local laws, each with a line about it.
 
     >>> "exact" in laws()
@@ -128,7 +128,7 @@ def laws():
             for row in (lib.dls_law_at(index)[0] for index in range(lib.dls_law_count()))}
 
 
-def options(solver):
+def options(solver) -> str:
     """What a solver's keywords are: a text with a line for each, its range, preset and unit.
 
     >>> print(options("ipm").splitlines()[1])

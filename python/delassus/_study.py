@@ -40,7 +40,7 @@ class Study:
         return pandas.DataFrame(self.rows)
 
 
-def study(function, parameters, *, seeds=(0,), processes=None, progress=None):
+def study(function, parameters, *, seeds=(0,), processes=None, progress=None) -> Study:
     """Calls function(seed=…, **values) for all combinations of parameters and seeds, each in another process.
 
     function: a function of a module (processes are started anew and import it), which returns a dict of numbers.

@@ -33,11 +33,11 @@ class Solution:
     stages: tuple
 
     @property
-    def converged(self):
+    def converged(self) -> bool:
         return self.outcome == "converged"
 
     @property
-    def residual(self):
+    def residual(self) -> float:
         return self.measures.residual
 
 
@@ -87,13 +87,13 @@ class Problem(Object):
                                                    ctypes.byref(csr)), lib.dls_problem_destroy)
 
     @classmethod
-    def read(cls, path):
+    def read(cls, path) -> "FileProblem":
         """The problem of an FCLib file, local or global; its title, solution and guesses come with it."""
         return FileProblem(path)
 
     @classmethod
     def generate(cls, kind="packing", size=100, *, mu=None, seed=None, matrix_free=False, mu_rolling=None,
-                 mu_spinning=None):
+                 mu_spinning=None) -> "Problem":
         """A problem of about so many contacts: 'packing', 'stack', 'discs', 'rolling' or 'mixed'.
 
         >>> Problem.generate("discs", 50, seed=1).contacts > 30
@@ -111,30 +111,30 @@ class Problem(Object):
     # ---- what it holds ----
 
     @property
-    def contacts(self):
+    def contacts(self) -> int:
         return self._owner.ask(lib.dls_problem_contact_count)
 
     @property
-    def blocks(self):
+    def blocks(self) -> int:
         """Contacts and intervals."""
         return self._owner.ask(lib.dls_problem_block_count)
 
     @property
-    def rows(self):
+    def rows(self) -> int:
         return self._owner.ask(lib.dls_problem_row_count)
 
     @property
-    def b(self):
+    def b(self) -> numpy.ndarray:
         return self._owner.ask(lambda problem: copied(lib.dls_problem_b(problem), lib.dls_problem_row_count(problem)))
 
     @property
-    def mu(self):
+    def mu(self) -> numpy.ndarray:
         """Of each block; 0 of intervals."""
         return self._owner.ask(lambda problem: numpy.array([
             lib.dls_problem_mu(problem, block) for block in range(lib.dls_problem_block_count(problem))]))
 
     @property
-    def block_rows(self):
+    def block_rows(self) -> numpy.ndarray:
         """The first row of each block, and the number of rows behind the last."""
         return self._owner.ask(lambda problem: numpy.array([
             *(lib.dls_problem_block_row(problem, block) for block in range(lib.dls_problem_block_count(problem))),
@@ -161,7 +161,7 @@ class Problem(Object):
         numpy.add.at(dense, (numpy.repeat(numpy.arange(rows), numpy.diff(start)), column), value)
         return dense
 
-    def facts(self, dense_limit=2000):
+    def facts(self, dense_limit=2000) -> _c.dls_problem_facts:
         """What there is to know of W without solving: asymmetry, rank, condition, …"""
         facts = _c.dls_problem_facts()
         self._owner.call(lib.dls_problem_analyze, dense_limit, ctypes.byref(facts))
@@ -169,7 +169,7 @@ class Problem(Object):
 
     # ---- solving ----
 
-    def solve(self, solver="auto", *, tol=None, r=None, callback=None, **options):
+    def solve(self, solver="auto", *, tol=None, r=None, callback=None, **options) -> Solution:
         """Solves it; other Python threads run meanwhile.
 
         solver: its name, or 'nlgs:exact' for a law of it. tol: the tolerance. r: the start, zeros by default.
@@ -198,7 +198,7 @@ class Problem(Object):
         return Solution(start, u, text(info.solver), text(info.law), text(lib.dls_outcome_name(info.outcome)),
                         info.iterations, info.seconds, _c.dls_measures.from_buffer_copy(info.measures), stages)
 
-    def measure(self, r, u=None):
+    def measure(self, r, u=None) -> _c.dls_measures:
         """The certificate of any r (with u = W r + b unless it is given)."""
         rows, found = self.rows, _c.dls_measures()
         r = real_array(r, "r", (rows,))
@@ -206,14 +206,14 @@ class Problem(Object):
         self._owner.call(lib.dls_problem_measure, address(r), address(u), ctypes.byref(found))
         return found
 
-    def velocity(self, r):
+    def velocity(self, r) -> numpy.ndarray:
         """u = W r + b."""
         rows = self.rows
         r, u = real_array(r, "r", (rows,)), numpy.empty(rows)
         self._owner.call(lib.dls_problem_velocity, address(r), address(u), None)
         return u
 
-    def contradiction(self):
+    def contradiction(self) -> _c.dls_contradiction:
         """A proof that there is no solution, where one is found: found, closing, impulse, blocks."""
         found = _c.dls_contradiction()
         self._owner.call(lib.dls_find_contradiction, None, ctypes.byref(found))
@@ -240,11 +240,11 @@ class FileProblem(Problem):
         self._owner = Owner("problem", lib.dls_fclib_problem(file), lambda _: destroy(file))  # the file's: it ends with it
 
     @property
-    def title(self):
+    def title(self) -> str:
         return self._ask(lambda file: text(lib.dls_fclib_title(file)))
 
     @property
-    def description(self):
+    def description(self) -> str:
         return self._ask(lambda file: text(lib.dls_fclib_description(file)))
 
     @property

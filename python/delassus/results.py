@@ -19,7 +19,7 @@ class Results(Object):
         pointer = new_pointer(_c.dls_results, lib.dls_results_open, path_bytes(path))
         self._owner = Owner("results file", pointer, lib.dls_results_destroy)
 
-    def __len__(self):
+    def __len__(self) -> int:
         """Frames."""
         return self._owner.ask(lib.dls_results_frame_count)
 
@@ -30,7 +30,7 @@ class Results(Object):
         return index % count
 
     @property
-    def title(self):
+    def title(self) -> str:
         return text(self._owner.ask(lib.dls_results_title))
 
     @property
@@ -42,22 +42,22 @@ class Results(Object):
         return text(self._owner.ask(lib.dls_results_solver))
 
     @property
-    def dimension(self):
+    def dimension(self) -> int:
         return self._owner.ask(lib.dls_results_dimension)
 
     @property
-    def bodies(self):
+    def bodies(self) -> int:
         """How many there ever were."""
         return self._owner.ask(lib.dls_results_body_count)
 
     @property
-    def names(self):
+    def names(self) -> list[str]:
         """Of bodies, by id; "" for none."""
         return self._owner.ask(lambda results: [text(lib.dls_results_body_name(results, body))
                                                 for body in range(lib.dls_results_body_count(results))])
 
     @property
-    def masses(self):
+    def masses(self) -> numpy.ndarray:
         """Of bodies, by id, kg; infinite of static and driven ones."""
         found, mass = numpy.empty(self.bodies), _c.dls_body_mass()
         for body in range(len(found)):
@@ -66,7 +66,7 @@ class Results(Object):
         return found
 
     @property
-    def times(self):
+    def times(self) -> numpy.ndarray:
         """Of frames, s."""
         return self._owner.ask(lambda results: numpy.array([
             lib.dls_results_frame_time(results, frame) for frame in range(lib.dls_results_frame_count(results))]))
@@ -77,11 +77,11 @@ class Results(Object):
         found = _c.dls_run_summary()
         return found if self._owner.ask(lib.dls_results_finished, ctypes.byref(found)) else None
 
-    def states(self, frame=None):
+    def states(self, frame=None) -> numpy.ndarray:
         """States of all bodies by id in a frame, or of all frames: members x, q, v and w."""
         return self._read_states(frame, STATE)[0]
 
-    def present(self, frame=None):
+    def present(self, frame=None) -> numpy.ndarray:
         """Which bodies take part in a frame, or in each of all frames."""
         return self._read_states(frame, None)[1]
 
@@ -95,34 +95,34 @@ class Results(Object):
         chosen = slice(None) if frame is None else 0
         return None if states is None else states[chosen], present[chosen]
 
-    def poses(self, frame):
+    def poses(self, frame) -> numpy.ndarray:
         """Where bodies stood when the frame's contacts were found, by id: members x and q."""
         found = numpy.zeros(self.bodies, POSE)
         self._owner.call(lib.dls_results_frame_poses, self._frame(frame), records(found, _c.dls_pose))
         return found
 
-    def contacts(self, frame):
+    def contacts(self, frame) -> numpy.ndarray:
         """Contacts of a frame, as Simulation.contacts gives them."""
         number = self._frame(frame)
         found = numpy.zeros(self._owner.ask(lib.dls_results_frame_contact_count, number), CONTACT)
         self._owner.call(lib.dls_results_frame_contacts, number, records(found, _c.dls_contact_record))
         return found
 
-    def joints(self, frame):
+    def joints(self, frame) -> numpy.ndarray:
         """Joints of a frame, as Simulation.joints gives them."""
         number = self._frame(frame)
         found = numpy.zeros(self._owner.ask(lib.dls_results_frame_joint_count, number), JOINT)
         self._owner.call(lib.dls_results_frame_joints, number, records(found, _c.dls_joint_record))
         return found
 
-    def steps(self):
+    def steps(self) -> numpy.ndarray:
         """The history: a row per step with t, contacts, residual, held, energy, …"""
         found = numpy.zeros(self._owner.ask(lib.dls_results_step_count), REPORT)
         if len(found):
             self._owner.call(lib.dls_results_steps, 0, len(found), records(found, _c.dls_step_report))
         return found
 
-    def problem(self, frame):
+    def problem(self, frame) -> Problem:
         """The contact problem of a recorded frame, rebuilt."""
         number = self._frame(frame)
         pointer = ctypes.POINTER(_c.dls_problem)()
@@ -145,13 +145,13 @@ class Results(Object):
         """run.pvd and what it names, for ParaView."""
         self._owner.call(lib.dls_results_export_vtk, path_bytes(folder))
 
-    def analyze(self, measure, **options):
+    def analyze(self, measure, **options) -> "Analysis":
         """A measure of the run: see measures(). Options: first_frame, last_frame, axis ('x', 'y', 'z'), region
         ((low), (high)), floor, layers, plane ((point), (normal)), joint."""
         return Analysis(self, measure, options)
 
 
-def measures():
+def measures() -> dict[str, str]:
     """Names of all measures, each with a line about it.
 
     >>> "coordination" in measures()

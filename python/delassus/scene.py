@@ -27,7 +27,7 @@ class Run:
     hash: int
 
     @property
-    def results(self):
+    def results(self) -> Results:
         """The results file, opened."""
         if self.path is None:
             raise ArgumentError("this run recorded nothing: run(path) does")
@@ -64,7 +64,7 @@ class Scene(Object):
         self._read_text(content, "a dict", settings, folder)
 
     @classmethod
-    def read(cls, path, settings=None):
+    def read(cls, path, settings=None) -> "Scene":
         """A scene file."""
         scene = cls.__new__(cls)
         count, table = setting_texts(settings)
@@ -72,14 +72,14 @@ class Scene(Object):
         return scene
 
     @classmethod
-    def parse(cls, content, settings=None, name="a text", folder="."):
+    def parse(cls, content, settings=None, name="a text", folder=".") -> "Scene":
         """A scene as YAML text. folder: where files of meshes are looked for."""
         scene = cls.__new__(cls)
         scene._read_text(content, name, settings, folder)
         return scene
 
     @classmethod
-    def template(cls, name, settings=None):
+    def template(cls, name, settings=None) -> "Scene":
         """One of the commented scenes that `delassus new` writes; see templates()."""
         for index in range(lib.dls_scene_template_count()):
             if text(lib.dls_scene_template_name(index)) == name:
@@ -97,21 +97,21 @@ class Scene(Object):
         self.world = World._borrow(lib.dls_scene_world(pointer), self._owner)
 
     @property
-    def title(self):
+    def title(self) -> str:
         return text(self._owner.ask(lib.dls_scene_title))
 
     @property
-    def text(self):
+    def text(self) -> str:
         """The scene's text, with settings as a comment at its end."""
         return text(self._owner.ask(lib.dls_scene_text))
 
     @property
-    def solver(self):
+    def solver(self) -> str:
         """The name of its solver."""
         return text(self._owner.ask(lib.dls_scene_solver)[0].name)
 
     @property
-    def step(self):
+    def step(self) -> float:
         """h, s."""
         return self._owner.ask(lambda scene: lib.dls_scene_simulation_options(scene)[0].step)
 
@@ -120,21 +120,21 @@ class Scene(Object):
         """What a run does beside stepping: until, output_interval, …"""
         return self._owner.ask(lambda scene: _c.dls_run_options.from_buffer_copy(lib.dls_scene_run_options(scene)[0]))
 
-    def check(self):
+    def check(self) -> list[str]:
         """Lines about what is likely a mistake: overlaps, thin walls, long steps, doubtful units."""
         lines, warnings = [], ctypes.c_int()
         warn = ctypes.CFUNCTYPE(None, ctypes.c_char_p, ctypes.c_void_p)(lambda line, _: lines.append(text(line)))
         self._owner.change(lib.dls_scene_check, warn, None, ctypes.byref(warnings))
         return lines
 
-    def simulation(self):
+    def simulation(self) -> Simulation:
         """A simulation at the scene's beginning, with its solver and options."""
         with self._owner.turn.lock:
             self._owner.refuse_in_callbacks()
             pointer = new_pointer(_c.dls_simulation, lib.dls_scene_simulation_create, self._owner.alive())
             return Simulation._of_scene(pointer, self)
 
-    def run(self, path=None, *, resume=False, progress=None, every_step=None, dump_folder=None):
+    def run(self, path=None, *, resume=False, progress=None, every_step=None, dump_folder=None) -> Run:
         """Runs it from its first step to its last, and records it in a results file where a path is given.
 
         resume: from the checkpoint beside that file, if there is one.
@@ -175,7 +175,7 @@ class Scene(Object):
         return Run(None if path is None else os.fspath(path), ENDS[end.value], summary, value.value)
 
 
-def templates():
+def templates() -> dict[str, str]:
     """Names of scenes to start from, each with a line about it.
 
     >>> templates()["drum"]

@@ -89,7 +89,7 @@ class Simulation(Object, Bodies):
 
     # ---- stepping ----
 
-    def step(self, count=1):
+    def step(self, count=1) -> _c.dls_step_report:
         """Takes steps; returns the report of the last one. Other Python threads run meanwhile."""
         if count < 1:
             raise ArgumentError(f"count: {count}, expected 1 or more")
@@ -98,7 +98,7 @@ class Simulation(Object, Bodies):
             self._owner.work("stepped", lib.dls_simulation_step, ctypes.byref(report))
         return report
 
-    def run(self, until, *, progress=None, every_step=None, results=None, interval=0.0, contacts=True, title=""):
+    def run(self, until, *, progress=None, every_step=None, results=None, interval=0.0, contacts=True, title="") -> _c.dls_run_summary:
         """Steps until a time (s); Ctrl-C raises KeyboardInterrupt between two steps, with all states sound.
 
         progress: whether a bar is shown; by default where the output is a terminal.
@@ -120,37 +120,37 @@ class Simulation(Object, Bodies):
         return self.time >= until - self._step / 2
 
     @property
-    def time(self):
+    def time(self) -> float:
         """s"""
         return self._owner.ask(lib.dls_simulation_time)
 
     @property
-    def steps(self):
+    def steps(self) -> int:
         """How many were taken."""
         return self._owner.ask(lib.dls_simulation_steps)
 
     @property
-    def summary(self):
+    def summary(self) -> _c.dls_run_summary:
         """What all steps add up to: certified ones, the worst residual, …"""
         return self._owner.ask(lib.dls_simulation_summary)
 
     @property
-    def energy(self):
+    def energy(self) -> _c.dls_energy:
         """kinetic, potential, friction, …, unaccounted, J."""
         return self._owner.ask(lib.dls_simulation_energy)
 
     @property
-    def world(self):
+    def world(self) -> World:
         return self._world
 
     @property
-    def hash(self):
+    def hash(self) -> int:
         """Of all states' bits: equal hashes, equal runs."""
         return self._owner.ask(lib.dls_simulation_hash)
 
     # ---- what the last step did ----
 
-    def contacts(self):
+    def contacts(self) -> numpy.ndarray:
         """A copy of the last step's contacts: body_a, body_b, point, frame, gap, mu, impulse, velocity, …
 
         impulse and velocity are in the columns n, t₁, t₂ of frame (nine numbers, column by column); n is from A to B.
@@ -163,7 +163,7 @@ class Simulation(Object, Bodies):
                        ctypes.byref(count))
         return found
 
-    def joints(self):
+    def joints(self) -> numpy.ndarray:
         """A copy of what joints did in the last step: joint, impulse, actuator, coordinate, speed, gap, work, …"""
         owner, count = self._owner, ctypes.c_int()
         with owner.turn.lock:
@@ -172,7 +172,7 @@ class Simulation(Object, Bodies):
             owner.call(lib.dls_simulation_joints, room, records(found, _c.dls_joint_record), ctypes.byref(count))
         return found[:count.value].copy()
 
-    def problem(self):
+    def problem(self) -> Problem:
         """The contact problem of the last step, as one of its own with W stored."""
         owner = self._owner
         with owner.turn.lock:
@@ -181,7 +181,7 @@ class Simulation(Object, Bodies):
                 raise ArgumentError("no contact problem: no step was taken, or it had no contacts")
             return Problem(new_pointer(_c.dls_problem, lib.dls_problem_assemble, problem))
 
-    def impulses(self):
+    def impulses(self) -> numpy.ndarray:
         """The solution of problem(): a copy."""
         owner = self._owner
         with owner.turn.lock:
@@ -190,7 +190,7 @@ class Simulation(Object, Bodies):
             source = owner.ask(lib.dls_simulation_impulses)
             return numpy.ctypeslib.as_array(source, (count,)).copy() if source and count else numpy.zeros(0)
 
-    def gates(self):
+    def gates(self) -> list[dict]:
         """Inlets and removals of a scene: name, is_inlet, bodies, mass, backlog."""
         found = []
         for index in range(self._owner.ask(lib.dls_simulation_gate_count)):
@@ -199,7 +199,7 @@ class Simulation(Object, Bodies):
 
     # ---- state as bytes ----
 
-    def save(self):
+    def save(self) -> bytes:
         """All that later steps depend on, as bytes."""
         owner = self._owner
         with owner.turn.lock:

@@ -29,7 +29,7 @@ class Bodies:
         self._owner.alive()
         return self._world._owner
 
-    def __getitem__(self, key):
+    def __getitem__(self, key) -> "Body":
         """The body of a name or an id."""
         world, count = self._world, len(self)
         if isinstance(key, str):
@@ -48,14 +48,14 @@ class Bodies:
     def __contains__(self, name):
         return isinstance(name, str) and self._book().ask(lib.dls_world_find_body, encoded(name, "a name")) >= 0
 
-    def __len__(self):
+    def __len__(self) -> int:
         """Bodies that there ever were: ids are 0 to len − 1."""
         return self._book().ask(lib.dls_world_body_count)
 
     def __iter__(self):
         return (Body(self._world, int(identity)) for identity in self.ids())
 
-    def ids(self, presence="present"):
+    def ids(self, presence="present") -> numpy.ndarray:
         """Ids of bodies that are 'present', 'waiting' or 'gone', ascending. Until a simulation is made all wait."""
         if presence not in PRESENCES:
             raise ArgumentError(f"no presence '{presence}'; there are {', '.join(PRESENCES)}")
@@ -66,7 +66,7 @@ class Bodies:
             owner.call(lib.dls_world_presence_ids, kind, count.value, address(found), ctypes.byref(count))
         return found
 
-    def states(self, ids=None):
+    def states(self, ids=None) -> numpy.ndarray:
         """A copy of the states of all bodies by id, or of the ids given: members x, q, v and w of each.
 
         >>> world = World()
@@ -96,22 +96,22 @@ class Bodies:
             owner.change(lib.dls_body_states_set, wanted, address(chosen), records(array, _c.dls_body_state))
 
     @property
-    def x(self):
+    def x(self) -> numpy.ndarray:
         """Mass centres of all bodies, m."""
         return self.states()["x"].copy()
 
     @property
-    def q(self):
+    def q(self) -> numpy.ndarray:
         """Orientations of all bodies, (w, x, y, z)."""
         return self.states()["q"].copy()
 
     @property
-    def v(self):
+    def v(self) -> numpy.ndarray:
         """Velocities of all bodies, m/s."""
         return self.states()["v"].copy()
 
     @property
-    def w(self):
+    def w(self) -> numpy.ndarray:
         """Angular velocities of all bodies, rad/s, world axes."""
         return self.states()["w"].copy()
 
@@ -160,18 +160,18 @@ class World(Object, Bodies):
         return near(name, filter(None, names))
 
     @property
-    def dimension(self):
+    def dimension(self) -> int:
         return self._owner.ask(lib.dls_world_dimension)
 
     @property
-    def gravity(self):
+    def gravity(self) -> numpy.ndarray:
         out = numpy.empty(3)
         self._owner.ask(lib.dls_world_gravity, address(out))
         return out
 
     # ---- materials ----
 
-    def add_material(self, name, **properties):
+    def add_material(self, name, **properties) -> str:
         """A material, or new properties of one that is there ("default" is what shapes have unless told otherwise).
 
         density: kg/m³, kg/m² in the plane; mu, e_n, e_t; cohesion: N; rolling, spinning, drilling: m;
@@ -194,7 +194,7 @@ class World(Object, Bodies):
                 self._materials[name] = out.value
         return name
 
-    def material(self, name):
+    def material(self, name) -> dict:
         """The properties of a material by its name."""
         definition = _c.dls_material_def()
         self._owner.call(lib.dls_world_material, self._material_id(name), ctypes.byref(definition))
@@ -226,7 +226,7 @@ class World(Object, Bodies):
 
     def add_body(self, shape=None, *, name=None, motion="dynamic", position=(0, 0, 0), rotation=None,
                  velocity=(0, 0, 0), angular_velocity=(0, 0, 0), mass=0.0, inertia=None, centre=(0, 0, 0), locked=(),
-                 force=None, torque=None, drive=None, birth=-math.inf, death=math.inf):
+                 force=None, torque=None, drive=None, birth=-math.inf, death=math.inf) -> "Body":
         """Adds a body and returns it; it takes part from the next step on.
 
         shape: a Shape, or several that make a compound.
@@ -291,7 +291,7 @@ class World(Object, Bodies):
                 else:
                     raise ArgumentError(f"drive: no key '{key}', expected position, velocity, force, gain or max_speed")
 
-    def add_bodies(self, shape, positions, *, velocities=None, name=None, **more):
+    def add_bodies(self, shape, positions, *, velocities=None, name=None, **more) -> numpy.ndarray:
         """Adds a body at each position, all alike; returns their ids. name: "grain" makes grain-0, grain-1, …
 
         Other keywords are those of add_body, forces and drives aside.
@@ -308,7 +308,7 @@ class World(Object, Bodies):
 
     # ---- joints ----
 
-    def add_joint(self, kind, a, b, **keywords):
+    def add_joint(self, kind, a, b, **keywords) -> Joint:
         """Joins two bodies and returns the joint. See `Joint` for keywords; None for a body is the ground."""
         with self._owner.turn.lock, Places(self._owner.keep) as places:
             self._owner.refuse_in_callbacks()
@@ -318,7 +318,7 @@ class World(Object, Bodies):
             checked(lib.dls_world_add_joint, world, ctypes.byref(definition), ctypes.byref(identity))
         return Joint(self, identity.value)
 
-    def joint(self, key):
+    def joint(self, key) -> Joint:
         """A joint by its name or id."""
         count = self._owner.ask(lib.dls_world_joint_count)
         identity = self._owner.ask(lib.dls_world_find_joint, encoded(key, "a name")) if isinstance(key, str) else key
@@ -326,7 +326,7 @@ class World(Object, Bodies):
             raise KeyError(f"no joint {key!r}")
         return Joint(self, identity)
 
-    def assemble_joints(self):
+    def assemble_joints(self) -> _c.dls_assembled:
         """Moves bodies that have not been stepped yet until all joints hold; returns how far they went."""
         report = _c.dls_assembled()
         self._owner.change(lib.dls_world_assemble_joints, ctypes.byref(report))
@@ -374,15 +374,15 @@ class Body:
         return numpy.array(pose.x), numpy.array(pose.q)
 
     @property
-    def name(self):
+    def name(self) -> str:
         return text(self.world._owner.ask(lib.dls_body_name, self.id))
 
     @property
-    def motion(self):
+    def motion(self) -> str:
         return text(lib.dls_motion_name(self.world._owner.ask(lib.dls_body_motion, self.id)))
 
     @property
-    def presence(self):
+    def presence(self) -> str:
         """'waiting', 'present' or 'gone'."""
         return list(PRESENCES)[self.world._owner.ask(lib.dls_body_presence, self.id)]
 
@@ -392,17 +392,17 @@ class Body:
         return mass
 
     @property
-    def mass(self):
+    def mass(self) -> float:
         """kg; infinite where it does not move freely."""
         return self._mass().mass
 
     @property
-    def inertia(self):
+    def inertia(self) -> numpy.ndarray:
         """3 × 3 about the mass centre, body axes, kg m²."""
         return numpy.array(self._mass().inertia).reshape(3, 3).T.copy()
 
     @property
-    def radius(self):
+    def radius(self) -> float:
         """Of the ball about the mass centre that holds all shapes, m."""
         return self.world._owner.ask(lib.dls_body_radius, self.id)
 
