@@ -41,6 +41,16 @@ python: build ## a wheel of the Python module in build/wheel, with stubs of its 
 	@tools/make_stubs
 	@tools/make_wheel
 
+gallery: build ## run the scripts of python/gallery: figures and results in build/gallery
+	@$(SETUP) docs
+	@mkdir -p build/gallery
+	@for script in python/gallery/*.py; do echo "$$script"; PYTHONPATH=build/python DELASSUS=build/delassus \
+	    /usr/bin/python3 "$$script" build/gallery || exit 1; done
+
+docs: build ## the pages as a site in build/site, with the Python reference and the public headers; links checked
+	@$(SETUP) docs
+	@tools/make_site
+
 install: build ## install into PREFIX (default /usr/local; DESTDIR is honoured)
 	@cmake --install build --prefix $(PREFIX)
 

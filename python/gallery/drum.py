@@ -41,7 +41,7 @@ def main(folder=".", short=False):
     angle = next(iter(slope.facts.values()))
     fastest = numpy.linalg.norm(simulation.v[1:], axis=1).argmax()
     print(f"{summary.certified} of {summary.steps} steps certified; slope {angle}; fastest: {simulation[int(fastest) + 1]}")
-    print(delassus.picture(path, pathlib.Path(folder) / "drum", forces=True))
+    print(delassus.picture(path, pathlib.Path(folder) / "drum", forces=True, width=3))
     return {"certified": summary.certified, "steps": summary.steps, "angle": float(angle)}
 
 

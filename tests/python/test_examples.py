@@ -1,9 +1,12 @@
 """Every example in the module's own documentation gives what it says; every public name is documented."""
+import contextlib
 import doctest
 import importlib
 import inspect
+import io
 import pathlib
 import pkgutil
+import re
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -24,6 +27,14 @@ def test_examples_in_docstrings():
         assert result.failed == 0, module.name
         tried += result.attempted
     assert tried > 20, tried
+
+
+def test_pages_in_python_run_as_they_stand():
+    for page in (ROOT / "docs" / "python.md", ROOT / "python" / "README.md"):
+        blocks = re.findall(r"^```python\n(.*?)^```", page.read_text(), re.MULTILINE | re.DOTALL)
+        assert blocks, page
+        with contextlib.redirect_stdout(io.StringIO()):
+            exec(compile("\n".join(blocks), str(page), "exec"), {"__name__": "page"})
 
 
 def test_every_public_name_has_a_docstring():
