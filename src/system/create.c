@@ -3,8 +3,8 @@
 
 #include "base/error.h"
 #include "base/field.h"
-#include "base/least.h"
 #include "base/lu.h"
+#include "system/least.h"
 
 #include <math.h>
 #include <string.h>

@@ -4,8 +4,8 @@
  *     A = Pᵀ L U Qᵀ of rank r,   x = Uᵀ (U Uᵀ)⁻¹ (LᵀL)⁻¹ Lᵀ b
  *
  * on one thread and with the same bits on every processor that the build serves. */
-#ifndef BASE_LEAST_H
-#define BASE_LEAST_H
+#ifndef SYSTEM_LEAST_H
+#define SYSTEM_LEAST_H
 
 #include <stdint.h>
 

@@ -1,4 +1,4 @@
-#include "base/least.h"
+#include "system/least.h"
 
 #include "base/lu.h"
 
