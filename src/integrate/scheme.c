@@ -87,6 +87,7 @@ static dls_step_plan plan_alpha(const dls_simulation *s) {
 
 static const dls_scheme row_alpha = {.name = "generalized-alpha",
                                      .summary = "second order, contacts and joints hold at three levels",
+                                     .solids = true,
                                      .plan = plan_alpha,
                                      .move = dls_move_rest,
                                      .advance = dls_alpha_world_advance,

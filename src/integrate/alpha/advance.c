@@ -54,18 +54,30 @@ static dls_alpha_options options_of(const dls_simulation *s) {
     return o;
 }
 
+/* Where a, ā, U and Q of a body are kept. */
+typedef struct kept_motion {
+    double *a, *a_bar, *U, *Q;
+} kept_motion;
+
+static kept_motion motion_of(const dls_piece *p, int i) {
+    dls_alpha_body *body = &p->w->bodies.item[p->body[i].row];
+    if (p->body[i].solid < 0) return (kept_motion){body->a, body->a_bar, body->U, body->Q};
+    int64_t all = p->s->world->freedom_count;
+    double *at = p->w->solids.item + p->s->world->solids[p->body[i].solid].at;
+    return (kept_motion){at, at + all, at + 2 * all, at + 3 * all};
+}
+
 static void load_bodies(const dls_piece *p, dls_alpha *alpha, bool *fresh) {
-    const dls_alpha_body *kept = p->w->bodies.item;
-    size_t bytes = sizeof(double) * (size_t)p->m;
     *fresh = false;
     for (int i = 0; i < p->body_count; i++) {
-        const dls_alpha_body *body = &kept[p->body[i].row];
-        int at = p->m * i;
-        *fresh |= !body->known;
-        memcpy(alpha->state.a + at, body->a, bytes), memcpy(alpha->state.a_bar + at, body->a_bar, bytes);
-        memcpy(alpha->state.x + alpha->at.a + at, body->a, bytes);
-        memcpy(alpha->state.x + alpha->at.U + at, body->U, bytes);
-        memcpy(alpha->state.x + alpha->at.Q + at, body->Q, bytes);
+        kept_motion kept = motion_of(p, i);
+        int at = p->body[i].at_u;
+        size_t bytes = sizeof(double) * (size_t)p->body[i].m;
+        *fresh |= !p->w->bodies.item[p->body[i].row].known;
+        memcpy(alpha->state.a + at, kept.a, bytes), memcpy(alpha->state.a_bar + at, kept.a_bar, bytes);
+        memcpy(alpha->state.x + alpha->at.a + at, kept.a, bytes);
+        memcpy(alpha->state.x + alpha->at.U + at, kept.U, bytes);
+        memcpy(alpha->state.x + alpha->at.Q + at, kept.Q, bytes);
     }
 }
 
@@ -120,7 +132,7 @@ static void fill_fresh(dls_piece *p, dls_alpha *alpha) {
     dls_piece_divide_by_mass(p, h);
     for (int i = 0; i < p->body_count; i++) {
         if (p->w->bodies.item[p->body[i].row].known) continue;
-        for (int k = p->m * i; k < p->m * (i + 1); k++)
+        for (int k = p->body[i].at_u; k < p->body[i].at_u + p->body[i].m; k++)
             alpha->state.a[k] = alpha->state.a_bar[k] = alpha->state.x[alpha->at.a + k] = h[k];
     }
 }
@@ -145,14 +157,14 @@ static dls_status load(dls_piece *p, dls_error *error) {
 
 static void save_bodies(dls_piece *p) {
     const dls_alpha *alpha = p->w->alpha;
-    size_t bytes = sizeof(double) * (size_t)p->m;
     for (int i = 0; i < p->body_count; i++) {
-        dls_alpha_body *body = &p->w->bodies.item[p->body[i].row];
-        int at = p->m * i;
-        body->known = 1;
-        memcpy(body->a, alpha->state.a + at, bytes), memcpy(body->a_bar, alpha->state.a_bar + at, bytes);
-        memcpy(body->U, alpha->state.x + alpha->at.U + at, bytes);
-        memcpy(body->Q, alpha->state.x + alpha->at.Q + at, bytes);
+        kept_motion kept = motion_of(p, i);
+        int at = p->body[i].at_u;
+        size_t bytes = sizeof(double) * (size_t)p->body[i].m;
+        p->w->bodies.item[p->body[i].row].known = 1;
+        memcpy(kept.a, alpha->state.a + at, bytes), memcpy(kept.a_bar, alpha->state.a_bar + at, bytes);
+        memcpy(kept.U, alpha->state.x + alpha->at.U + at, bytes);
+        memcpy(kept.Q, alpha->state.x + alpha->at.Q + at, bytes);
     }
 }
 
@@ -278,6 +290,25 @@ static dls_status step_piece(dls_piece *p, dls_step_report *report, dls_error *e
 
 /* ---- the step ---- */
 
+/* A world whose bodies and solids a piece may put anywhere; room for what is kept of solids. */
+static bool make_shadow(dls_simulation *s, dls_piece *p) {
+    dls_alpha_world *w = s->memory;
+    int64_t all = s->world->freedom_count, spots = s->world->spot_count;
+    p->shadow = *s->world;
+    p->shadow.states = p->states;
+    p->shadow.q = DLS_TAKE(w->space, double, all), p->shadow.u = DLS_TAKE(w->space, double, all);
+    p->shadow.spots = DLS_TAKE(w->space, dls_spot, spots);
+    if (!p->shadow.q || !p->shadow.u || !p->shadow.spots) return false;
+    if (all) memcpy(p->shadow.q, s->world->q, sizeof(double) * (size_t)all);
+    if (all) memcpy(p->shadow.u, s->world->u, sizeof(double) * (size_t)all);
+    if (spots) memcpy(p->shadow.spots, s->world->spots, sizeof(dls_spot) * (size_t)spots);
+    if (w->solids.count == 4 * all) return true;
+    if (!DLS_RESERVE(w->solids.item, 0, w->solids.capacity, 4 * all)) return false;
+    w->solids.count = (int)(4 * all);
+    memset(w->solids.item, 0, sizeof(double) * (size_t)(4 * all));
+    return true;
+}
+
 /* States, rotations and accelerations of all rows where the step begins. */
 static bool begin(dls_simulation *s, dls_piece *p) {
     dls_alpha_world *w = s->memory;
@@ -288,11 +319,13 @@ static bool begin(dls_simulation *s, dls_piece *p) {
     p->acceleration = DLS_TAKE_ZERO(w->space, dls_twist, rows);
     p->local = DLS_TAKE(w->space, int, rows);
     if (!p->states || !p->R || !p->acceleration || !p->local || !match_bodies(w, s->world)) return false;
+    if (!make_shadow(s, p)) return false;
     for (int row = 0; row < rows; row++) {
         p->states[row] = s->kept[row];
         p->local[row] = -1;
         quat_matrix(p->states[row].q, p->R[row]);
     }
+    if (s->world->solid_count) dls_solids_stand(&p->shadow);
     return true;
 }
 
@@ -331,6 +364,16 @@ static void turn_over(dls_alpha_world *w) {
     w->joints = w->next_joints, w->next_joints = joints;
 }
 
+/* q and u of the world's solids are those of the shadow, and what a step begins from. */
+static void take_solids(dls_simulation *s, const dls_piece *p) {
+    size_t bytes = sizeof(double) * (size_t)s->world->freedom_count;
+    if (!bytes) return;
+    memcpy(s->world->q, p->shadow.q, bytes);
+    memcpy(s->world->u, p->shadow.u, bytes);
+    dls_solids_stand(s->world);
+    dls_solids_memory_write(s->world, s->kept_solids);
+}
+
 /* The initial step: closes what is nearly closed, impacts of closed contacts that approach, a and λ. */
 static dls_status start(dls_simulation *s, dls_error *error) {
     dls_piece p = {.s = s};
@@ -348,6 +391,7 @@ static dls_status start(dls_simulation *s, dls_error *error) {
         if (status) break;
         dls_piece_store(&p, s->t, p.w->alpha->state.q, p.w->alpha->state.u, s->world->states);
         for (int k = 0; k < p.body_count; k++) s->kept[p.body[k].row] = s->world->states[p.body[k].row];
+        take_solids(s, &p);
         save_bodies(&p);
         save_contacts(&p);
         save_joints(&p);
@@ -367,6 +411,7 @@ static dls_status find_contacts(dls_simulation *s, dls_error *error) {
         memcpy(state->q, s->kept[row].q, sizeof state->q);
         if (s->world->bodies[row].motion == DLS_DYNAMIC) vec_copy(state->w, s->kept[row].w);
     }
+    if (s->world->solid_count) dls_solids_memory_use(s->world, s->kept_solids);
     return status;
 }
 

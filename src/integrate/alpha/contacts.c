@@ -7,19 +7,29 @@
 #include "base/vector.h"
 #include "integrate/alpha/piece.h"
 #include "world/shape/kinds.h"
+#include "world/solid/solid.h"
 
 #include <math.h>
 #include <string.h>
 
 /* ---- where they stand ---- */
 
-static void place_shape(const dls_piece *p, int row, int shape, const double *shift, dls_placed *placed) {
-    const dls_body_state *state = &p->states[row];
+const dls_body_state *dls_piece_side(const dls_piece *p, const dls_piece_contact *c, int side, double *R) {
+    const dls_spot *spot = c->spot[side] >= 0 ? &p->shadow.spots[c->spot[side]] : NULL;
+    if (R && spot) quat_matrix(spot->state.q, R);
+    if (R && !spot) memcpy(R, p->R[c->row[side]], sizeof *p->R);
+    return spot ? &spot->state : &p->states[c->row[side]];
+}
+
+static void place_shape(const dls_piece *p, const dls_piece_contact *c, int side, int shape,
+                        dls_placed *placed) {
+    double R[9];
+    const dls_body_state *state = dls_piece_side(p, c, side, R);
     placed->shape = &p->s->world->shapes[shape];
-    mat_apply(placed->x, p->R[row], placed->shape->x);
+    mat_apply(placed->x, R, placed->shape->x);
     vec_add(placed->x, placed->x, state->x);
-    if (shift) vec_add(placed->x, placed->x, shift);
-    mat_multiply(placed->R, p->R[row], placed->shape->R);
+    if (side) vec_add(placed->x, placed->x, c->shift);
+    mat_multiply(placed->R, R, placed->shape->R);
 }
 
 /* A point of the world that the body of a row carried along since contacts were found. */
@@ -39,6 +49,7 @@ static void carry(const dls_piece *p, int row, const double *shift, const double
 static void hold(const dls_piece *p, dls_piece_contact *c) {
     const dls_contact *found = &dls_collider_contacts(p->s->collider)[c->contact];
     double R[9], own[3], d[3];
+    if (c->spot[0] >= 0 || c->spot[1] >= 0) return;
     carry(p, c->row[0], NULL, found->at.point_a, c->at.point_a);
     carry(p, c->row[1], c->shift, found->at.point_b, c->at.point_b);
     quat_matrix(p->s->found[c->row[0]].q, R);
@@ -85,8 +96,8 @@ void dls_piece_frame(const dls_piece *p, dls_piece_contact *c) {
     if (c->rolls == 1) vec_copy(c->axis[k++], out_of_plane);
     if (c->rolls == 2) vec_copy(c->axis[k], t), vec_copy(c->axis[k + 1], second), k += 2;
     if (c->spins) vec_copy(c->axis[k++], n);
-    vec_sub(c->arm[0], c->at.point_a, p->states[c->row[0]].x);
-    vec_sub(c->arm[1], c->at.point_b, p->states[c->row[1]].x);
+    vec_sub(c->arm[0], c->at.point_a, dls_piece_side(p, c, 0, NULL)->x);
+    vec_sub(c->arm[1], c->at.point_b, dls_piece_side(p, c, 1, NULL)->x);
     vec_sub(c->arm[1], c->arm[1], c->shift);
 }
 
@@ -95,8 +106,8 @@ static void touch_pair(dls_piece *p, dls_piece_pair *pair) {
     dls_piece_contact *first = &p->contact[pair->first];
     const dls_contact *contact = &dls_collider_contacts(p->s->collider)[first->contact];
     dls_pair_memory memory = pair->memory;
-    place_shape(p, first->row[0], contact->a, NULL, &pair->placed[0]);
-    place_shape(p, first->row[1], contact->b, first->shift, &pair->placed[1]);
+    place_shape(p, first, 0, contact->a, &pair->placed[0]);
+    place_shape(p, first, 1, contact->b, &pair->placed[1]);
     m->count = 0;
     pair->kind->collide(&pair->placed[pair->swapped], &pair->placed[!pair->swapped], pair->margin, &memory,
                         pair->last, pair->last ? pair->count : 0, m);
@@ -109,7 +120,7 @@ static void touch_pair(dls_piece *p, dls_piece_pair *pair) {
 
 static bool is_somewhere(const dls_piece *p) {
     double sum = 0;
-    for (int i = 0; i < p->n * p->body_count; i++) sum += fabs(p->q[i]);
+    for (int i = 0; i < p->size_q; i++) sum += fabs(p->q[i]);
     return sum < DLS_FARTHEST;
 }
 
@@ -122,7 +133,7 @@ void dls_piece_touch(dls_piece *p) {
 /* ---- rows ---- */
 
 static void point_velocity(const dls_piece *p, const dls_piece_contact *c, int side, double *v) {
-    const dls_body_state *state = &p->states[c->row[side]];
+    const dls_body_state *state = dls_piece_side(p, c, side, NULL);
     vec_cross(v, state->w, c->arm[side]);
     vec_add(v, v, state->v);
 }
@@ -137,7 +148,7 @@ static void belts(const dls_piece *p, const dls_piece_contact *c, double *veloci
         double own[3], turned[3];
         if (!placed->shape->belt) continue;
         mat_apply(own, placed->R, placed->shape->belt);
-        vec_cross(turned, p->states[c->row[side]].w, own);
+        vec_cross(turned, dls_piece_side(p, c, side, NULL)->w, own);
         vec_along(velocity, velocity, side ? 1 : -1, own);
         vec_along(rate, rate, side ? 1 : -1, turned);
     }
@@ -146,7 +157,7 @@ static void belts(const dls_piece *p, const dls_piece_contact *c, double *veloci
 double dls_piece_contact_rate(const dls_piece *p, const dls_piece_contact *c, int k) {
     double a[3], b[3], surface[3], unused[3];
     if (k >= c->tangents) {
-        vec_sub(a, p->states[c->row[1]].w, p->states[c->row[0]].w);
+        vec_sub(a, dls_piece_side(p, c, 1, NULL)->w, dls_piece_side(p, c, 0, NULL)->w);
         return vec_dot(c->axis[k], a);
     }
     point_velocity(p, c, 0, a);
@@ -158,17 +169,28 @@ double dls_piece_contact_rate(const dls_piece *p, const dls_piece_contact *c, in
     return vec_dot(c->axis[k], b);
 }
 
+void dls_piece_spot_direction(const dls_spot *spot, double sign, const double *d, const double *turn,
+                              double *W) {
+    for (int k = 0; k < spot->count; k++)
+        W[spot->index[k]] += sign * (vec_dot(spot->J[k], d) + vec_dot(spot->J[k] + 3, turn));
+}
+
 void dls_piece_contact_direction(const dls_piece *p, const dls_piece_contact *c, int k, double *W) {
+    static const double none[3] = {0, 0, 0};
     const double *direction = k < 0 ? c->at.normal : c->axis[k];
     bool turns = k >= c->tangents;
     for (int side = 0; side < 2; side++) {
         double turn[3], sign = side ? 1 : -1;
         if (c->body[side] < 0) continue;
-        double *to = W + p->m * c->body[side];
+        double *to = W + p->body[c->body[side]].at_u;
         if (turns)
             vec_copy(turn, direction);
         else
             vec_cross(turn, c->arm[side], direction);
+        if (c->spot[side] >= 0) {
+            dls_piece_spot_direction(&p->shadow.spots[c->spot[side]], sign, turns ? none : direction, turn, to);
+            continue;
+        }
         for (int i = 0; i < p->dimension && !turns; i++) to[i] += sign * direction[i];
         if (p->dimension == 3) mat_apply_transposed(turn, p->R[c->row[side]], turn);
         for (int i = 0; i < 3 && p->dimension == 3; i++) to[3 + i] += sign * turn[i];
@@ -178,19 +200,40 @@ void dls_piece_contact_direction(const dls_piece *p, const dls_piece_contact *c,
 
 /* ---- how they bend ---- */
 
+/* dJ/dt u of a spot along q̇ = u: four points, as for joints. */
+static void spot_bend(const dls_piece *p, int index, dls_twist *bend) {
+    static const double place[4] = {-2, -1, 1, 2}, weight[4] = {1, -8, 8, -1};
+    dls_spot spot = p->shadow.spots[index];
+    const dls_solid *solid = &p->shadow.solids[spot.solid];
+    const double *q = p->shadow.q + solid->at, *u = p->shadow.u + solid->at;
+    double *shifted = p->matrix, fastest = 1, R[9];
+    for (int k = 0; k < solid->n; k++) fastest = fmax(fastest, fabs(u[k]));
+    double epsilon = 1e-3 / fastest;
+    memset(bend, 0, sizeof *bend);
+    for (int i = 0; i < 4; i++) {
+        double v[3], w[3];
+        for (int k = 0; k < solid->n; k++) shifted[k] = q[k] + place[i] * epsilon * u[k];
+        solid->kind->spot(solid->data, shifted, &spot, R);
+        dls_spot_twist(&spot, u, v, w);
+        vec_along(bend->v, bend->v, weight[i] / (12 * epsilon), v);
+        vec_along(bend->w, bend->w, weight[i] / (12 * epsilon), w);
+    }
+}
+
 /* What the point of a side has of acceleration where its body's a is 0. */
 static void side_motion(const dls_piece *p, const dls_piece_contact *c, int side, dls_side_motion *out) {
-    const dls_body_state *state = &p->states[c->row[side]];
-    const dls_twist *told = &p->acceleration[c->row[side]];
+    const dls_body_state *state = dls_piece_side(p, c, side, NULL);
+    dls_twist told = p->acceleration[c->row[side]];
     double turned[3];
+    if (c->spot[side] >= 0) spot_bend(p, c->spot[side], &told);
     point_velocity(p, c, side, out->v);
     vec_copy(out->w, state->w);
     vec_cross(turned, state->w, c->arm[side]);
     vec_cross(out->a, state->w, turned);
-    if (c->body[side] >= 0) return;
-    vec_cross(turned, told->w, c->arm[side]);
+    if (c->body[side] >= 0 && c->spot[side] < 0) return;
+    vec_cross(turned, told.w, c->arm[side]);
     vec_add(out->a, out->a, turned);
-    vec_add(out->a, out->a, told->v);
+    vec_add(out->a, out->a, told.v);
 }
 
 static void make_corner(dls_curvature *surface) {

@@ -24,13 +24,29 @@ static void move_others(dls_simulation *s, dls_alpha_finish *f) {
     }
 }
 
+static bool keep_beginning(dls_simulation *s, dls_alpha_finish *f, dls_workspace *space) {
+    size_t bytes = sizeof(double) * (size_t)s->world->freedom_count;
+    f->began = *s->world;
+    f->began.states = s->kept;
+    f->began.q = DLS_TAKE(space, double, s->world->freedom_count);
+    f->began.u = DLS_TAKE(space, double, s->world->freedom_count);
+    f->began.spots = DLS_TAKE(space, dls_spot, s->world->spot_count);
+    if (!f->began.q || !f->began.u || !f->began.spots) return false;
+    if (!bytes) return true;
+    memcpy(f->began.q, s->world->q, bytes), memcpy(f->began.u, s->world->u, bytes);
+    memcpy(f->q, s->world->q, bytes), memcpy(f->u, s->world->u, bytes);
+    memcpy(f->began.spots, s->world->spots, sizeof(dls_spot) * (size_t)s->world->spot_count);
+    return true;
+}
+
 bool dls_alpha_finish_begin(dls_simulation *s, dls_alpha_finish *f, dls_workspace *space) {
     int contacts = dls_collider_count(s->collider);
     f->states = DLS_TAKE(space, dls_body_state, s->world->body_count);
     f->contact = DLS_TAKE_ZERO(space, dls_alpha_deed, contacts);
     f->row = DLS_TAKE(space, dls_alpha_row_deed, (int64_t)DLS_PIECE_JOINT_ROWS * s->world->joint_count);
     f->row_count = 0;
-    if (!f->states || !f->contact || !f->row) return false;
+    f->q = DLS_TAKE(space, double, s->world->freedom_count), f->u = DLS_TAKE(space, double, s->world->freedom_count);
+    if (!f->states || !f->contact || !f->row || !f->q || !f->u || !keep_beginning(s, f, space)) return false;
     if (s->world->body_count)
         memcpy(f->states, s->world->states, sizeof *f->states * (size_t)s->world->body_count);
     move_others(s, f);
@@ -73,12 +89,12 @@ static void add_contact(const dls_piece *p, int i, dls_alpha_deed *deed) {
 
 /* What a row of a joint gave over the step: P of limits and friction; elsewhere Λ, and forces by the mean of
  * the step's two ends. */
-static double row_impulse(const dls_piece *p, const dls_piece_row *row) {
+static double row_impulse(const dls_piece *p, const dls_alpha_finish *f, const dls_piece_row *row) {
     const dls_alpha *alpha = p->w->alpha;
     double h = p->s->options.step;
     if (row->role == DLS_ROLE_SPRING || row->role == DLS_ROLE_SERVO || row->role == DLS_ROLE_MOTOR) {
         dls_piece before = *p;
-        before.states = p->s->kept;
+        before.shadow = f->began, before.states = f->began.states;
         return h / 2 *
                (dls_piece_row_force(&before, row, p->t0) + dls_piece_row_force(p, row, alpha->state.t));
     }
@@ -93,6 +109,12 @@ static double row_impulse(const dls_piece *p, const dls_piece_row *row) {
 void dls_alpha_finish_piece(dls_piece *p, dls_alpha_finish *f) {
     const dls_alpha *alpha = p->w->alpha;
     dls_piece_store(p, alpha->state.t, alpha->state.q, alpha->state.u, f->states);
+    for (int i = 0; i < p->body_count; i++) {
+        if (p->body[i].solid < 0) continue;
+        int64_t at = p->shadow.solids[p->body[i].solid].at;
+        size_t bytes = sizeof(double) * (size_t)p->body[i].n;
+        memcpy(f->q + at, p->shadow.q + at, bytes), memcpy(f->u + at, p->shadow.u + at, bytes);
+    }
     for (int i = 0; i < p->driven_count; i++) {
         dls_body_state *to = &f->states[p->driven[i]];
         vec_copy(to->x, p->states[p->driven[i]].x);
@@ -103,7 +125,7 @@ void dls_alpha_finish_piece(dls_piece *p, dls_alpha_finish *f) {
         const dls_piece_row *row = &p->joint_row[i];
         if (row->joint >= 0)
             f->row[f->row_count++] =
-                (dls_alpha_row_deed){row->joint, row->freedom, row->role, row_impulse(p, row)};
+                (dls_alpha_row_deed){row->joint, row->freedom, row->role, row_impulse(p, f, row)};
     }
 }
 
@@ -173,7 +195,7 @@ static dls_status assemble(dls_simulation *s, const dls_step_plan *plan, const d
     for (int i = 0; a->joints && i < a->joints->count; i++) {
         int row = a->joints->first_row + i;
         a->r[row] = joint_impulse(f, &a->joints->ask[i]);
-        a->joints->ask[i].before = dls_joint_speed_at(s, &a->joints->ask[i], s->kept);
+        a->joints->ask[i].before = dls_joint_speed_at(&f->began, s, &a->joints->ask[i]);
         a->u[row] = a->to_mean[row] = 0;
     }
     return DLS_OK;
@@ -194,6 +216,8 @@ static void remember(dls_simulation *s, const dls_alpha_finish *f, dls_step_repo
 
 /* Bodies stand at the end of the step, first with v⁻. */
 static void stand_at_end(dls_simulation *s, const dls_alpha_finish *f) {
+    size_t bytes = sizeof(double) * (size_t)s->world->freedom_count;
+    if (bytes) memcpy(s->world->q, f->q, bytes);
     for (int row = 0; row < s->world->body_count; row++) {
         dls_body_state *state = &s->world->states[row];
         vec_copy(state->x, f->states[row].x);
@@ -206,11 +230,16 @@ static void stand_at_end(dls_simulation *s, const dls_alpha_finish *f) {
 dls_status dls_alpha_finish_step(dls_simulation *s, const dls_step_plan *plan, dls_alpha_finish *f,
                                  dls_step_report *report, dls_error *error) {
     stand_at_end(s, f);
+    if (s->world->solid_count) dls_solids_stand(s->world);
     remember(s, f, report);
     dls_status status = assemble(s, plan, f, error);
     if (status) return status;
     if (s->world->body_count)
         memcpy(s->world->states, f->states, sizeof *f->states * (size_t)s->world->body_count);
+    if (s->world->solid_count) {
+        memcpy(s->world->u, f->u, sizeof(double) * (size_t)s->world->freedom_count);
+        dls_solids_stand(s->world);
+    }
     s->jump = 0;
     for (int row = 0; row < s->world->body_count; row++)
         s->jump = fmax(s->jump, vec_distance(s->world->states[row].v, s->kept[row].v));

@@ -20,6 +20,8 @@ typedef struct dls_alpha_row_deed {
 
 typedef struct dls_alpha_finish {
     dls_body_state *states; /* at the end of the step */
+    dls_world began;        /* the world as the step began, with memory of its own */
+    double *q, *u;          /* of solids at the end */
     dls_alpha_deed *contact;
     dls_alpha_row_deed *row;
     int row_count;

@@ -23,7 +23,7 @@ static bool is_cone(const dls_joint *joint, const dls_piece_row *row) {
 
 static void row_of(const dls_piece *p, const dls_piece_row *row, dls_joint_pose *pose, dls_joint_row *out) {
     const dls_joint *joint = &p->s->world->joints[row->joint];
-    dls_joint_stand(p->s->world, joint, p->states, NULL, pose);
+    dls_joint_stand(&p->shadow, joint, p->states, p->shadow.spots, pose);
     if (row->role == DLS_ROLE_HELD)
         dls_joint_held_row(joint, pose, p->dimension, row->freedom, out);
     else if (is_cone(joint, row))
@@ -64,22 +64,22 @@ double dls_piece_row_rate(const dls_piece *p, const dls_piece_row *row, double t
         return row->freedom < 3 ? state->v[row->freedom] : state->w[row->freedom - 3];
     }
     row_of(p, row, &pose, &of);
-    double speed = dls_joint_row_speed(p->s->world, &pose, &of, p->states);
+    double speed = dls_joint_row_speed(&p->shadow, &pose, &of, p->states);
     if (row->role == DLS_ROLE_DRIVE) speed -= driven_speed(p, row, of.value, t);
     return row->sign * speed;
 }
 
-double dls_joint_speed_at(dls_simulation *s, const dls_joint_ask *ask, dls_body_state *states) {
-    dls_piece p = {.s = s, .dimension = s->world->def.dimension, .states = states};
+double dls_joint_speed_at(const dls_world *began, dls_simulation *s, const dls_joint_ask *ask) {
+    dls_piece p = {.s = s, .dimension = began->def.dimension, .shadow = *began, .states = began->states};
     dls_piece_row row = {.joint = ask->joint, .freedom = ask->freedom, .role = ask->role};
     dls_joint_pose pose;
     dls_joint_row of;
     row_of(&p, &row, &pose, &of);
-    return (ask->role == DLS_ROLE_HIGH ? -1 : 1) * dls_joint_row_speed(p.s->world, &pose, &of, states);
+    return (ask->role == DLS_ROLE_HIGH ? -1 : 1) * dls_joint_row_speed(began, &pose, &of, began->states);
 }
 
 static void locked_direction(const dls_piece *p, const dls_piece_row *row, double *W) {
-    double *to = W + p->m * row->body, axis[3] = {0, 0, 0};
+    double *to = W + p->body[row->body].at_u, axis[3] = {0, 0, 0};
     if (p->dimension == 2) {
         to[row->freedom == 5 ? 2 : row->freedom] = 1;
         return;
@@ -103,7 +103,11 @@ void dls_piece_row_direction(const dls_piece *p, const dls_piece_row *row, doubl
         int body = pose.row[side] < 0 ? -1 : p->local[pose.row[side]];
         double turn[3];
         if (body < 0) continue;
-        double *to = W + p->m * body;
+        double *to = W + p->body[body].at_u;
+        if (pose.spot[side]) {
+            dls_piece_spot_direction(pose.spot[side], row->sign, of.v[side], of.w[side], to);
+            continue;
+        }
         for (int k = 0; k < p->dimension; k++) to[k] += row->sign * of.v[side][k];
         if (p->dimension == 2) {
             to[2] += row->sign * of.w[side][2];
@@ -135,7 +139,7 @@ double dls_piece_row_force(const dls_piece *p, const dls_piece_row *row, double 
     dls_joint_pose pose;
     dls_joint_row of;
     row_of(p, row, &pose, &of);
-    double speed = dls_joint_row_speed(p->s->world, &pose, &of, p->states);
+    double speed = dls_joint_row_speed(&p->shadow, &pose, &of, p->states);
     if (row->role == DLS_ROLE_SPRING) return spring_force(&joint->def.freedom[row->freedom], of.value, speed);
     return servo_force(joint, row->freedom, of.value, speed, t);
 }

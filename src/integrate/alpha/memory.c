@@ -19,6 +19,7 @@ void dls_alpha_world_end(dls_simulation *s) {
     dls_alpha_destroy(w->alpha);
     dls_workspace_destroy(w->space);
     dls_free(w->bodies.item);
+    dls_free(w->solids.item);
     dls_free(w->contacts.item);
     dls_free(w->next_contacts.item);
     dls_free(w->joints.item);
@@ -74,14 +75,14 @@ const dls_alpha_joint *dls_alpha_find_joint(const dls_alpha_world *w, int joint,
 
 typedef struct alpha_head {
     double dt;
-    int64_t bodies, contacts, joints;
+    int64_t bodies, contacts, joints, solids;
 } alpha_head;
 
 size_t dls_alpha_world_size(const dls_simulation *s) {
     const dls_alpha_world *w = s->memory;
     return sizeof(alpha_head) + sizeof *w->bodies.item * (size_t)w->bodies.count +
            sizeof *w->contacts.item * (size_t)w->contacts.count +
-           sizeof *w->joints.item * (size_t)w->joints.count;
+           sizeof *w->joints.item * (size_t)w->joints.count + sizeof(double) * (size_t)w->solids.count;
 }
 
 static char *put(char *to, const void *from, size_t size) {
@@ -91,11 +92,12 @@ static char *put(char *to, const void *from, size_t size) {
 
 void dls_alpha_world_write(const dls_simulation *s, void *bytes) {
     const dls_alpha_world *w = s->memory;
-    alpha_head head = {w->dt, w->bodies.count, w->contacts.count, w->joints.count};
+    alpha_head head = {w->dt, w->bodies.count, w->contacts.count, w->joints.count, w->solids.count};
     char *to = put(bytes, &head, sizeof head);
     to = put(to, w->bodies.item, sizeof *w->bodies.item * (size_t)w->bodies.count);
     to = put(to, w->contacts.item, sizeof *w->contacts.item * (size_t)w->contacts.count);
-    put(to, w->joints.item, sizeof *w->joints.item * (size_t)w->joints.count);
+    to = put(to, w->joints.item, sizeof *w->joints.item * (size_t)w->joints.count);
+    put(to, w->solids.item, sizeof(double) * (size_t)w->solids.count);
 }
 
 static bool are_numbers(const double *numbers, int count) {
@@ -151,10 +153,15 @@ static dls_status open_lists(const char *from, const alpha_head *head, dls_alpha
     out->contacts.item = dls_alloc_copy(from, (size_t)head->contacts, sizeof *out->contacts.item);
     from += sizeof *out->contacts.item * (size_t)head->contacts;
     out->joints.item = dls_alloc_copy(from, (size_t)head->joints, sizeof *out->joints.item);
-    return out->bodies.item && out->contacts.item && out->joints.item ? DLS_OK : dls_fail_memory(error);
+    from += sizeof *out->joints.item * (size_t)head->joints;
+    out->solids.count = (int)head->solids, out->solids.capacity = head->solids;
+    out->solids.item = dls_alloc_copy(from, (size_t)head->solids, sizeof(double));
+    bool good = out->bodies.item && out->contacts.item && out->joints.item && out->solids.item;
+    return good ? DLS_OK : dls_fail_memory(error);
 }
 
 static void drop_lists(dls_alpha_world *w) {
+    dls_free(w->solids.item);
     dls_free(w->bodies.item);
     dls_free(w->contacts.item);
     dls_free(w->joints.item);
@@ -163,12 +170,12 @@ static void drop_lists(dls_alpha_world *w) {
 static bool sizes_fit(const alpha_head *head, size_t size) {
     const int64_t most = INT32_MAX / 2;
     if (!(head->dt >= 0) || !isfinite(head->dt)) return false;
-    if (head->bodies < 0 || head->contacts < 0 || head->joints < 0 || head->bodies > most ||
-        head->contacts > most || head->joints > most)
+    if (head->bodies < 0 || head->contacts < 0 || head->joints < 0 || head->solids < 0 ||
+        head->bodies > most || head->contacts > most || head->joints > most || head->solids > most)
         return false;
     return size == sizeof *head + sizeof(dls_alpha_body) * (size_t)head->bodies +
                        sizeof(dls_alpha_contact) * (size_t)head->contacts +
-                       sizeof(dls_alpha_joint) * (size_t)head->joints;
+                       sizeof(dls_alpha_joint) * (size_t)head->joints + sizeof(double) * (size_t)head->solids;
 }
 
 dls_status dls_alpha_world_read(dls_simulation *s, const dls_world *next, const void *bytes, size_t size,
@@ -181,7 +188,9 @@ dls_status dls_alpha_world_read(dls_simulation *s, const dls_world *next, const 
                         size);
     dls_status status = open_lists((const char *)bytes + sizeof head, &head, &read, error);
     if (!status && (!bodies_fit(&read.bodies, next) || !contacts_fit(&read.contacts) ||
-                    !joints_fit(&read.joints, next->joint_count)))
+                    !joints_fit(&read.joints, next->joint_count) ||
+                    (read.solids.count && read.solids.count != 4 * next->freedom_count) ||
+                    !are_numbers(read.solids.item, read.solids.count)))
         status = dls_fail(error, DLS_ERROR_INPUT,
                           "a state of generalized-alpha does not fit its bodies, or has no numbers");
     if (status) {
@@ -190,6 +199,7 @@ dls_status dls_alpha_world_read(dls_simulation *s, const dls_world *next, const 
     }
     drop_lists(w);
     w->dt = head.dt;
+    w->solids = read.solids;
     w->bodies = read.bodies, w->contacts = read.contacts, w->joints = read.joints;
     return DLS_OK;
 }

@@ -8,14 +8,39 @@
 
 /* ---- M and h ---- */
 
+static void solid_mass(const dls_piece *p, const dls_piece_body *body, int size, double *M) {
+    const dls_solid *solid = &p->shadow.solids[body->solid];
+    memset(p->matrix, 0, sizeof *p->matrix * (size_t)(body->n * body->n));
+    solid->kind->matrix(solid->data, DLS_SOLID_MASS, p->shadow.q + solid->at, 1, p->matrix);
+    for (int j = 0; j < body->n; j++)
+        for (int k = 0; k < body->n; k++) M[k + (int64_t)size * j] = p->matrix[k + body->n * j];
+}
+
+/* M g + force(q) − D(q) u */
+static void solid_force(const dls_piece *p, const dls_piece_body *body, const double *u, double *h) {
+    const dls_solid *solid = &p->shadow.solids[body->solid];
+    const double *q = p->shadow.q + solid->at;
+    solid->kind->load(solid->data, p->s->world->def.gravity, h);
+    solid->kind->force(solid->data, q, h);
+    if (!(solid->def.damping > 0)) return;
+    memset(p->matrix, 0, sizeof *p->matrix * (size_t)(body->n * body->n));
+    solid->kind->matrix(solid->data, DLS_SOLID_DAMPING, q, 1, p->matrix);
+    for (int j = 0; j < body->n; j++)
+        for (int k = 0; k < body->n; k++) h[k] -= p->matrix[k + body->n * j] * u[j];
+}
+
 static void mass(double t, const double *q, double *M, void *user) {
     const dls_piece *p = user;
-    int size = p->m * p->body_count;
+    int size = p->size_u;
     (void)t, (void)q;
     for (int i = 0; i < p->body_count; i++) {
         const dls_piece_body *body = &p->body[i];
         double of = p->s->world->bodies[body->row].mass;
-        double *at = M + (int64_t)(size + 1) * p->m * i;
+        double *at = M + (int64_t)(size + 1) * body->at_u;
+        if (body->solid >= 0) {
+            solid_mass(p, body, size, at);
+            continue;
+        }
         for (int k = 0; k < p->dimension; k++) at[(size + 1) * k] = of;
         if (p->dimension == 2) {
             at[(size + 1) * 2] = body->inertia[8];
@@ -34,6 +59,10 @@ static void no_mass_slope(double t, const double *q, const double *x, double *S,
 static void body_force(const dls_piece *p, int i, double t, const double *u, double *h) {
     double force[3], torque[3], L[3], turn[3];
     const dls_piece_body *body = &p->body[i];
+    if (body->solid >= 0) {
+        solid_force(p, body, u, h);
+        return;
+    }
     if (dls_world_force(p->s->world, body->row, t, force, torque, NULL)) force[0] = NAN;
     for (int k = 0; k < p->dimension; k++) h[k] = force[k];
     if (p->dimension == 2) {
@@ -50,8 +79,8 @@ static void force(double t, const double *q, const double *u, double *h, void *u
     dls_piece *p = user;
     dls_piece_move(p, t, q, u);
     double *W = p->column;
-    size_t bytes = sizeof *W * (size_t)(p->m * p->body_count);
-    for (int i = 0; i < p->body_count; i++) body_force(p, i, t, u + p->m * i, h + p->m * i);
+    size_t bytes = sizeof *W * (size_t)(p->size_u);
+    for (int i = 0; i < p->body_count; i++) body_force(p, i, t, u + p->body[i].at_u, h + p->body[i].at_u);
     for (int i = 0; i < p->row_count; i++) {
         const dls_piece_row *row = &p->joint_row[i];
         if (row->role != DLS_ROLE_SPRING && row->role != DLS_ROLE_SERVO && row->role != DLS_ROLE_MOTOR)
@@ -59,13 +88,13 @@ static void force(double t, const double *q, const double *u, double *h, void *u
         double along = dls_piece_row_force(p, row, t);
         memset(W, 0, bytes);
         dls_piece_row_direction(p, row, W);
-        for (int k = 0; k < p->m * p->body_count; k++) h[k] += along * W[k];
+        for (int k = 0; k < p->size_u; k++) h[k] += along * W[k];
     }
     for (int i = 0; i < p->contact_count; i++) {
         if (p->contact[i].cohesion == 0) continue;
         memset(W, 0, bytes);
         dls_piece_contact_direction(p, &p->contact[i], -1, W);
-        for (int k = 0; k < p->m * p->body_count; k++) h[k] -= p->contact[i].cohesion * W[k];
+        for (int k = 0; k < p->size_u; k++) h[k] -= p->contact[i].cohesion * W[k];
     }
 }
 
@@ -136,13 +165,13 @@ static void joint_directions(dls_piece *p, int family, double t, const double *q
     for (int i = 0; i < p->row_count; i++)
         if (p->joint_row[i].family == family)
             dls_piece_row_direction(p, &p->joint_row[i],
-                                    W + (int64_t)p->m * p->body_count * p->joint_row[i].index);
+                                    W + (int64_t)p->size_u * p->joint_row[i].index);
 }
 
 /* ζ = d(rate)/dt along q̇ with u held: five points, of which the two nearest weigh 8. */
 static void joint_bends(dls_piece *p, int family, double t, const double *q, const double *u, double *zeta) {
     static const double place[4] = {-2, -1, 1, 2}, weight[4] = {1, -8, 8, -1};
-    int size = p->n * p->body_count;
+    int size = p->size_q;
     double speed = 1, *rate = p->probe, *shifted = p->probe + size;
     bool any = false;
     for (int i = 0; i < p->row_count; i++) any |= p->joint_row[i].family == family;
@@ -207,7 +236,7 @@ static void gap_direction(double t, const double *q, double *W, void *user) {
     dls_piece *p = user;
     joint_directions(p, DLS_ROWS_N, t, q, W);
     for (int i = 0; i < p->contact_count; i++)
-        dls_piece_contact_direction(p, &p->contact[i], -1, W + (int64_t)p->m * p->body_count * i);
+        dls_piece_contact_direction(p, &p->contact[i], -1, W + (int64_t)p->size_u * i);
 }
 
 /* ζ of normal rows or of those of friction. */
@@ -246,7 +275,7 @@ static void slip_direction(double t, const double *q, double *W, void *user) {
     for (int i = 0; i < p->contact_count; i++)
         for (int k = 0; k < p->contact[i].row_count; k++)
             dls_piece_contact_direction(p, &p->contact[i], k,
-                                        W + (int64_t)p->m * p->body_count * (p->contact[i].first_row + k));
+                                        W + (int64_t)p->size_u * (p->contact[i].first_row + k));
 }
 
 static void slip_bend(double t, const double *q, const double *u, double *zeta, void *user) {
@@ -257,8 +286,8 @@ static void slip_bend(double t, const double *q, const double *u, double *zeta, 
 
 dls_model dls_piece_model(dls_piece *p) {
     bool space = p->dimension == 3;
-    dls_model model = {.coordinates = p->n * p->body_count,
-                       .velocities = p->m * p->body_count,
+    dls_model model = {.coordinates = p->size_q,
+                       .velocities = p->size_u,
                        .user = p,
                        .mass = mass,
                        .force = force,

@@ -13,6 +13,7 @@
 #include "collide/curvature.h"
 #include "integrate/scheme.h"
 #include "system/alpha.h"
+#include "world/solid/solid.h"
 
 /* ---- what steps leave to each other: as bytes, so without holes ---- */
 
@@ -44,6 +45,13 @@ typedef struct dls_alpha_bodies {
     int64_t capacity;
 } dls_alpha_bodies;
 
+/* Of solids: a, ā, U and Q, each as long as the world's q. */
+typedef struct dls_alpha_solids {
+    double *item;
+    int count;
+    int64_t capacity;
+} dls_alpha_solids;
+
 typedef struct dls_alpha_contacts {
     dls_alpha_contact *item;
     int count;
@@ -62,6 +70,7 @@ typedef struct dls_alpha_world {
     dls_workspace *space;
     double dt; /* of the last step; 0: none was taken */
     dls_alpha_bodies bodies;
+    dls_alpha_solids solids;
     dls_alpha_contacts contacts, next_contacts;
     dls_alpha_joints joints, next_joints;
     dls_manifold manifold;
@@ -89,6 +98,7 @@ typedef struct dls_piece_law {
 typedef struct dls_piece_contact {
     int contact, pair;                   /* of the collider; of the piece */
     int row[2], body[2];                 /* of the world; of the piece, −1: nothing pushes it */
+    int spot[2]; /* on a solid; −1: the side is rigid */
     double shift[3];                     /* B stands moved by it */
     int law_count, row_count, first_row; /* of friction; first_row: among those of γ_F */
     dls_piece_law law[DLS_ALPHA_LAWS];
@@ -120,7 +130,8 @@ typedef struct dls_piece_row {
 } dls_piece_row;
 
 typedef struct dls_piece_body {
-    int row;
+    int row, solid;         /* of the world; −1: rigid */
+    int n, m, at_q, at_u;   /* coordinates and velocities, and where they begin */
     double q[4];       /* in the plane: orientation at angle 0 */
     double inertia[9]; /* in body axes */
 } dls_piece_body;
@@ -128,7 +139,7 @@ typedef struct dls_piece_body {
 typedef struct dls_piece {
     dls_simulation *s;
     dls_alpha_world *w;
-    int dimension, n, m; /* coordinates and velocities of a body */
+    int dimension, size_q, size_u; /* coordinates and velocities of all bodies */
     int body_count, contact_count, pair_count, row_count, driven_count, law_count;
     dls_piece_body *body;
     dls_piece_contact *contact;
@@ -140,7 +151,8 @@ typedef struct dls_piece {
     dls_model_friction *laws;
     double *unit[DLS_FAMILIES]; /* of rows, m/s per rate */
     double t0;
-    /* where all rows of the world are said to be, and what accelerates the driven ones */
+    /* where all rows of the world, and its solids, are said to be, and what accelerates the driven ones */
+    dls_world shadow; /* with its own states, q, u and spots */
     dls_body_state *states;
     double (*R)[9];
     dls_twist *acceleration;
@@ -150,6 +162,7 @@ typedef struct dls_piece {
     bool stands;
     bool lonely;            /* contacts are not asked for */
     double *column, *probe; /* of W; of q̇ and q */
+    double *matrix;         /* of the largest solid, and room to factor it */
 } dls_piece;
 
 /* Bodies to q, and driven ones to t; contacts follow. NaN in q gives a gap of NaN. */
@@ -165,9 +178,14 @@ void dls_piece_touch(dls_piece *p);
 /* Axes and arms of a contact by its normal and points: t = t₀ − (n₀ + n)(n·t₀)/(1 + n₀·n), the least
  * rotation. */
 void dls_piece_frame(const dls_piece *p, dls_piece_contact *c);
+/* What carries a side, and its axes. */
+const dls_body_state *dls_piece_side(const dls_piece *p, const dls_piece_contact *c, int side, double *R);
 /* V of a contact along its row k, from −1: n, then those of friction. */
 double dls_piece_contact_rate(const dls_piece *p, const dls_piece_contact *c, int k);
-/* Its column of W, m numbers for each body. */
+/* d·(velocity of a spot) + turn·(its angular velocity), times sign, added to the rows of its solid. */
+void dls_piece_spot_direction(const dls_spot *spot, double sign, const double *d, const double *turn,
+                              double *W);
+/* Its column of W, as long as u. */
 void dls_piece_contact_direction(const dls_piece *p, const dls_piece_contact *c, int k, double *W);
 /* ζ of all its rows, the normal one first. */
 void dls_piece_contact_bend(const dls_piece *p, const dls_piece_contact *c, double *zeta);
@@ -176,8 +194,8 @@ void dls_piece_contact_bend(const dls_piece *p, const dls_piece_contact *c, doub
 double dls_piece_row_value(const dls_piece *p, const dls_piece_row *row, double t);
 double dls_piece_row_rate(const dls_piece *p, const dls_piece_row *row, double t);
 void dls_piece_row_direction(const dls_piece *p, const dls_piece_row *row, double *W);
-/* Speed of the row that is asked, by states of all rows. */
-double dls_joint_speed_at(dls_simulation *s, const dls_joint_ask *ask, dls_body_state *states);
+/* Speed of the row that is asked, in a world where the step began. */
+double dls_joint_speed_at(const dls_world *began, dls_simulation *s, const dls_joint_ask *ask);
 /* The force of a spring, motor or servo. */
 double dls_piece_row_force(const dls_piece *p, const dls_piece_row *row, double t);
 /* Rows of the acting joint, appended to p->joint_row; at most DLS_PIECE_JOINT_ROWS. */

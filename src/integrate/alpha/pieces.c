@@ -1,6 +1,7 @@
 /* A world falls into pieces: bodies that contacts or joints connect, other than through what is held. */
 #include "assemble/turning.h"
 #include "base/error.h"
+#include "base/lu.h"
 #include "base/small.h"
 #include "base/vector.h"
 #include "integrate/alpha/piece.h"
@@ -113,6 +114,7 @@ static void set_inertia(const dls_body *body, double *J) {
 static void add_locked(dls_piece *p, int body) {
     const dls_body *of = &p->s->world->bodies[p->body[body].row];
     int freedoms = p->dimension == 2 ? 0x23 : 0x3F;
+    if (p->body[body].solid >= 0) return;
     for (int k = 0; k < 6; k++)
         if (of->locked & freedoms & 1 << k)
             p->joint_row[p->row_count++] = (dls_piece_row){.joint = -1,
@@ -159,6 +161,11 @@ static void add_friction(dls_piece *p, dls_piece_contact *c, int k, const dls_co
     p->family_count[DLS_ROWS_F] += c->row_count;
 }
 
+static int spot_of(const dls_piece *p, int row, int shape) {
+    const dls_spot *spot = dls_spot_of_shape(p->s->world, row, shape);
+    return spot ? (int)(spot - p->s->world->spots) : -1;
+}
+
 static void add_contact(dls_piece *p, int index) {
     const dls_contact *contact = &dls_collider_contacts(p->s->collider)[index];
     const dls_pair_def *pair = &p->s->world->pairs[contact->pair];
@@ -169,6 +176,7 @@ static void add_contact(dls_piece *p, int index) {
     *c = (dls_piece_contact){.contact = index,
                              .row = {contact->body_a, contact->body_b},
                              .body = {p->local[contact->body_a], p->local[contact->body_b]},
+                             .spot = {spot_of(p, contact->body_a, contact->a), spot_of(p, contact->body_b, contact->b)},
                              .at = contact->at};
     for (int i = 0; i < 3; i++) c->shift[i] = contact->image[i] * p->s->world->def.period_size[i];
     c->cohesion = past && past->closed ? pair->cohesion : 0;
@@ -237,15 +245,30 @@ static bool make_pairs(dls_piece *p) {
 
 /* ---- rows that depend on others ---- */
 
-void dls_piece_divide_by_mass(const dls_piece *p, double *y) {
-    for (int i = 0; i < p->body_count; i++, y += p->m) {
-        double J[9];
-        for (int k = 0; k < p->dimension; k++) y[k] /= p->s->world->bodies[p->body[i].row].mass;
-        if (p->dimension == 2) {
-            y[2] /= p->body[i].inertia[8];
+static void divide_solid(const dls_piece *p, const dls_piece_body *body, double *y) {
+    const dls_solid *solid = &p->shadow.solids[body->solid];
+    int n = body->n, pivot[DLS_SPOT_FREEDOMS * 4];
+    double *A = p->matrix;
+    memset(A, 0, sizeof *A * (size_t)(n * n));
+    solid->kind->matrix(solid->data, DLS_SOLID_MASS, p->shadow.q + solid->at, 1, A);
+    if (n <= (int)(sizeof pivot / sizeof *pivot) && !dls_lu_factor(n, A, pivot, A + n * n))
+        dls_lu_solve(n, A, pivot, y);
+}
+
+void dls_piece_divide_by_mass(const dls_piece *p, double *all) {
+    for (int i = 0; i < p->body_count; i++) {
+        const dls_piece_body *body = &p->body[i];
+        double J[9], *y = all + body->at_u;
+        if (body->solid >= 0) {
+            divide_solid(p, body, y);
             continue;
         }
-        memcpy(J, p->body[i].inertia, sizeof J);
+        for (int k = 0; k < p->dimension; k++) y[k] /= p->s->world->bodies[body->row].mass;
+        if (p->dimension == 2) {
+            y[2] /= body->inertia[8];
+            continue;
+        }
+        memcpy(J, body->inertia, sizeof J);
         small_solve(3, J, y + 3);
     }
 }
@@ -253,7 +276,7 @@ void dls_piece_divide_by_mass(const dls_piece *p, double *y) {
 /* Rows of g and γ are made orthogonal one after the other, in M⁻¹: one of which nothing is left follows from
  * those before it and is no row. */
 static bool drop_dependent(dls_piece *p) {
-    int size = p->m * p->body_count, held = p->family_count[DLS_ROWS_G] + p->family_count[DLS_ROWS_GAMMA];
+    int size = p->size_u, held = p->family_count[DLS_ROWS_G] + p->family_count[DLS_ROWS_GAMMA];
     int kept = 0;
     double *basis = DLS_TAKE(p->w->space, double, (int64_t)held *size),
            *other = DLS_TAKE(p->w->space, double, size);
@@ -294,9 +317,9 @@ static bool drop_dependent(dls_piece *p) {
 /* √(w̄/w) with w of the row and w̄ = Σ 1/m of its bodies: what makes its rate a speed. */
 static double unit_of(dls_piece *p, const double *W) {
     double speed = 0, *scaled = p->column;
-    int size = p->m * p->body_count;
+    int size = p->size_u;
     for (int i = 0; i < p->body_count; i++)
-        if (small_dot(p->m, W + p->m * i, W + p->m * i) > 0)
+        if (small_dot(p->body[i].m, W + p->body[i].at_u, W + p->body[i].at_u) > 0)
             speed += p->s->world->bodies[p->body[i].row].inverse_mass;
     memcpy(scaled, W, sizeof *W * (size_t)size);
     dls_piece_divide_by_mass(p, scaled);
@@ -306,7 +329,7 @@ static double unit_of(dls_piece *p, const double *W) {
 
 /* Rows of joints, and those of contacts that turn; the others are speeds. */
 static bool find_units(dls_piece *p) {
-    int size = p->m * p->body_count;
+    int size = p->size_u;
     double *W = DLS_TAKE(p->w->space, double, size);
     DLS_EACH_FAMILY(f) {
         p->unit[f] = DLS_TAKE(p->w->space, double, p->family_count[f]);
@@ -336,8 +359,10 @@ static bool find_units(dls_piece *p) {
 static bool take(dls_piece *p, int contacts, int joints) {
     dls_workspace *space = p->w->space;
     int64_t rows = 6 * (int64_t)p->body_count + (int64_t)DLS_PIECE_JOINT_ROWS * joints;
-    int size = p->n * p->body_count;
-    p->body = DLS_TAKE(space, dls_piece_body, p->body_count);
+    int size = p->size_q, widest = 0;
+    for (int i = 0; i < p->body_count; i++)
+        if (p->body[i].solid >= 0 && p->body[i].n > widest) widest = p->body[i].n;
+    p->matrix = DLS_TAKE(space, double, (int64_t)widest * widest + dls_lu_room(widest) + widest);
     p->contact = DLS_TAKE(space, dls_piece_contact, contacts);
     p->pair = DLS_TAKE(space, dls_piece_pair, contacts);
     p->joint_row = DLS_TAKE(space, dls_piece_row, rows);
@@ -346,16 +371,26 @@ static bool take(dls_piece *p, int contacts, int joints) {
     p->laws = DLS_TAKE(space, dls_model_friction, (int64_t)DLS_ALPHA_LAWS * contacts + rows);
     p->q = DLS_TAKE(space, double, size), p->column = DLS_TAKE(space, double, size);
     p->probe = DLS_TAKE(space, double, 2 * size);
-    return p->body && p->contact && p->pair && p->joint_row && p->driven && p->contacts && p->laws && p->q &&
+    return p->body && p->contact && p->pair && p->joint_row && p->driven && p->contacts && p->laws && p->q && p->matrix &&
            p->column && p->probe;
 }
 
 static void make_bodies(dls_piece *p, const int *rows) {
+    p->size_q = p->size_u = 0;
     for (int i = 0; i < p->body_count; i++) {
-        p->body[i].row = rows[i];
-        memcpy(p->body[i].q, p->s->kept[rows[i]].q, sizeof p->body[i].q);
-        set_inertia(&p->s->world->bodies[rows[i]], p->body[i].inertia);
+        const dls_body *of = &p->s->world->bodies[rows[i]];
+        dls_piece_body *body = &p->body[i];
+        *body = (dls_piece_body){.row = rows[i],
+                                 .solid = of->is_solid ? p->s->world->entries[of->id].solid : -1,
+                                 .n = p->dimension == 2 ? 3 : 7,
+                                 .m = p->dimension == 2 ? 3 : 6,
+                                 .at_q = p->size_q,
+                                 .at_u = p->size_u};
+        if (body->solid >= 0) body->n = body->m = p->s->world->solids[body->solid].n;
+        memcpy(body->q, p->s->kept[rows[i]].q, sizeof body->q);
+        set_inertia(of, body->inertia);
         p->local[rows[i]] = i;
+        p->size_q += body->n, p->size_u += body->m;
     }
 }
 
@@ -367,13 +402,14 @@ dls_status dls_piece_make(dls_simulation *s, const dls_pieces *pieces, int index
     int joints = pieces->joint_first[index + 1] - pieces->joint_first[index];
     p->s = s, p->w = s->memory, p->t0 = s->t;
     p->dimension = s->world->def.dimension;
-    p->n = p->dimension == 2 ? 3 : 7, p->m = p->dimension == 2 ? 3 : 6;
     p->body_count = pieces->body_first[index + 1] - pieces->body_first[index];
     p->contact_count = p->pair_count = p->row_count = p->driven_count = p->law_count = 0;
     p->stands = p->lonely = false;
     memset(p->family_count, 0, sizeof p->family_count);
-    if (!take(p, contacts, joints)) return dls_fail_memory(error);
+    p->body = DLS_TAKE(p->w->space, dls_piece_body, p->body_count);
+    if (!p->body) return dls_fail_memory(error);
     make_bodies(p, pieces->body_order + pieces->body_first[index]);
+    if (!take(p, contacts, joints)) return dls_fail_memory(error);
     for (int i = 0; i < contacts; i++) add_contact(p, contact[i]);
     if (!make_pairs(p)) return dls_fail_memory(error);
     for (int i = 0; i < p->body_count; i++) add_locked(p, i);

@@ -3,6 +3,7 @@
 #include "integrate/alpha/piece.h"
 #include "world/function/function.h"
 #include "world/parts.h"
+#include "world/solid/solid.h"
 
 #include <math.h>
 #include <string.h>
@@ -73,7 +74,10 @@ static void drive(const dls_piece *p, int row, double t) {
 static void set_body(dls_piece *p, int i, const double *q) {
     const dls_piece_body *body = &p->body[i];
     dls_body_state *state = &p->states[body->row];
-    if (p->dimension == 2) {
+    if (body->solid >= 0) {
+        memcpy(p->shadow.q + p->shadow.solids[body->solid].at, q, sizeof *q * (size_t)body->n);
+        dls_solid_stand(&p->shadow, body->solid);
+    } else if (p->dimension == 2) {
         double turn[4], angle[3] = {0, 0, q[2]};
         state->x[0] = q[0], state->x[1] = q[1];
         quat_exponential(turn, angle);
@@ -87,11 +91,11 @@ static void set_body(dls_piece *p, int i, const double *q) {
 }
 
 void dls_piece_stand(dls_piece *p, double t, const double *q) {
-    size_t bytes = sizeof *q * (size_t)(p->n * p->body_count);
+    size_t bytes = sizeof *q * (size_t)(p->size_q);
     if (p->stands && t == p->t && memcmp(q, p->q, bytes) == 0) return;
     memcpy(p->q, q, bytes);
     p->t = t, p->stands = true;
-    for (int i = 0; i < p->body_count; i++) set_body(p, i, q + p->n * i);
+    for (int i = 0; i < p->body_count; i++) set_body(p, i, q + p->body[i].at_q);
     for (int i = 0; i < p->driven_count; i++) {
         drive(p, p->driven[i], t);
         quat_matrix(p->states[p->driven[i]].q, p->R[p->driven[i]]);
@@ -100,8 +104,13 @@ void dls_piece_stand(dls_piece *p, double t, const double *q) {
 }
 
 static void set_velocity(dls_piece *p, int i, const double *u) {
-    int row = p->body[i].row;
+    int row = p->body[i].row, solid = p->body[i].solid;
     dls_body_state *state = &p->states[row];
+    if (solid >= 0) {
+        memcpy(p->shadow.u + p->shadow.solids[solid].at, u, sizeof *u * (size_t)p->body[i].m);
+        dls_solid_stand(&p->shadow, solid);
+        return;
+    }
     if (p->dimension == 2) {
         state->v[0] = u[0], state->v[1] = u[1], state->w[2] = u[2];
         return;
@@ -112,7 +121,7 @@ static void set_velocity(dls_piece *p, int i, const double *u) {
 
 void dls_piece_move(dls_piece *p, double t, const double *q, const double *u) {
     dls_piece_stand(p, t, q);
-    for (int i = 0; i < p->body_count; i++) set_velocity(p, i, u + p->m * i);
+    for (int i = 0; i < p->body_count; i++) set_velocity(p, i, u + p->body[i].at_u);
 }
 
 /* ---- q and u ---- */
@@ -120,7 +129,13 @@ void dls_piece_move(dls_piece *p, double t, const double *q, const double *u) {
 void dls_piece_load(const dls_piece *p, const dls_body_state *states, double *q, double *u) {
     for (int i = 0; i < p->body_count; i++) {
         const dls_body_state *state = &states[p->body[i].row];
-        double *to = q + p->n * i, *speed = u + p->m * i, R[9];
+        double *to = q + p->body[i].at_q, *speed = u + p->body[i].at_u, R[9];
+        if (p->body[i].solid >= 0) {
+            int64_t at = p->s->world->solids[p->body[i].solid].at;
+            memcpy(to, p->s->world->q + at, sizeof *q * (size_t)p->body[i].n);
+            memcpy(speed, p->s->world->u + at, sizeof *u * (size_t)p->body[i].m);
+            continue;
+        }
         if (p->dimension == 2) {
             to[0] = state->x[0], to[1] = state->x[1], to[2] = 0;
             speed[0] = state->v[0], speed[1] = state->v[1], speed[2] = state->w[2];
@@ -139,6 +154,6 @@ void dls_piece_store(dls_piece *p, double t, const double *q, const double *u, d
     for (int i = 0; i < p->body_count; i++) {
         dls_body_state *to = &states[p->body[i].row];
         *to = p->states[p->body[i].row];
-        quat_normalize(to->q);
+        if (p->body[i].solid < 0) quat_normalize(to->q);
     }
 }
