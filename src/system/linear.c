@@ -10,9 +10,9 @@
 #include <string.h>
 
 /* Beyond this condition a solution has no digit left. */
-static const double singular_condition = 1e12;
+static const double singular_condition = 1e14;
 /* Pivots below this share of the first are rounding. */
-static const double least_pivot = 1e-10;
+static const double least_pivot = 1e-12;
 
 /* The power of two next to 1/largest: scaling by it rounds nothing. */
 static double inverse_power(double largest) {

@@ -188,7 +188,8 @@ void dls_piece_contact_direction(const dls_piece *p, const dls_piece_contact *c,
         else
             vec_cross(turn, c->arm[side], direction);
         if (c->spot[side] >= 0) {
-            dls_piece_spot_direction(&p->shadow.spots[c->spot[side]], sign, turns ? none : direction, turn, to);
+            dls_piece_spot_direction(&p->shadow.spots[c->spot[side]], sign, turns ? none : direction, turn,
+                                     to);
             continue;
         }
         for (int i = 0; i < p->dimension && !turns; i++) to[i] += sign * direction[i];

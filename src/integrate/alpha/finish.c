@@ -45,7 +45,8 @@ bool dls_alpha_finish_begin(dls_simulation *s, dls_alpha_finish *f, dls_workspac
     f->contact = DLS_TAKE_ZERO(space, dls_alpha_deed, contacts);
     f->row = DLS_TAKE(space, dls_alpha_row_deed, (int64_t)DLS_PIECE_JOINT_ROWS * s->world->joint_count);
     f->row_count = 0;
-    f->q = DLS_TAKE(space, double, s->world->freedom_count), f->u = DLS_TAKE(space, double, s->world->freedom_count);
+    f->q = DLS_TAKE(space, double, s->world->freedom_count),
+    f->u = DLS_TAKE(space, double, s->world->freedom_count);
     if (!f->states || !f->contact || !f->row || !f->q || !f->u || !keep_beginning(s, f, space)) return false;
     if (s->world->body_count)
         memcpy(f->states, s->world->states, sizeof *f->states * (size_t)s->world->body_count);

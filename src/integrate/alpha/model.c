@@ -164,8 +164,7 @@ static void joint_directions(dls_piece *p, int family, double t, const double *q
     dls_piece_stand(p, t, q);
     for (int i = 0; i < p->row_count; i++)
         if (p->joint_row[i].family == family)
-            dls_piece_row_direction(p, &p->joint_row[i],
-                                    W + (int64_t)p->size_u * p->joint_row[i].index);
+            dls_piece_row_direction(p, &p->joint_row[i], W + (int64_t)p->size_u * p->joint_row[i].index);
 }
 
 /* ζ = d(rate)/dt along q̇ with u held: five points, of which the two nearest weigh 8. */

@@ -98,7 +98,7 @@ typedef struct dls_piece_law {
 typedef struct dls_piece_contact {
     int contact, pair;                   /* of the collider; of the piece */
     int row[2], body[2];                 /* of the world; of the piece, −1: nothing pushes it */
-    int spot[2]; /* on a solid; −1: the side is rigid */
+    int spot[2];                         /* on a solid; −1: the side is rigid */
     double shift[3];                     /* B stands moved by it */
     int law_count, row_count, first_row; /* of friction; first_row: among those of γ_F */
     dls_piece_law law[DLS_ALPHA_LAWS];
@@ -130,10 +130,10 @@ typedef struct dls_piece_row {
 } dls_piece_row;
 
 typedef struct dls_piece_body {
-    int row, solid;         /* of the world; −1: rigid */
-    int n, m, at_q, at_u;   /* coordinates and velocities, and where they begin */
-    double q[4];       /* in the plane: orientation at angle 0 */
-    double inertia[9]; /* in body axes */
+    int row, solid;       /* of the world; −1: rigid */
+    int n, m, at_q, at_u; /* coordinates and velocities, and where they begin */
+    double q[4];          /* in the plane: orientation at angle 0 */
+    double inertia[9];    /* in body axes */
 } dls_piece_body;
 
 typedef struct dls_piece {

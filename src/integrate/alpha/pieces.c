@@ -173,11 +173,12 @@ static void add_contact(dls_piece *p, int index) {
     int k = p->contact_count++;
     dls_piece_contact *c = &p->contact[k];
     double frame[9];
-    *c = (dls_piece_contact){.contact = index,
-                             .row = {contact->body_a, contact->body_b},
-                             .body = {p->local[contact->body_a], p->local[contact->body_b]},
-                             .spot = {spot_of(p, contact->body_a, contact->a), spot_of(p, contact->body_b, contact->b)},
-                             .at = contact->at};
+    *c = (dls_piece_contact){
+        .contact = index,
+        .row = {contact->body_a, contact->body_b},
+        .body = {p->local[contact->body_a], p->local[contact->body_b]},
+        .spot = {spot_of(p, contact->body_a, contact->a), spot_of(p, contact->body_b, contact->b)},
+        .at = contact->at};
     for (int i = 0; i < 3; i++) c->shift[i] = contact->image[i] * p->s->world->def.period_size[i];
     c->cohesion = past && past->closed ? pair->cohesion : 0;
     dls_contact_frame(contact->at.normal, frame);
@@ -362,7 +363,7 @@ static bool take(dls_piece *p, int contacts, int joints) {
     int size = p->size_q, widest = 0;
     for (int i = 0; i < p->body_count; i++)
         if (p->body[i].solid >= 0 && p->body[i].n > widest) widest = p->body[i].n;
-    p->matrix = DLS_TAKE(space, double, (int64_t)widest * widest + dls_lu_room(widest) + widest);
+    p->matrix = DLS_TAKE(space, double, (int64_t)widest *widest + dls_lu_room(widest) + widest);
     p->contact = DLS_TAKE(space, dls_piece_contact, contacts);
     p->pair = DLS_TAKE(space, dls_piece_pair, contacts);
     p->joint_row = DLS_TAKE(space, dls_piece_row, rows);
@@ -371,8 +372,8 @@ static bool take(dls_piece *p, int contacts, int joints) {
     p->laws = DLS_TAKE(space, dls_model_friction, (int64_t)DLS_ALPHA_LAWS * contacts + rows);
     p->q = DLS_TAKE(space, double, size), p->column = DLS_TAKE(space, double, size);
     p->probe = DLS_TAKE(space, double, 2 * size);
-    return p->body && p->contact && p->pair && p->joint_row && p->driven && p->contacts && p->laws && p->q && p->matrix &&
-           p->column && p->probe;
+    return p->body && p->contact && p->pair && p->joint_row && p->driven && p->contacts && p->laws && p->q &&
+           p->matrix && p->column && p->probe;
 }
 
 static void make_bodies(dls_piece *p, const int *rows) {
