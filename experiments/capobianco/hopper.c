@@ -139,6 +139,19 @@ double hopper_energy(const benchmark *b, double t, const double *q, const double
     return energy;
 }
 
+double hopper_momentum(const benchmark *b, double t, const double *u) {
+    drive a = alpha_at(t);
+    double sum = trunk * u[0] + rod_mass * (u[0] + length / 2 * sin(a.angle) * a.rate);
+    for (int k = 0; k < BEAM_POINTS; k++) {
+        double v[2];
+        curve_at(&b->beam, k, 0, u + 1, v);
+        sum += b->beam.weight[k] * length * line_density * v[1];
+    }
+    return sum;
+}
+
+double hopper_mass_of_all(void) { return trunk + rod_mass + line_density * length; }
+
 /* ---- the knee: the beam begins where the rod ends, at the angle of the drive ---- */
 
 typedef struct knee {

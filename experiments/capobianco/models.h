@@ -48,6 +48,10 @@ double tippe_top_angle(const double *q);
 double tippe_top_energy(const double *q, const double *u);
 /* Kinetic, strain and potential energy of the hopper. */
 double hopper_energy(const benchmark *b, double t, const double *q, const double *u);
+/* Its vertical momentum, which gravity and percussions of the foot change and nothing else: N s, and its
+ * mass. */
+double hopper_momentum(const benchmark *b, double t, const double *u);
+double hopper_mass_of_all(void);
 /* Kinetic and potential energy of Painlevé's rod. */
 double rod_energy(const double *q, const double *u);
 

@@ -33,7 +33,19 @@ static stance stance_after(const alpha_history *h, double t) {
     return s;
 }
 
-static void claim_hopper(claim_list *c, const alpha_history *h) {
+/* Largest |p_y − ΣP_N + m g t| of all steps. */
+static double momentum_off(const benchmark *b, const alpha_history *h) {
+    double sum = 0, largest = 0;
+    for (int i = 1; i <= h->steps; i++) {
+        const alpha_row *r = &h->rows[i];
+        sum += r->percussion_n[0];
+        double p = hopper_momentum(b, r->t, r->u);
+        largest = fmax(largest, fabs(p - sum + hopper_mass_of_all() * 9.81 * r->t));
+    }
+    return largest;
+}
+
+static void claim_hopper(claim_list *c, const benchmark *b, const alpha_history *h) {
     stance first = stance_after(h, 0), second = stance_after(h, first.end + 0.1);
     double cone = -INFINITY, knee = 0;
     for (int i = 1; i <= h->steps; i++) {
@@ -49,6 +61,8 @@ static void claim_hopper(claim_list *c, const alpha_history *h) {
     claim_equal(c, CLAIM_DERIVED, "s", 0.558, second.begin, 2e-3, "second touch-down");
     claim_equal(c, CLAIM_DERIVED, "N s", 16.58, first.sum, 0.02, "ΣP_N of the first stance");
     claim_equal(c, CLAIM_DERIVED, "N s", 23.26, second.sum, 0.03, "ΣP_N of the second stance");
+    claim_bound(c, CLAIM_DERIVED, "N s", CLAIM_AT_MOST, 1e-6, momentum_off(b, h),
+                "vertical momentum is ΣP_N − m g t at all times, to");
     claim_bound(c, CLAIM_PRINTED, "N s", CLAIM_AT_MOST, 1e-9, cone, "P_F lies between ±μP_N, to");
     claim_bound(c, CLAIM_DERIVED, "1", CLAIM_AT_MOST, 1e-9, knee,
                 "largest violation of the knee and of the gap");
@@ -77,7 +91,7 @@ static bool run_hopper(experiment_run *run) {
     benchmark_hopper(&b);
     if (!alpha_run(&b, "hopper", &h)) return false;
     alpha_counts counts = alpha_count(&h, 1);
-    claim_hopper(&run->claims, &h);
+    claim_hopper(&run->claims, &b, &h);
     alpha_claim_kept(&run->claims, "hopper", &b, &counts);
     alpha_claim_counts(&run->claims, "hopper", &counts, false, 5, 1.23);
     bool good = !*run->folder || (alpha_table(run, &b, &h, "hopper") && draw_percussions(run, &h));

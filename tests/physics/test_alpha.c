@@ -289,6 +289,7 @@ static void test_hopper(void **state) {
         assert_true(fabs(v.percussion[DLS_ROWS_F][0]) <= 0.2 * v.percussion[DLS_ROWS_N][0] + 1e-9);
     }
     assert_near(sum, 16.58, 0.01);
+    assert_near(hopper_momentum(&b, v.t, v.u), sum - hopper_mass_of_all() * 9.81 * v.t, 1e-6);
     check_violations(&b, &w);
     dls_alpha_destroy(alpha);
 }
