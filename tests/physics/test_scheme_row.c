@@ -104,15 +104,15 @@ static dls_scene *read_template(const char *name, int count, const char *const *
 
 static void test_names(void **state) {
     (void)state;
-    static const char *const built_in[] = {"moreau-jean", "theta", "dvi"};
+    static const char *const built_in[] = {"moreau-jean", "theta", "dvi", "generalized-alpha"};
     static const char *const settings[] = {"integrator.scheme=sampled"};
     const char *text = template_text("incline"), *summary = NULL;
     dls_scene *scene = NULL;
     dls_error error = {0};
-    for (int k = 0; k < 3; k++) assert_string_equal(dls_scheme_at(k, NULL), built_in[k]);
-    assert_string_equal(dls_scheme_at(3, &summary), "sampled");
+    for (int k = 0; k < 4; k++) assert_string_equal(dls_scheme_at(k, NULL), built_in[k]);
+    assert_string_equal(dls_scheme_at(4, &summary), "sampled");
     assert_string_equal(summary, sampled.summary);
-    assert_null(dls_scheme_at(4, NULL));
+    assert_null(dls_scheme_at(5, NULL));
     assert_null(dls_scheme_at(-1, NULL));
     expect(dls_scheme_register(&sampled, &error), &error, "'sampled': the name is taken");
     dls_scheme half = sampled;
