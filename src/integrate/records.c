@@ -64,6 +64,11 @@ static dls_status find_places(const dls_world *world, int count, const dls_conta
             if (!known || world->entries[ids[side]].row < 0)
                 return dls_fail(error, DLS_ERROR_INPUT, "contact %d touches body %d, which is not there", c,
                                 ids[side]);
+            if (world->entries[ids[side]].solid >= 0)
+                return dls_fail(error, DLS_ERROR_INPUT,
+                                "contact %d touches body %d, a solid: records hold no shape of it, expected "
+                                "rigid bodies",
+                                c, ids[side]);
             *(side ? &place->row_b : &place->row_a) = world->entries[ids[side]].row;
         }
         vec_copy(place->point, record->point);
