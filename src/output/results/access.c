@@ -101,6 +101,7 @@ dls_shape_def dls_results_shape_def(const dls_results *results, int index) {
     dls_shape_def def = {.kind = (dls_shape_kind)row->kind,
                          .pose = row->pose,
                          .radius = row->radius,
+                         .point = row->radius == 0,
                          .length = row->length,
                          .point_count = row->point_count,
                          .points = results->points + 3 * row->point_start,

@@ -1,0 +1,82 @@
+"""Beams and points through the program: runs, resuming, threads, what is refused with its line."""
+import os
+import pathlib
+import sys
+
+sys.path.insert(0, os.path.join(os.environ["DLS_SOURCE_DIR"], "tests", "support"))
+import tap  # noqa: E402
+from program import refuses, run_json  # noqa: E402
+
+# A springboard, clamped at one end, with a point at the other that meets a block on a rough floor.
+SCENE = """delassus: 1
+title: Springboard
+dimension: 2
+bodies:
+  - {name: floor, motion: static, shape: {kind: half-plane}, position: [0, -0.3]}
+  - {name: block, position: [0.95, -0.25], shape: {kind: polygon, points: [[-0.1, -0.05], [0.1, -0.05], [0.1, 0.05], [-0.1, 0.05]]}}
+  - name: board
+    solid: {kind: beam, length: 1, EA: 1e5, EI: 1, line_density: 1, damping: 1e-3}
+    shape: {kind: point, end: 1}
+  - {name: weight, position: [0.5, 0], mass: 0.2, inertia: 1e-4}
+joints:
+  - {kind: fixed, bodies: [ground, {body: board, end: 0}]}
+  - {kind: revolute, bodies: [weight, {body: board, end: 0.5}]}
+time: {step: 1e-3, until: 0.6}
+output: {interval: 0.02}
+"""
+
+
+def scene(name="board", *changes):
+    text = SCENE
+    for old, new in changes:
+        assert old in text, old
+        text = text.replace(old, new, 1)
+    pathlib.Path(f"{name}.yaml").write_text(text)
+    return f"{name}.yaml"
+
+
+def test_runs_in_every_scheme_and_goes_on_with_the_same_bits():
+    for scheme in "moreau-jean", "theta", "dvi":
+        path = scene(scheme)
+        settings = ["--set", f"integrator.scheme={scheme}"]
+        whole = run_json("run", path, "-o", "whole.h5", *settings)
+        assert whole["certified"] == whole["steps"] == 600 and whole["contacts"] > 0, whole
+        assert whole["strain"] > 0 and whole["damping"] > 0, whole
+        lost = 0.3 if scheme == "dvi" else 0.02  # dvi damps by itself
+        assert abs(whole["unaccounted"]) < lost, whole
+        run_json("run", path, "-o", "cut.h5", "--until", "0.3", *settings)
+        rest = run_json("run", path, "-o", "cut.h5", "--resume", "--threads", 2, *settings)
+        assert rest["state"] == whole["state"] and rest["strain"] == whole["strain"], (rest, whole)
+
+
+def test_refusals_name_the_line():
+    for old, new, line, word in [
+            ("length: 1, ", "", 8, "length"),
+            ("length: 1, ", "length: 0, ", 8, "length"),
+            ("EA: 1e5", "EA: -1", 8, "EA"),
+            ("EI: 1", "EI: 0", 8, "EI"),
+            ("damping: 1e-3", "degree: 1", 7, "degree of a beam is 1, expected 2 to 5"),
+            ("damping: 1e-3", "elements: 0", 8, "elements"),
+            ("damping: 1e-3", "degree: 4, gauss: 4", 7, "gauss of a beam is 4, expected 5 to 8"),
+            ("kind: beam", "kind: beem", 8, "beam"),
+            (", end: 1}", "}", 9, "a solid's shape has no 'end'"),
+            (", end: 1}", ", end: 1.5}", 9, "end"),
+            (", end: 1}", ", end: 1, radius: 0.1}", 9, "radius"),
+            ("{body: board, end: 0}", "board", 12, "is a solid, expected where on it: {body: board, end: 0}"),
+            ("[weight, ", "[{body: weight, end: 0}, ", 13, "which is rigid"),
+            ("    shape: {kind: point", "    mass: 2\n    shape: {kind: point", 7, "mass, inertia or centre"),
+            ("    shape: {kind: point", "    locked: [x]\n    shape: {kind: point", 7, "locked"),
+            ("{kind: half-plane}", "{kind: half-plane, end: 0}", 5, "end of a rigid body's shape"),
+            ("shape: {kind: point, end: 1}", "force: [1, 2, 3]", 9, "force"),
+            ("mass: 0.2, inertia: 1e-4", "shape: {kind: point}", 10, "mass")]:
+        refuses("check", scene("wrong", (old, new)), words=[f"wrong.yaml:{line}:", word])
+
+
+def test_generators_and_other_schemes_make_no_solids():
+    refuses("check", scene("many", ("  - name: board\n", "  - lattice: {count: [2, 1], spacing: 1}\n    body:\n"),
+                           ("    solid:", "      solid:"), ("    shape: {kind: point, end: 1}\n", "")),
+            words=["many.yaml:9:", "solid"])
+    refuses("run", scene("alpha"), "--set", "integrator.scheme=generalized-alpha", words=["solid", "generalized-alpha"])
+
+
+tap.main(globals())
