@@ -116,6 +116,15 @@ DLS_API dls_status dls_results_frame_contacts(dls_results *results, int frame, d
 DLS_API int dls_results_frame_joint_count(const dls_results *results, int frame);
 DLS_API dls_status dls_results_frame_joints(dls_results *results, int frame, dls_joint_record *joints,
                                             dls_error *error);
+/* Places on solids at the frame, those of one body together, by ascending body and along it. */
+typedef struct dls_node_record {
+    int32_t body;
+    double at;         /* material coordinate */
+    double x[3], v[3]; /* m, m/s */
+} dls_node_record;
+DLS_API int dls_results_frame_node_count(const dls_results *results, int frame);
+DLS_API dls_status dls_results_frame_nodes(dls_results *results, int frame, dls_node_record *nodes,
+                                           dls_error *error);
 DLS_API int64_t dls_results_step_count(const dls_results *results);
 DLS_API dls_status dls_results_steps(dls_results *results, int64_t first, int64_t count,
                                      dls_step_report *reports, dls_error *error);

@@ -49,6 +49,8 @@ DLS_API dls_status dls_solid_state_set(dls_world *world, dls_body_id id, const d
 /* Where the frame of a place stands and how it moves. */
 DLS_API dls_status dls_solid_place(const dls_world *world, dls_body_id id, double at, dls_body_state *state,
                                    dls_error *error);
+/* How many places, evenly from 0 to 1, show its shape: those that results hold. 0 of a rigid body. */
+DLS_API int dls_solid_node_count(const dls_world *world, dls_body_id id);
 /* What it holds: ½ uᵀM u and the energy of its strains, J. Either may be NULL. */
 DLS_API dls_status dls_solid_energy(const dls_world *world, dls_body_id id, double *kinetic, double *strain,
                                     dls_error *error);

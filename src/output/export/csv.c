@@ -106,11 +106,31 @@ static dls_status put_joints(FILE *out, const csv_frame *f, void *rows, dls_erro
     return DLS_OK;
 }
 
+static dls_status put_nodes(FILE *out, const csv_frame *f, void *rows, dls_error *error) {
+    int total = f->results->frames[f->frame].node_count;
+    dls_node_record *row = rows;
+    for (int first = 0; first < total; first += DLS_BATCH) {
+        int count = total - first < DLS_BATCH ? total - first : DLS_BATCH;
+        dls_status status = dls_results_node_rows(f->results, f->frame, first, count, row, error);
+        if (status) return status;
+        for (int k = 0; k < count; k++) {
+            put_frame(out, f);
+            fprintf(out, ",%d", row[k].body);
+            put_reals(out, 1, &row[k].at);
+            put_reals(out, 3, row[k].x);
+            put_reals(out, 3, row[k].v);
+            fprintf(out, "\n");
+        }
+    }
+    return DLS_OK;
+}
+
 /* ---- files ---- */
 
 static bool always(const dls_results *r) { return r != NULL; }
 static bool has_contacts(const dls_results *r) { return r->has_contacts; }
 static bool has_joints(const dls_results *r) { return r->joint_count > 0; }
+static bool has_nodes(const dls_results *r) { return r->node_rows > 0; }
 
 typedef struct csv_file {
     const char *name, *head, *turning_head; /* the latter of results in which contacts resist turning */
@@ -142,7 +162,9 @@ static const csv_file frame_files[] = {
              SIX("speed", "m/s", "rad/s") "gap [m or rad],work [J],lost [J],"
                                           "impulse_x [N s],impulse_y [N s],impulse_z [N s],"
                                           "torque_x [N m s],torque_y [N m s],torque_z [N m s]",
-     "", has_joints, put_joints}};
+     "", has_joints, put_joints},
+    {"nodes.csv", "frame,step,time [s],body,at,x [m],y [m],z [m],vx [m/s],vy [m/s],vz [m/s]", "", has_nodes,
+     put_nodes}};
 
 static dls_status open_in(const char *folder, const char *name, dls_aside **aside, dls_error *error) {
     char *path = dls_path_join(folder, name);

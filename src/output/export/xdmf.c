@@ -66,7 +66,7 @@ static void put_rows(FILE *out, const char *file, const dls_results_writer *w, i
 /* Readers stumble over grids of nothing: one point at the origin with zeros stands for none. */
 static void put_nothing(FILE *out, int table) {
     const dls_cell *cell = &dls_table_layouts[table].cells[0];
-    bool is_id = table == DLS_TABLE_STATES || table == DLS_TABLE_REACTIONS;
+    bool is_id = table == DLS_TABLE_STATES || table == DLS_TABLE_REACTIONS || table == DLS_TABLE_NODES;
     fprintf(out, "<DataItem Dimensions=\"1%s\" NumberType=\"%s\" Precision=\"%d\" Format=\"XML\">",
             cell->width == 3   ? " 3"
             : cell->width == 2 ? " 2"
@@ -115,6 +115,8 @@ static void put_frame(FILE *out, const char *file, const dls_results_writer *w, 
                                               {"impulse", DLS_TABLE_REACTIONS + 11, "Vector"},
                                               {"torque", DLS_TABLE_REACTIONS + 12, "Vector"},
                                               {"gap", DLS_TABLE_REACTIONS + 8, "Scalar"}};
+    static const xdmf_array node_arrays[] = {{"body", DLS_TABLE_NODES, "Scalar"},
+                                             {"velocity", DLS_TABLE_NODES + 3, "Vector"}};
     fprintf(out,
             "<Grid Name=\"frame\" GridType=\"Collection\" CollectionType=\"Spatial\"><Time "
             "Value=\"%.17g\"/>\n",
@@ -126,6 +128,8 @@ static void put_frame(FILE *out, const char *file, const dls_results_writer *w, 
     if (dls_writer_has_joints(w))
         put_grid(out, file, w, "joints", DLS_TABLE_REACTIONS + 2, joint_arrays, 4, f->reaction_start,
                  f->reaction_count);
+    if (w->tables[DLS_TABLE_NODES].rows)
+        put_grid(out, file, w, "nodes", DLS_TABLE_NODES + 2, node_arrays, 2, f->node_start, f->node_count);
     fprintf(out, "</Grid>\n");
 }
 

@@ -17,9 +17,14 @@ static const dls_cell frame_cells[] = {
     {"contact_count", DLS_CELL_INT32, 1, offsetof(dls_frame_row, contact_count), "1", DLS_RANGE_COUNT},
     {"reaction_start", DLS_CELL_INT64, 1, offsetof(dls_frame_row, reaction_start), "1", DLS_RANGE_COUNT},
     {"reaction_count", DLS_CELL_INT32, 1, offsetof(dls_frame_row, reaction_count), "1", DLS_RANGE_COUNT},
+    {"node_start", DLS_CELL_INT64, 1, offsetof(dls_frame_row, node_start), "1", DLS_RANGE_COUNT},
+    {"node_count", DLS_CELL_INT32, 1, offsetof(dls_frame_row, node_count), "1", DLS_RANGE_COUNT},
 };
 
-static const dls_older older_frames[] = {{4, "reaction_start", 0, 0}, {4, "reaction_count", 0, 0}};
+static const dls_older older_frames[] = {{4, "reaction_start", 0, 0},
+                                         {4, "reaction_count", 0, 0},
+                                         {5, "node_start", 0, 0},
+                                         {5, "node_count", 0, 0}};
 
 static const dls_cell step_cells[] = {
     {"step", DLS_CELL_INT64, 1, offsetof(dls_step_report, step), "1", DLS_RANGE_COUNT},
@@ -55,12 +60,14 @@ static const dls_cell step_cells[] = {
     {"backlog", DLS_CELL_INT64, 1, offsetof(dls_step_report, backlog), "1", DLS_RANGE_COUNT},
     {"backlog_mass", DLS_CELL_DOUBLE, 1, offsetof(dls_step_report, backlog_mass), "kg", DLS_RANGE_FINITE},
     {"turning", DLS_CELL_DOUBLE, 1, offsetof(dls_step_report, energy.turning), "J", DLS_RANGE_FINITE},
+    {"strain", DLS_CELL_DOUBLE, 1, offsetof(dls_step_report, energy.strain), "J", DLS_RANGE_FINITE},
+    {"damping", DLS_CELL_DOUBLE, 1, offsetof(dls_step_report, energy.damping), "J", DLS_RANGE_FINITE},
 };
 
 static const dls_older older_steps[] = {
     {1, "held", 0, NAN},         {2, "bodies_in", 0, 0},   {2, "bodies_out", 0, 0},   {2, "mass_in", 0, NAN},
     {2, "mass_out", 0, NAN},     {2, "energy_in", 0, NAN}, {2, "energy_out", 0, NAN}, {2, "backlog", 0, 0},
-    {2, "backlog_mass", 0, NAN}, {3, "turning", 0, 0},
+    {2, "backlog_mass", 0, NAN}, {3, "turning", 0, 0},     {5, "strain", 0, 0},       {5, "damping", 0, 0},
 };
 
 static const dls_cell summary_cells[] = {
@@ -227,6 +234,8 @@ static const dls_cell joint_step_cells[] = {
     }
 #define TURNS(name, type, ctype, width, member, unit, range)                                                 \
     LATER(4, "contacts/" name, type, ctype, width, dls_contact_row, member, unit, range)
+#define NODE(name, ctype, type, width, member, unit, range)                                                  \
+    LATER(6, "nodes/" name, type, ctype, width, dls_node_record, member, unit, range)
 #define REACTS(name, type, ctype, width, member, unit, range)                                                \
     LATER(5, "reactions/" name, type, ctype, width, dls_reaction_row, member, unit, range)
 
@@ -330,6 +339,11 @@ const dls_table_layout dls_table_layouts[DLS_TABLES] = {
         REACTS("world_impulse", DLS_CELL_DOUBLE, double, 3, world_impulse, "N s", DLS_RANGE_NEAR),
     [DLS_TABLE_REACTIONS + 12] =
         REACTS("world_torque", DLS_CELL_DOUBLE, double, 3, world_torque, "N m s", DLS_RANGE_NEAR),
+
+    [DLS_TABLE_NODES + 0] = NODE("body", int32_t, DLS_CELL_INT32, 1, body, "1", DLS_RANGE_INDEX),
+    [DLS_TABLE_NODES + 1] = NODE("at", double, DLS_CELL_DOUBLE, 1, at, "1", DLS_RANGE_SHARE),
+    [DLS_TABLE_NODES + 2] = NODE("position", double, DLS_CELL_DOUBLE, 3, x, "m", DLS_RANGE_NEAR),
+    [DLS_TABLE_NODES + 3] = NODE("velocity", double, DLS_CELL_DOUBLE, 3, v, "m/s", DLS_RANGE_NEAR),
 
     [DLS_TABLE_JOINT_STEPS] = {COLUMNS("joints/steps", false, 256, dls_joint_step_row, joint_step_cells),
                                .since = 5},

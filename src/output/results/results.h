@@ -106,7 +106,7 @@ struct dls_results {
     dls_joint_def_row *joints;
     char *joint_names;
     size_t joint_name_size;
-    int64_t state_rows, contact_rows, reaction_rows; /* that all of their columns have */
+    int64_t state_rows, contact_rows, reaction_rows, node_rows; /* that all of their columns have */
     dls_error left_out; /* why bodies or joints at the end of their tables do not count, if some do not */
 };
 
@@ -135,11 +135,15 @@ dls_shape_def dls_results_shape_def(const dls_results *results, int index);
 /* Rows of the history, as sound as those below. */
 dls_status dls_results_step_rows(const dls_results *results, int64_t first, int64_t count,
                                  dls_step_report *rows, dls_error *error);
-/* Rows first … first + count − 1 of a frame's states, contacts or reactions, as the row structs have them. */
+/* Rows first … first + count − 1 of a frame's states, contacts, reactions or nodes, as the row structs have
+ * them.
+ */
 dls_status dls_results_state_rows(const dls_results *results, int frame, int first, int count,
                                   dls_state_row *rows, dls_error *error);
 dls_status dls_results_contact_rows(const dls_results *results, int frame, int first, int count,
                                     dls_contact_row *rows, dls_error *error);
+dls_status dls_results_node_rows(const dls_results *results, int frame, int first, int count,
+                                 dls_node_record *rows, dls_error *error);
 dls_status dls_results_reaction_rows(const dls_results *results, int frame, int first, int count,
                                      dls_reaction_row *rows, dls_error *error);
 /* Length of the step that ended in the frame, from the history; 0 where it is not known. */

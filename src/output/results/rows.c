@@ -175,7 +175,8 @@ dls_status dls_results_check_frame(const dls_results *r, int index, bool *is_who
     const int table = DLS_TABLE_FRAMES;
     int64_t states = last->state_start + last->state_count,
             contacts = last->contact_start + last->contact_count,
-            reactions = last->reaction_start + last->reaction_count;
+            reactions = last->reaction_start + last->reaction_count,
+            nodes = last->node_start + last->node_count;
     *is_whole = true;
     if (f->step <= last->step)
         return dls_results_fail(r, table, index, error, "step is %" PRId64 ", expected one after %" PRId64,
@@ -191,7 +192,13 @@ dls_status dls_results_check_frame(const dls_results *r, int index, bool *is_who
     if (f->reaction_start != reactions)
         return dls_results_fail(r, table, index, error, "reactions from %" PRId64 " on, expected %" PRId64,
                                 f->reaction_start, reactions);
+    if (f->node_start != nodes)
+        return dls_results_fail(r, table, index, error, "nodes from %" PRId64 " on, expected %" PRId64,
+                                f->node_start, nodes);
     *is_whole = false;
+    if (f->node_count > r->node_rows - nodes)
+        return dls_results_fail(r, table, index, error, "%d nodes, expected at most %" PRId64, f->node_count,
+                                r->node_rows - nodes);
     if (f->reaction_count > r->reaction_rows - reactions)
         return dls_results_fail(r, table, index, error, "%d reactions, expected at most %" PRId64,
                                 f->reaction_count, r->reaction_rows - reactions);
@@ -374,5 +381,23 @@ dls_status dls_results_reaction_rows(const dls_results *r, int frame, int first,
     if (!status && first > 0) status = dls_results_rows(r, DLS_TABLE_REACTIONS, start - 1, 1, &before, error);
     for (int i = 0; i < count && !status; before = rows[i++].record.joint)
         status = check_reaction(r, start + i, before, &rows[i].record, error);
+    return status;
+}
+
+/* Bodies ascend within a frame, places along each of them. */
+dls_status dls_results_node_rows(const dls_results *r, int frame, int first, int count, dls_node_record *rows,
+                                 dls_error *error) {
+    int64_t start = r->frames[frame].node_start + first;
+    memset(rows, 0, sizeof *rows * (size_t)count);
+    dls_status status = read_columns(r, DLS_TABLE_NODES, DLS_TABLE_NODES_END, start, count, (char *)rows,
+                                     sizeof *rows, error);
+    for (int i = 1; i < count && !status; i++) {
+        const dls_node_record *before = &rows[i - 1], *row = &rows[i];
+        if (row->body < before->body || (row->body == before->body && !(row->at > before->at)))
+            status =
+                dls_results_fail(r, DLS_TABLE_NODES, start + i, error,
+                                 "body %d at %g, expected a place behind %g of body %d, or a body after it",
+                                 row->body, row->at, before->at, before->body);
+    }
     return status;
 }

@@ -6,6 +6,7 @@
 #include "base/vector.h"
 #include "output/results/results.h"
 #include "world/shape/kinds.h"
+#include "world/solid/solid.h"
 #include "world/world.h"
 
 #include <assert.h>
@@ -309,6 +310,33 @@ static bool append_reactions(dls_results_writer *w, const dls_simulation *simula
     return true;
 }
 
+/* Of solids that are there. */
+static bool append_nodes(dls_results_writer *w, const dls_simulation *simulation, int *count) {
+    dls_node_record *rows = (dls_node_record *)w->rows;
+    double t = dls_simulation_time(simulation);
+    int used = 0;
+    *count = 0;
+    for (int k = 0; k < w->world->solid_count; k++) {
+        dls_body_id id = w->world->solids[k].id;
+        int nodes = dls_solid_node_count(w->world, id);
+        for (int i = 0; i < nodes && is_present(&w->world->entries[id], t); i++) {
+            dls_body_state state;
+            double at = (double)i / (nodes - 1);
+            if (dls_solid_place(w->world, id, at, &state, NULL)) return false;
+            memset(&rows[used], 0, sizeof *rows);
+            rows[used].body = id, rows[used].at = at;
+            vec_copy(rows[used].x, state.x);
+            vec_copy(rows[used++].v, state.v);
+            ++*count;
+            if (used < DLS_BATCH) continue;
+            if (!append_columns(w, DLS_TABLE_NODES, DLS_TABLE_NODES_END, used, w->rows, sizeof *rows))
+                return false;
+            used = 0;
+        }
+    }
+    return append_columns(w, DLS_TABLE_NODES, DLS_TABLE_NODES_END, used, w->rows, sizeof *rows);
+}
+
 /* From the first joint on steps have what joints add to them: zeros for those that came before. */
 static bool append_joint_steps(dls_results_writer *w) {
     dls_joint_step_row *rows = (dls_joint_step_row *)w->column;
@@ -345,6 +373,7 @@ bool dls_writer_number_points(dls_results_writer *w, const dls_frame_row *frame)
     dls_table *index = &w->tables[DLS_TABLE_INDEX];
     int64_t wanted = frame->state_count > frame->contact_count ? frame->state_count : frame->contact_count;
     if (wanted < frame->reaction_count) wanted = frame->reaction_count;
+    if (wanted < frame->node_count) wanted = frame->node_count;
     int32_t *numbers = (int32_t *)w->column;
     while (index->rows < wanted) {
         int64_t left = wanted - index->rows, batch = left < DLS_BATCH ? left : DLS_BATCH;
@@ -401,12 +430,14 @@ static dls_status add_frame(dls_results_writer *w, const dls_simulation *simulat
     frame.state_start = w->tables[DLS_TABLE_STATES].rows;
     frame.contact_start = w->tables[DLS_TABLE_CONTACTS].rows;
     frame.reaction_start = w->tables[DLS_TABLE_REACTIONS].rows;
+    frame.node_start = w->tables[DLS_TABLE_NODES].rows;
     if (w->frame_count && w->frames[w->frame_count - 1].step >= frame.step) return DLS_OK;
     dls_status status = dls_writer_add_world(w, error);
     if (status) return status;
     if (!append_states(w, simulation, &frame.state_count) ||
         !append_contacts(w, simulation, &frame.contact_count) ||
-        !append_reactions(w, simulation, &frame.reaction_count) || !append_pending(w) ||
+        !append_reactions(w, simulation, &frame.reaction_count) ||
+        !append_nodes(w, simulation, &frame.node_count) || !append_pending(w) ||
         !dls_writer_number_points(w, &frame) || !dls_table_append(&w->tables[DLS_TABLE_FRAMES], 1, &frame))
         return dls_writer_fail(w, error);
     status = dls_writer_flush(w, error);

@@ -388,6 +388,9 @@ static void spot(const dls_solid_data *beam, const double *q, dls_spot *spot, do
     }
 }
 
+/* Four to an element: a curve of a few degrees looks smooth. */
+static int nodes(const dls_solid_data *beam) { return 4 * beam->def.elements + 1; }
+
 const dls_solid_kind dls_solid_kind_beam = {
     .name = "beam",
     .summary = "a beam without shear in the plane, straight at rest, as a spline",
@@ -403,6 +406,7 @@ const dls_solid_kind dls_solid_kind_beam = {
     .force = force,
     .matrix = matrix,
     .spot = spot,
+    .nodes = nodes,
     .kinetic_energy = kinetic_energy,
     .strain_energy = strain_energy,
 };

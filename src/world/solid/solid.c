@@ -246,6 +246,11 @@ dls_status dls_solid_place(const dls_world *w, dls_body_id id, double at, dls_bo
     return DLS_OK;
 }
 
+int dls_solid_node_count(const dls_world *w, dls_body_id id) {
+    const dls_solid *solid = find(w, id, NULL);
+    return solid ? solid->kind->nodes(solid->data) : 0;
+}
+
 dls_status dls_solid_energy(const dls_world *w, dls_body_id id, double *kinetic, double *strain,
                             dls_error *error) {
     const dls_solid *solid = find(w, id, error);

@@ -67,6 +67,7 @@ struct dls_solid_kind {
                    double *A);
     /* Place, axes (columns) and rows of the spot's `at`; its state but x is found by whoever asks. */
     void (*spot)(const dls_solid_data *data, const double *q, dls_spot *spot, double *R);
+    int (*nodes)(const dls_solid_data *data); /* places from 0 to 1, evenly, that show its shape; from 2 on */
     double (*kinetic_energy)(const dls_solid_data *data, const double *u); /* ½ uᵀM u */
     double (*strain_energy)(const dls_solid_data *data, const double *q);
 };
