@@ -58,6 +58,7 @@ typedef struct shot {
     bool *present;
     dls_contact_record *contacts;
     dls_joint_id *joints;
+    dls_node_record *nodes;
     picture picture;
 } shot;
 
@@ -66,6 +67,7 @@ static void shot_free(shot *s) {
     free(s->present);
     free(s->contacts);
     free(s->joints);
+    free(s->nodes);
 }
 
 /* False after a line on stderr; to be freed in any case. */
@@ -77,6 +79,7 @@ static bool shot_read(shot *s, dls_results *results, int frame, const picture_va
     s->present = report_allocate((size_t)bodies + 1, sizeof *s->present);
     s->contacts = report_allocate((size_t)contacts + 1, sizeof *s->contacts);
     s->joints = report_allocate((size_t)dls_results_joint_count(results) + 1, sizeof *s->joints);
+    s->nodes = report_allocate((size_t)dls_results_frame_node_count(results, frame) + 1, sizeof *s->nodes);
     s->picture = (picture){.dimension = dls_results_dimension(results),
                            .body_count = bodies,
                            .results = results,
@@ -85,12 +88,15 @@ static bool shot_read(shot *s, dls_results *results, int frame, const picture_va
                            .contact_count = contacts,
                            .contacts = s->contacts,
                            .joints = s->joints,
+                           .node_count = dls_results_frame_node_count(results, frame),
+                           .nodes = s->nodes,
                            .time = dls_results_frame_time(results, frame),
                            .title = dls_results_title(results),
                            .width_inches = v->width};
     picture_view_find(s->picture.dimension == 2 ? "top" : v->view, &s->picture.view);
     if (!dls_results_frame_states(results, frame, s->states, s->present, &error) &&
         !find_joints(results, frame, s->present, s->joints, &s->picture.joint_count, &error) &&
+        !dls_results_frame_nodes(results, frame, s->nodes, &error) &&
         (!contacts || !dls_results_frame_contacts(results, frame, s->contacts, &error)))
         return true;
     report_error("picture: %s", error.message);

@@ -376,6 +376,32 @@ static void add_body(const picture *p, int body, bool endless, picture_items *it
 
 /* ---- joints, and bodies that have nothing but them ---- */
 
+/* Its first node; −1 of a rigid one. Nodes ascend by bodies. */
+static int first_node(const picture *p, int body) {
+    int low = 0, high = p->node_count;
+    while (low < high) {
+        int middle = low + (high - low) / 2;
+        if (p->nodes[middle].body < body)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < p->node_count && p->nodes[low].body == body ? low : -1;
+}
+
+/* A body that deforms is the line through its nodes: where its shapes stand on it, results do not say. */
+static void add_curve(const picture *p, int first, picture_items *items) {
+    double page[2], depth = 0;
+    picture_item *item = add_item(items, ITEM_BAR, p->nodes[first].body);
+    for (int k = first; k < p->node_count && p->nodes[k].body == p->nodes[first].body; k++) {
+        picture_project(&p->view, p->nodes[k].x, page, &depth);
+        add_point(items, item, page);
+        items->moving = true;
+        enclose(items, page[0], page[1], 0);
+    }
+    item->depth = depth;
+}
+
 static bool is_bare(const picture *p, int body) {
     return dls_results_body_shape_count(p->results, body) == 0;
 }
@@ -423,12 +449,14 @@ static void add_joint(const picture *p, dls_joint_id id, picture_items *items) {
     picture_joint joint = {.kind = def.kind, .rope = def.rope};
     for (int side = 1; side >= 0; side--) { /* axes are those of A */
         double x[3], axis[3][3], depth;
-        place_frame(p, &def, side, x, axis);
+        bool solid = def.body[side] >= 0 && first_node(p, def.body[side]) >= 0;
+        place_frame(p, &def, solid ? 1 - side : side, x, axis); /* held together */
         picture_project(&p->view, x, joint.place[side], &depth);
         for (int k = 0; k < 3; k++) picture_project(&p->view, axis[k], joint.axis[k], &depth);
         items->moving = false;
         enclose(items, joint.place[side][0], joint.place[side][1], 0);
-        if (def.body[side] >= 0) add_bar(p, def.body[side], joint.place[side], items);
+        if (def.body[side] >= 0 && first_node(p, def.body[side]) < 0)
+            add_bar(p, def.body[side], joint.place[side], items);
     }
     items->joint = report_grow(items->joint, (size_t)items->joint_count, sizeof *items->joint);
     items->joint[items->joint_count++] = joint;
@@ -460,9 +488,11 @@ void picture_items_gather(const picture *p, picture_items *items) {
                              .moving_low = {INFINITY, INFINITY},
                              .moving_high = {-INFINITY, -INFINITY}};
     for (int body = 0; body < p->body_count; body++)
-        if (p->present[body]) add_body(p, body, false, items);
+        if (p->present[body] && first_node(p, body) < 0) add_body(p, body, false, items);
     for (int body = 0; body < p->body_count; body++)
-        if (p->present[body] && is_bare(p, body)) add_cross(p, body, items);
+        if (p->present[body] && first_node(p, body) >= 0) add_curve(p, first_node(p, body), items);
+    for (int body = 0; body < p->body_count; body++)
+        if (p->present[body] && is_bare(p, body) && first_node(p, body) < 0) add_cross(p, body, items);
     for (int k = 0; k < p->joint_count; k++) add_joint(p, p->joints[k], items);
     if (!(items->low[0] <= items->high[0]))
         for (int k = 0; k < 2; k++) items->low[k] = -1, items->high[k] = 1;

@@ -11,7 +11,7 @@ typedef enum item_kind {
     ITEM_LINES, /* pairs of points: edges of walls and hollow shapes */
     ITEM_RING,  /* a circle that is not filled: a drum */
     ITEM_CROSS, /* the mass centre of a body without shapes */
-    ITEM_BAR,   /* two points: from there to a joint of it */
+    ITEM_BAR,   /* two points: from there to a joint of it; many: a body that deforms */
     ITEM_STAY   /* the same of a body with shapes, behind all: seen where the joint lies outside of them */
 } item_kind;
 

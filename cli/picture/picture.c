@@ -141,7 +141,7 @@ static void draw_bare(const page *g, const picture_item *item, cairo_t *cr) {
                                  g->map.mark);
     if (item->kind != ITEM_CROSS) {
         cairo_move_to(cr, page_x(g, p[0]), page_y(g, p[1]));
-        cairo_line_to(cr, page_x(g, p[2]), page_y(g, p[3]));
+        for (int k = 1; k < item->count; k++) cairo_line_to(cr, page_x(g, p[2 * k]), page_y(g, p[2 * k + 1]));
     } else {
         for (int side = -1; side <= 1; side += 2) {
             cairo_move_to(cr, x - half, y - side * half);

@@ -25,6 +25,8 @@ typedef struct picture {
     const dls_contact_record *contacts; /* force chains; 0 for none */
     int joint_count;
     const dls_joint_id *joints; /* that are drawn; their bodies are present */
+    int node_count;
+    const dls_node_record *nodes; /* of bodies that deform, as results have them */
     double time;
     const char *title;
     picture_view view;

@@ -1,11 +1,14 @@
 """Beams and points through the program: runs, resuming, threads, what is refused with its line."""
+import csv
+import math
 import os
 import pathlib
+import re
 import sys
 
 sys.path.insert(0, os.path.join(os.environ["DLS_SOURCE_DIR"], "tests", "support"))
 import tap  # noqa: E402
-from program import refuses, run_json  # noqa: E402
+from program import refuses, run, run_json  # noqa: E402
 
 # A springboard, clamped at one end, with a point at the other that meets a block on a rough floor.
 SCENE = """delassus: 1
@@ -47,6 +50,35 @@ def test_runs_in_every_scheme_and_goes_on_with_the_same_bits():
         run_json("run", path, "-o", "cut.h5", "--until", "0.3", *settings)
         rest = run_json("run", path, "-o", "cut.h5", "--resume", "--threads", 2, *settings)
         assert rest["state"] == whole["state"] and rest["strain"] == whole["strain"], (rest, whole)
+
+
+def test_results_hold_the_bent_beam():
+    run_json("run", scene("bent"), "-o", "bent.h5", "--until", "0.2")
+    run("export", "bent.h5", "--csv", "tables", "--vtk", "surfaces")
+    rows = list(csv.DictReader(pathlib.Path("tables/nodes.csv").open()))
+    frames = {}
+    for row in rows:
+        frames.setdefault(int(row["frame"]), []).append([float(row[key]) for key in ("at", "x [m]", "y [m]", "vy [m/s]")])
+    assert len(frames) == 11 and all(len(nodes) == 33 for nodes in frames.values()), len(rows)
+    assert all(nodes[0][1:3] == [0, 0] for nodes in frames.values()) or max(
+        math.hypot(*nodes[0][1:3]) for nodes in frames.values()) < 1e-9
+    assert all(abs(at - x) < 1e-12 and y == 0 for at, x, y, _ in frames[0])
+    last = frames[10]
+    assert last[-1][2] < -0.02 and last[-1][3] < 0, last[-1]  # it falls at its free end
+    assert abs(sum(math.dist(a[1:3], b[1:3]) for a, b in zip(last, last[1:])) - 1) < 1e-3
+    speeds = {round(vy, 9) for *_, vy in last}
+    assert len(speeds) > 30
+    steps = list(csv.DictReader(pathlib.Path("tables/steps.csv").open()))
+    assert float(steps[-1]["strain [J]"]) > 0 and float(steps[-1]["damping [J]"]) > 0, steps[-1]
+    surface = pathlib.Path("surfaces/bodies_00010.vtp").read_bytes()
+    assert b'NumberOfLines="1"' in surface or re.search(rb'NumberOfLines="[1-9]', surface)
+    assert 'Name="nodes"' in pathlib.Path("bent.h5.xdmf").read_text()
+    pictures = []
+    for frame in 0, 10:
+        run("picture", "bent.h5", "--frame", frame, "-o", f"bent{frame}")
+        pictures.append(re.findall(r'd="M [^"]*"', pathlib.Path(f"bent{frame}.svg").read_text()))
+    longest = [max(path.count(" L ") for path in paths) for paths in pictures]
+    assert longest[1] >= 32, longest  # the line through 33 nodes
 
 
 def test_refusals_name_the_line():

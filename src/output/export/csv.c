@@ -192,7 +192,7 @@ static dls_status export_frames(dls_results *r, const char *folder, const csv_fi
     return status;
 }
 
-static void put_step(FILE *out, const dls_step_report *s, bool joints) {
+static void put_step(FILE *out, const dls_step_report *s, bool joints, bool solids) {
     const double reals[] = {
         s->residual,         s->max_error,        s->held,          s->penetration, s->energy.kinetic,
         s->energy.potential, s->energy.friction,  s->energy.impact, s->energy.work, s->energy.unaccounted,
@@ -209,6 +209,7 @@ static void put_step(FILE *out, const dls_step_report *s, bool joints) {
         fprintf(out, ",%d,%d,%d,%d", s->joints, s->joint_rows, s->joint_rows_at_bound, s->joints_broken);
         put_reals(out, 4, (double[]){s->joint_gap, s->energy.spring, s->energy.motors, s->energy.joints});
     }
+    if (solids) put_reals(out, 2, (double[]){s->energy.strain, s->energy.damping});
     fprintf(out, "\n");
 }
 
@@ -222,13 +223,15 @@ static dls_status put_steps(FILE *out, dls_results *r, dls_step_report *reports,
         out);
     fputs(has_joints(r)
               ? ",joints,joint_rows,joint_rows_at_bound,joints_broken,joint_gap [m or rad],spring [J],"
-                "motors [J],joint_loss [J]\n"
-              : "\n",
+                "motors [J],joint_loss [J]"
+              : "",
           out);
+    fputs(has_nodes(r) ? ",strain [J],damping [J]\n" : "\n", out);
     for (int64_t first = 0; !status && first < r->step_count; first += DLS_BATCH) {
         int64_t count = r->step_count - first < DLS_BATCH ? r->step_count - first : DLS_BATCH;
         status = dls_results_steps(r, first, count, reports, error);
-        for (int64_t k = 0; k < count && !status; k++) put_step(out, &reports[k], has_joints(r));
+        for (int64_t k = 0; k < count && !status; k++)
+            put_step(out, &reports[k], has_joints(r), has_nodes(r));
     }
     return status;
 }

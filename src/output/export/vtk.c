@@ -135,6 +135,7 @@ typedef struct vtk_export {
     double centre[3], reach; /* of all that moves, for what has no end */
     dls_body_state *states;
     bool *present;
+    bool *deforms; /* has nodes */
     dls_surface surface;
     poly_data bodies, contacts, joints;
 } vtk_export;
@@ -256,12 +257,33 @@ static void put_cells(vtk_export *x, bool lines, int first_point, int id, const 
     }
 }
 
+/* Solids are lines through their nodes, before those of shapes; how many points they took. */
+static dls_status put_solids(vtk_export *x, int frame, int *points, dls_error *error) {
+    array *a = x->bodies.arrays;
+    int count = dls_results_frame_node_count(x->results, frame);
+    dls_node_record *nodes = DLS_NEW(dls_node_record, count);
+    dls_status status =
+        nodes ? dls_results_frame_nodes(x->results, frame, nodes, error) : dls_fail_memory(error);
+    *points = count;
+    for (int k = 0; k < count && !status; k++) {
+        bool ends = k == count - 1 || nodes[k + 1].body != nodes[k].body;
+        put_floats(&a[POINTS].values, 3, nodes[k].x);
+        put_int(&a[LINES].values, k);
+        x->deforms[nodes[k].body] = true;
+        if (!ends) continue;
+        put_int(&a[LINE_ENDS].values, (int)(a[LINES].values.size / sizeof(int32_t)));
+        put_cell_data(x, nodes[k].body, &(dls_shape_def){.kind = (dls_shape_kind)0});
+    }
+    dls_free(nodes);
+    return status;
+}
+
 /* One pass for the lines and the points, one for the polygons. */
-static dls_status put_shapes(vtk_export *x, bool lines, dls_error *error) {
+static dls_status put_shapes(vtk_export *x, bool lines, int first_point, dls_error *error) {
     dls_results *r = x->results;
-    int first_point = 0;
     for (int id = 0; id < r->body_count; id++) {
-        for (int k = 0; x->present[id] && k < r->bodies[id].shape_count; k++) {
+        /* where shapes stand on a solid, results do not say */
+        for (int k = 0; x->present[id] && !x->deforms[id] && k < r->bodies[id].shape_count; k++) {
             dls_shape_def shape;
             double middle[3];
             dls_status status = dls_results_body_shape(r, id, k, &shape, error);
@@ -279,8 +301,10 @@ static dls_status put_shapes(vtk_export *x, bool lines, dls_error *error) {
 
 static dls_status export_bodies(vtk_export *x, int frame, dls_error *error) {
     clear(&x->bodies);
-    dls_status status = put_shapes(x, true, error);
-    if (!status) status = put_shapes(x, false, error);
+    int nodes = 0;
+    dls_status status = put_solids(x, frame, &nodes, error);
+    if (!status) status = put_shapes(x, true, nodes, error);
+    if (!status) status = put_shapes(x, false, nodes, error);
     return status ? status : write_poly_data(&x->bodies, x->folder, "bodies", frame, error);
 }
 
@@ -476,14 +500,16 @@ dls_status dls_results_export_vtk(dls_results *results, const char *folder, dls_
         x->sides = choose_sides(results->shape_count);
         x->states = DLS_NEW(dls_body_state, results->body_count);
         x->present = DLS_NEW(bool, results->body_count);
+        x->deforms = DLS_NEW_ZERO(bool, results->body_count);
         describe_files(x);
-        status = x->states && x->present ? export_all(x, &inner) : dls_fail_memory(&inner);
+        status = x->states && x->present && x->deforms ? export_all(x, &inner) : dls_fail_memory(&inner);
         release(&x->bodies);
         release(&x->contacts);
         release(&x->joints);
         dls_surface_free(&x->surface);
         dls_free(x->states);
         dls_free(x->present);
+        dls_free(x->deforms);
     }
     dls_free(x);
     if (status && error) *error = inner;
