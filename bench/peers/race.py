@@ -6,23 +6,23 @@ import contest
 import mechanisms
 import plot
 
-# Mechanism: first step, how often it is halved at most, steps of the reference and its check, errors that times are compared at.
+# Mechanism: first step, how often it is halved at most, steps of the reference and its check, errors that times are compared at,
+# seconds of processor time beyond which steps are halved no more.
 PLANS = {
-    "chain": (0.004, 6, 0.000125, {"motion": (1e-1, 1e-2, 1e-3, 1e-4), "gap": (1e-3, 1e-4, 1e-5)}),
-    "vehicle": (0.01, 6, 0.000078125, {"motion": (1e-2, 3e-3, 1e-3, 3e-4), "gap": (1e-3, 1e-4, 1e-5), "penetration": (1e-3, 1e-4)}),
-    "ragdolls": (0.01, 1, None, {"gap": (3e-2, 1e-2, 3e-3), "penetration": (3e-2, 1e-2, 3e-3)}),
+    "chain": (0.004, 6, 0.000125, {"motion": (1e-1, 1e-2, 1e-3, 1e-4), "gap": (1e-3, 1e-4, 1e-5)}, 2),
+    "vehicle": (0.01, 6, 0.000078125, {"motion": (1e-2, 3e-3, 1e-3, 3e-4), "gap": (1e-3, 1e-4, 1e-5), "penetration": (1e-3, 1e-4)}, 2),
+    "ragdolls": (0.02, 4, None, {"gap": (3e-2, 1e-2, 5e-3), "penetration": (3e-2, 1e-2)}, 4),
 }
 # Engine: settings by mechanism; "" stands for all others.
 SETTINGS = {
-    "delassus": {"": ["1e-4", "1e-6"], "chain": ["1e-6"], "ragdolls": ["1e-4"]},
+    "delassus": {"": ["1e-4", "1e-6"], "chain": ["1e-6"], "ragdolls": ["1e-2", "1e-4"]},
     "ode": {"": ["quick:20", "quick:200", "step:0.2", "step:0.8"], "ragdolls": ["quick:20", "quick:100"]},
     "bullet": {"": ["default", "impulse:50", "impulse:500", "dantzig"], "ragdolls": ["default", "impulse:100"]},
 }
-STEEP = 10   # a scheme of order 3 gains 8 from half the step
-LONGEST = 2  # seconds of processor time, beyond which steps are halved no more
+STEEP = 10  # a scheme of order 3 gains 8 from half the step
 
 NOTE = ("Processor time of the steps on one thread, the least of three where it is short. Every setting is run with the first step and "
-        "with halves of it until a run takes more than two seconds. The distance from the reference is the root mean square over "
+        "with halves of it until a run takes more than two seconds, four of the ragdolls. The distance from the reference is the root mean square over "
         "the bodies, the largest of 20 instants; the reference is Delassus with a far shorter step, whose distance from that with "
         "twice the step is told, and the other engines come nearer to it as their steps shrink. Gaps and penetrations are measured "
         "from states by the same code for all. ODE's pivoting and Bullet's were not run on the ragdolls: their matrices are dense.")
@@ -43,7 +43,7 @@ def run_at(build, name, engine, setting, step, scale):
 
 
 def run_setting(build, name, engine, setting, reference, scale):
-    first, halvings, _, _ = PLANS[name]
+    first, halvings, _, _, longest = PLANS[name]
     rows = []
     for k in range(halvings + 1):
         step = first / 2**k
@@ -54,7 +54,7 @@ def run_setting(build, name, engine, setting, reference, scale):
         rows.append({"mechanism": name, "engine": engine, "setting": setting, "words": contest.WORDS[engine](setting), "step": step,
                      "seconds": seconds, "whole": whole,
                      "errors": {key: value if math.isfinite(value) else None for key, value in errors.items()}})
-        if seconds > LONGEST or (engine == "delassus" and reference and step <= 8 * PLANS[name][2]):
+        if seconds > longest or (engine == "delassus" and reference and step <= 8 * PLANS[name][2]):
             break  # nearer to the reference it would be measured against itself
     return rows
 

@@ -52,6 +52,10 @@ typedef struct dls_held_error {
 /* r of the held rows for those of all others, refined by true products. */
 dls_status dls_elimination_recover(dls_elimination *e, double *r, dls_held_error *held, dls_error *error);
 
+/* Of all impulses of held rows that move the bodies as those in r do, the ones of least norm: rows that
+ * depend on others bear their share. */
+dls_status dls_elimination_spread(dls_elimination *e, double *r, dls_error *error);
+
 /* The problem of contacts and of rows that stay, in the workspace, for the impulses in r of rows that are
  * fixed. A contact, or a row that stays, that held rows leave no freedom is left out. */
 dls_status dls_elimination_reduce(dls_elimination *e, const double *r, dls_problem **reduced,

@@ -51,9 +51,73 @@ static void test_a_motor_starts_a_world_without_gravity(void **state) {
     stage_close(&s);
 }
 
+/* Force and moment on the door along world axes, of one hinge. */
+static void load_of(const dls_joint_record *record, double h, double *force, double *moment) {
+    for (int k = 0; k < 3; k++) {
+        force[k] = moment[k] = 0;
+        for (int i = 0; i < 3; i++) {
+            force[k] += record->frame[k + 3 * i] * record->impulse[i] / h;
+            moment[k] += record->frame[k + 3 * i] * record->impulse[3 + i] / h;
+        }
+    }
+}
+
+/* One hinge would do: the others bear their share, and what all bear holds the door. */
+static void check_door(int hinges) {
+    static const double z_axis[3] = {0, 0, 1}, mass = 20, g = 9.81, arm = 0.4;
+    static const double inertia[9] = {2, 0, 0, 0, 3, 0, 0, 0, 1};
+    stage s = {.world = NULL};
+    dls_error error;
+    dls_world_def world = dls_default_world_def();
+    dls_body_def door = dls_default_body_def();
+    dls_joint_record records[3];
+    int count;
+    world.gravity[2] = -g;
+    assert_int_equal(dls_world_create(&world, &s.world, &error), DLS_OK);
+    door.mass = mass, door.inertia = inertia;
+    door.pose.x[0] = arm, door.pose.x[2] = 1;
+    dls_body_id id = stage_add(&s, &door);
+    for (int k = 0; k < hinges; k++) {
+        const double point[3] = {0, 0, 0.2 + 1.6 * k / (hinges - 1)};
+        dls_joint_def hinge = dls_default_joint_def(DLS_JOINT_REVOLUTE);
+        hinge.body[0] = DLS_GROUND, hinge.body[1] = id;
+        assert_int_equal(dls_joint_place(s.world, &hinge, point, z_axis, NULL, &error), DLS_OK);
+        assert_int_equal(dls_world_add_joint(s.world, &hinge, NULL, &error), DLS_OK);
+    }
+    dls_simulation_options o = dls_default_simulation_options();
+    stage_start(&s, &o, 1e-10);
+    stage_run(&s, 5);
+    assert_int_equal(s.uncertified, 0);
+    assert_int_equal(dls_simulation_joints(s.simulation, 3, records, &count, &error), DLS_OK);
+    assert_int_equal(count, hinges);
+    double about = 0, first[3], middle[3], last[3], moment[3];
+    load_of(&records[0], o.step, first, moment);
+    for (int k = 0; k < hinges; k++) {
+        double force[3], own[3];
+        load_of(&records[k], o.step, force, own);
+        assert_near(force[2], mass * g / hinges, 1e-6);
+        assert_near(own[1], moment[1], 1e-6);
+        about += own[1] + (records[k].point[2] - 1) * force[0];
+    }
+    assert_near(about, -mass * g * arm, 1e-6);
+    load_of(&records[hinges - 1], o.step, last, moment);
+    assert_near(first[0], -last[0], 1e-6);
+    if (!(fabs(first[0]) > 0.02 * mass * g)) fail_msg("force %g N", first[0]);
+    load_of(&records[hinges / 2], o.step, middle, moment);
+    if (hinges == 3) assert_near(middle[0], 0, 1e-6);
+    stage_close(&s);
+}
+
+static void test_hinges_of_a_door_share_its_load(void **state) {
+    (void)state;
+    check_door(2);
+    check_door(3);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_motor_starts_a_world_without_gravity),
+        cmocka_unit_test(test_hinges_of_a_door_share_its_load),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

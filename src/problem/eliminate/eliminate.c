@@ -228,8 +228,7 @@ dls_status dls_elimination_factor(dls_elimination *e, double dependent, dls_erro
 
 /* ---- impulses of held rows ---- */
 
-/* y += G_Jᵀ x by places. */
-static void add_held(const dls_elimination *e, const double *x, double *y) {
+void dls_held_add(const dls_elimination *e, const double *x, double *y) {
     const dls_body_rows *B = dls_rows_of(e->p);
     for (int64_t j = 0; j < 2 * (int64_t)e->place_count; j++) {
         if (e->body_of[j] < 0) continue;
@@ -240,16 +239,21 @@ static void add_held(const dls_elimination *e, const double *x, double *y) {
     }
 }
 
-/* u = G_J y + ε x + b_J */
-static void held_velocity(const dls_elimination *e, const double *x, const double *y, double *u) {
+void dls_held_gather(const dls_elimination *e, const double *y, double *u) {
     const dls_body_rows *B = dls_rows_of(e->p);
-    for (int j = 0; j < e->place_count; j++) {
-        u[j] = e->p->b[e->row[j]] + (B->compliance ? B->compliance[e->row[j]] * x[j] : 0);
+    for (int j = 0; j < e->place_count; j++)
         for (int side = 0; side < 2; side++) {
             int body = e->body_of[2 * (int64_t)j + side];
             if (body >= 0) u[j] += small_dot(B->dof, dls_held_row(e, side, j), y + (int64_t)body * B->stride);
         }
-    }
+}
+
+/* u = G_J y + ε x + b_J */
+static void held_velocity(const dls_elimination *e, const double *x, const double *y, double *u) {
+    const double *compliance = dls_rows_of(e->p)->compliance;
+    for (int j = 0; j < e->place_count; j++)
+        u[j] = e->p->b[e->row[j]] + (compliance ? compliance[e->row[j]] * x[j] : 0);
+    dls_held_gather(e, y, u);
 }
 
 static dls_held_error worst_of(const dls_elimination *e, const double *u) {
@@ -274,7 +278,7 @@ static dls_held_error refine(const dls_elimination *e, const double *of_others, 
     for (int k = 0;; k++) {
         double sum = 0;
         memcpy(y, of_others, states);
-        if (k > 0) add_held(e, x, y); /* x begins as zeros */
+        if (k > 0) dls_held_add(e, x, y); /* x begins as zeros */
         held_velocity(e, x, y, u);
         for (int j = 0; j < e->place_count; j++) sum += e->R.dropped[j] ? 0 : u[j] * u[j];
         if (k > MOST_REFINEMENTS || !(sum < GAIN * least)) return worst_of(e, u);

@@ -44,6 +44,10 @@ static inline bool dls_takes_part(const dls_elimination *e, int c) {
     return e->role[e->p->row[c]] != DLS_ROW_FIXED;
 }
 
+/* y += G_Jᵀ x and u += G_J y, by places. */
+void dls_held_add(const dls_elimination *e, const double *x, double *y);
+void dls_held_gather(const dls_elimination *e, const double *y, double *u);
+
 /* The held row at this place as one side of G. */
 static inline const double *dls_held_row(const dls_elimination *e, int side, int place) {
     return e->G[2 * (int64_t)place + side];

@@ -472,6 +472,21 @@ static dls_status solve_blocks(joined_work *x) {
     return judge(x);
 }
 
+/* Rows that depend on others bear their share, unless that leaves the bounds of one or spoils the solution.
+ */
+static dls_status spread(joined_work *x) {
+    size_t bytes = sizeof(double) * (size_t)x->p->row_count;
+    double *before = DLS_TAKE(x->w, double, x->p->row_count);
+    if (!before) return dls_fail_memory(x->error);
+    memcpy(before, x->r, bytes);
+    dls_status status = dls_elimination_spread(x->e, x->r, x->error);
+    bool within = !status && !any_yields(x);
+    if (within) status = judge(x);
+    if (status || (within && is_solved(x))) return status;
+    memcpy(x->r, before, bytes);
+    return judge(x);
+}
+
 static dls_status solve(joined_work *x) {
     guess_set(x);
     dls_status status = x->p->low || may_leave_open(x) ? pivot(x) : DLS_OK;
@@ -486,8 +501,9 @@ static dls_status solve(joined_work *x) {
     }
     bool over =
         x->joined->row >= 0 || x->info->outcome == DLS_CANCELLED || x->info->outcome == DLS_TIME_LIMIT;
-    if (status || over || (!x->costly && is_solved(x))) return status;
-    return solve_blocks(x);
+    bool solved = !status && !x->costly && is_solved(x);
+    if (solved && !over && x->factored && x->joined->dependent) return spread(x);
+    return status || over || solved ? status : solve_blocks(x);
 }
 
 /* ---- the call ---- */
