@@ -198,7 +198,7 @@ static dls_status add_entry(dls_world *w, const dls_body_def *def, dls_shape *sh
     w->entries[w->entry_count++] = entry;
     solid->id = body.id;
     if (def->solid) dls_solid_join(w, solid, def, &state);
-    if (named) dls_world_add_name(w, body.id);
+    if (named) dls_world_add_name(w, &w->names, body.id);
     return DLS_OK;
 }
 
@@ -213,7 +213,7 @@ dls_status dls_world_add_body(dls_world *w, const dls_body_def *def, dls_body_id
         status = dls_world_reserve(w, w->body_count + w->staged_count + 1,
                                    w->shape_count + w->staged_shapes + def->shape_count, error);
     if (!status) status = dls_world_reserve_entries(w, error);
-    if (!status && def->name && def->name[0]) status = dls_world_reserve_names(w, error);
+    if (!status && def->name && def->name[0]) status = dls_world_reserve_names(w, &w->names, error);
     if (!status) {
         /* there may be none yet, when the first body has none */
         dls_shape *shapes = w->shapes ? w->shapes + w->shape_count + w->staged_shapes : NULL;

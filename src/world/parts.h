@@ -62,8 +62,10 @@ bool dls_callback_next(const dls_world *world, dls_callback_place *at);
 /* Room for so many bodies and shapes in the arrays. */
 dls_status dls_world_reserve(dls_world *world, int bodies, int shapes, dls_error *error);
 dls_status dls_world_reserve_entries(dls_world *world, dls_error *error); /* for one more id */
-dls_status dls_world_reserve_names(dls_world *world, dls_error *error);   /* for one more name */
-void dls_world_add_name(dls_world *world, dls_body_id id);
+/* Room for one more name; the name of an id; the id of a name, −1: none. */
+dls_status dls_world_reserve_names(dls_world *world, dls_names *names, dls_error *error);
+void dls_world_add_name(dls_world *world, dls_names *names, int id);
+int dls_world_find_name(const dls_world *world, const dls_names *names, const char *name);
 /* Body and shapes into a block; geometry moves along. */
 dls_body_kept *dls_kept_create(const dls_body *body, const dls_body_state *state, const dls_shape *shapes);
 const char *dls_body_label(const dls_world *world, dls_body_id id, char *text, size_t size);

@@ -78,8 +78,8 @@ void dls_world_destroy(dls_world *w) {
     }
     for (int k = 0; k < w->material_count; k++) dls_free(w->materials[k].name);
     for (int id = 0; id < w->joint_count; id++) dls_joint_release(&w->joints[id]);
-    void *blocks[] = {w->entries,  w->bodies, w->states, w->shapes, w->materials, w->pairs, w->pair_stated,
-                      w->told_ids, w->names,  w->joints, w};
+    void *blocks[] = {w->entries,     w->bodies,   w->states,    w->shapes,          w->materials, w->pairs,
+                      w->pair_stated, w->told_ids, w->names.ids, w->joint_names.ids, w->joints,    w};
     for (size_t k = 0; k < sizeof blocks / sizeof *blocks; k++) dls_free(blocks[k]);
 }
 
@@ -118,38 +118,46 @@ dls_status dls_world_reserve_entries(dls_world *w, dls_error *error) {
     return done ? DLS_OK : dls_fail_memory(error);
 }
 
-/* ---- names: ids by hash, open addressing, at most half full ---- */
+/* ---- names of bodies and of joints, at most half full ---- */
+
+static const char *name_of(const dls_world *w, const dls_names *names, int id) {
+    return names == &w->joint_names ? w->joints[id].name : w->entries[id].name;
+}
 
 /* The place of a name, or the free one where it belongs; the capacity is a power of two. */
-static int name_place(const dls_world *w, const char *name) {
-    assert(w->name_capacity > 0 && !(w->name_capacity & (w->name_capacity - 1)));
-    assert(2 * w->name_count <= w->name_capacity); /* or the walk would not end */
-    int mask = w->name_capacity - 1, place = (int)(dls_hash_text(name) & (uint64_t)mask);
-    while (w->names[place] >= 0 && strcmp(w->entries[w->names[place]].name, name)) place = (place + 1) & mask;
+static int name_place(const dls_world *w, const dls_names *names, const char *name) {
+    assert(names->capacity > 0 && !(names->capacity & (names->capacity - 1)));
+    assert(2 * names->count <= names->capacity); /* or the walk would not end */
+    int mask = names->capacity - 1, place = (int)(dls_hash_text(name) & (uint64_t)mask);
+    while (names->ids[place] >= 0 && strcmp(name_of(w, names, names->ids[place]), name))
+        place = (place + 1) & mask;
     return place;
 }
 
-dls_body_id dls_world_find_body(const dls_world *w, const char *name) {
-    if (!w || !name || !name[0] || w->name_capacity == 0) return -1;
-    return w->names[name_place(w, name)];
+int dls_world_find_name(const dls_world *w, const dls_names *names, const char *name) {
+    if (!name || !name[0] || names->capacity == 0) return -1;
+    return names->ids[name_place(w, names, name)];
 }
 
-dls_status dls_world_reserve_names(dls_world *w, dls_error *error) {
-    if (2 * (w->name_count + 1) <= w->name_capacity) return DLS_OK;
-    int capacity = w->name_capacity ? 2 * w->name_capacity : 64, *old = w->names,
-        old_capacity = w->name_capacity;
-    int *names = DLS_NEW(int, capacity);
-    if (!names) return dls_fail_memory(error);
-    for (int k = 0; k < capacity; k++) names[k] = -1;
-    w->names = names;
-    w->name_capacity = capacity;
-    for (int k = 0; k < old_capacity; k++)
-        if (old[k] >= 0) w->names[name_place(w, w->entries[old[k]].name)] = old[k];
-    dls_free(old);
+dls_body_id dls_world_find_body(const dls_world *w, const char *name) {
+    return w ? dls_world_find_name(w, &w->names, name) : -1;
+}
+
+dls_status dls_world_reserve_names(dls_world *w, dls_names *names, dls_error *error) {
+    dls_names old = *names;
+    if (2 * (old.count + 1) <= old.capacity) return DLS_OK;
+    int capacity = old.capacity ? 2 * old.capacity : 64, *ids = DLS_NEW(int, capacity);
+    if (!ids) return dls_fail_memory(error);
+    for (int k = 0; k < capacity; k++) ids[k] = -1;
+    names->ids = ids;
+    names->capacity = capacity;
+    for (int k = 0; k < old.capacity; k++)
+        if (old.ids[k] >= 0) ids[name_place(w, names, name_of(w, names, old.ids[k]))] = old.ids[k];
+    dls_free(old.ids);
     return DLS_OK;
 }
 
-void dls_world_add_name(dls_world *w, dls_body_id id) {
-    w->names[name_place(w, w->entries[id].name)] = id;
-    w->name_count++;
+void dls_world_add_name(dls_world *w, dls_names *names, int id) {
+    names->ids[name_place(w, names, name_of(w, names, id))] = id;
+    names->count++;
 }

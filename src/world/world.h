@@ -75,6 +75,12 @@ typedef struct dls_material {
     dls_material_def def;
 } dls_material;
 
+/* Ids by hash of name, open addressing. */
+typedef struct dls_names {
+    int *ids; /* −1 free */
+    int count, capacity;
+} dls_names;
+
 struct dls_world {
     dls_world_def def;
     int entry_count;
@@ -109,8 +115,7 @@ struct dls_world {
     int told_count;
     int64_t told_capacity;
     dls_body_id *told_ids; /* of entries that have forces or drives */
-    int *names;            /* ids by hash of name, open addressing, −1 free */
-    int name_count, name_capacity;
+    dls_names names, joint_names;
     bool has_belts;     /* a shape had one at some time */
     bool unsettled;     /* an entry is staged or leaving */
     double next_change; /* first birth or death to come */

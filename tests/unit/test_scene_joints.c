@@ -296,6 +296,23 @@ static void test_links(void **unused) {
     dls_scene_destroy(scene);
 }
 
+static void test_many_names(void **unused) {
+    (void)unused;
+    dls_scene *scene =
+        read_good(HEAD2 "bodies:\n- links: {points: [[0, 0], [200, 0]], count: 200, joint: {kind: "
+                        "revolute, name: pin}}\n  body: {name: bead, shape: {kind: disc, "
+                        "radius: 0.1}}\n");
+    dls_world *world = dls_scene_world(scene);
+    int count = dls_world_joint_count(world);
+    for (int k = 0; k < count; k++)
+        assert_int_equal(dls_world_find_joint(world, dls_joint_name(world, k)), k);
+    assert_true(count > 150);
+    assert_int_equal(dls_world_find_joint(world, "pin-200x"), -1);
+    assert_int_equal(dls_world_find_joint(world, "bead-7"), -1);
+    assert_int_equal(dls_world_find_body(world, "pin-7"), -1);
+    dls_scene_destroy(scene);
+}
+
 /* A ring, and distances from origin to origin. */
 static void test_ring(void **unused) {
     (void)unused;
@@ -678,6 +695,7 @@ int main(void) {
         cmocka_unit_test(test_springs),
         cmocka_unit_test(test_run),
         cmocka_unit_test(test_links),
+        cmocka_unit_test(test_many_names),
         cmocka_unit_test(test_ring),
         cmocka_unit_test(test_neighbours),
         cmocka_unit_test(test_assemble),

@@ -222,6 +222,8 @@ static dls_status add(dls_world *world, const dls_joint_def *def, dls_error *err
     if (status) return status;
     if (!DLS_RESERVE(world->joints, world->joint_count, world->joint_capacity, world->joint_count + 1))
         return dls_fail_memory(error);
+    if (def->name && def->name[0]) status = dls_world_reserve_names(world, &world->joint_names, error);
+    if (status) return status;
     dls_joint joint = {.def = *def};
     if (def->name && def->name[0] && !(joint.name = dls_text_copy(def->name))) return dls_fail_memory(error);
     joint.def.name = joint.name;
@@ -247,6 +249,7 @@ static dls_status add(dls_world *world, const dls_joint_def *def, dls_error *err
         world->entries[def->body[side]].first_joint = world->joint_count;
     }
     world->joints[world->joint_count++] = joint;
+    if (joint.name) dls_world_add_name(world, &world->joint_names, world->joint_count - 1);
     world->joint_changes++;
     return DLS_OK;
 }
@@ -374,10 +377,7 @@ const char *dls_joint_name(const dls_world *world, dls_joint_id id) {
 }
 
 dls_joint_id dls_world_find_joint(const dls_world *world, const char *name) {
-    if (!world || !name || !name[0]) return -1;
-    for (int id = 0; id < world->joint_count; id++)
-        if (world->joints[id].name && !strcmp(world->joints[id].name, name)) return id;
-    return -1;
+    return world ? dls_world_find_name(world, &world->joint_names, name) : -1;
 }
 
 dls_status dls_joint_get(const dls_world *world, dls_joint_id id, dls_joint_def *def, dls_error *error) {
