@@ -447,13 +447,15 @@ static void add_joint(const picture *p, dls_joint_id id, picture_items *items) {
     dls_joint_def def;
     if (dls_results_joint(p->results, id, &def, NULL)) return;
     picture_joint joint = {.kind = def.kind, .rope = def.rope};
+    for (int k = 0; k < DLS_FREEDOMS; k++)
+        joint.sprung = joint.sprung || def.freedom[k].stiffness > 0 || def.freedom[k].damping > 0;
     for (int side = 1; side >= 0; side--) { /* axes are those of A */
         double x[3], axis[3][3], depth;
         bool solid = def.body[side] >= 0 && first_node(p, def.body[side]) >= 0;
         place_frame(p, &def, solid ? 1 - side : side, x, axis); /* held together */
         picture_project(&p->view, x, joint.place[side], &depth);
         for (int k = 0; k < 3; k++) picture_project(&p->view, axis[k], joint.axis[k], &depth);
-        items->moving = false;
+        items->moving = true; /* joints are never cut off */
         enclose(items, joint.place[side][0], joint.place[side][1], 0);
         if (def.body[side] >= 0 && first_node(p, def.body[side]) < 0)
             add_bar(p, def.body[side], joint.place[side], items);

@@ -28,7 +28,7 @@ typedef struct picture_item {
 /* A joint as it is seen; what is drawn of it does not grow with the page. */
 typedef struct picture_joint {
     dls_joint_kind kind;
-    bool rope;
+    bool rope, sprung;  /* sprung: a freedom has a spring or a damper */
     double place[2][2]; /* origins of the frames of A and B */
     double axis[3][2];  /* of A's frame */
 } picture_joint;

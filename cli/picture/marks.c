@@ -3,7 +3,7 @@
 #include <math.h>
 
 typedef enum joint_sign { SIGN_NONE, SIGN_DOT, SIGN_RING, SIGN_BLOCK, SIGN_FRAME } joint_sign;
-typedef enum joint_line { LINE_NONE, LINE_ROD, LINE_DASHES, LINE_COIL } joint_line;
+typedef enum joint_line { LINE_NONE, LINE_ROD, LINE_DASHES, LINE_COIL, LINE_CYLINDER } joint_line;
 
 /* What a kind looks like: signs at the origins of A's and B's frames, a line between them, and short lines
  * along axes of A (bit k: axis k + 1) that B slides along or turns about. */
@@ -68,6 +68,19 @@ static void trace_coil(const double *from, const double *to, double size, cairo_
     cairo_line_to(cr, to[0], to[1]);
 }
 
+/* A barrel, and the rod that comes out of it. */
+static void trace_cylinder(const double *from, const double *to, double size, cairo_t *cr) {
+    static const double BARREL = 0.55;
+    cairo_save(cr);
+    cairo_set_line_width(cr, 1.2 * size);
+    cairo_move_to(cr, from[0], from[1]);
+    cairo_line_to(cr, from[0] + BARREL * (to[0] - from[0]), from[1] + BARREL * (to[1] - from[1]));
+    cairo_stroke(cr);
+    cairo_restore(cr);
+    cairo_move_to(cr, from[0], from[1]);
+    cairo_line_to(cr, to[0], to[1]);
+}
+
 static void draw_line(joint_line line, bool rope, const double *from, const double *to, double size,
                       cairo_t *cr) {
     const double dashes[2] = {2.4, 1.6};
@@ -75,6 +88,8 @@ static void draw_line(joint_line line, bool rope, const double *from, const doub
     if (line == LINE_DASHES || rope) cairo_set_dash(cr, dashes, 2, 0);
     if (line == LINE_COIL)
         trace_coil(from, to, size, cr);
+    else if (line == LINE_CYLINDER)
+        trace_cylinder(from, to, size, cr);
     else {
         cairo_move_to(cr, from[0], from[1]);
         cairo_line_to(cr, to[0], to[1]);
@@ -92,7 +107,8 @@ void picture_mark_draw(const picture_joint *joint, const picture_map *map, cairo
     }
     cairo_set_line_width(cr, 0.3 * map->mark);
     set_ink(cr);
-    draw_line(look->line, joint->rope, at[0], at[1], map->mark, cr);
+    bool driven = look->line == LINE_COIL && !joint->sprung; /* by a motor, a servo or a drive */
+    draw_line(driven ? LINE_CYLINDER : look->line, joint->rope, at[0], at[1], map->mark, cr);
     for (int k = 0; k < 3; k++) {
         double x = reach * joint->axis[k][0], y = -reach * joint->axis[k][1];
         if (!(look->axes >> k & 1)) continue;

@@ -52,6 +52,9 @@ static void test_plane(void **state) {
     assert_near(spring->place[0][0], 0.5, 1e-12);
     assert_near(spring->place[1][0], 0.8, 1e-12);
     assert_true(rope->rope && !spring->rope);
+    assert_true(spring->sprung && !rope->sprung && !items.joint[0].sprung);
+    assert_true(items.moving_low[0] <= 0 &&
+                items.moving_high[0] >= 0.8); /* or a long page would be cut there */
     assert_near(rope->place[1][1], -0.25, 1e-12);
     /* crank, coupler, rocker, slider and the one that breaks off; their 6, 2 and 1 ends, and that of the ball
      */
