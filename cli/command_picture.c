@@ -1,6 +1,6 @@
 /* delassus picture: a frame of a run, drawn. */
 #include "cli/commands.h"
-#include "cli/picture/picture.h"
+#include "cli/picture/shot.h"
 #include "cli/support/output_file.h"
 #include "cli/support/report.h"
 #include "cli/support/results_file.h"
@@ -9,10 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-static bool joins_present(const dls_body_id *body, const bool *present) {
-    return (body[0] < 0 || present[body[0]]) && (body[1] < 0 || present[body[1]]);
-}
 
 typedef struct picture_values {
     const char *output, *view, *frames;
@@ -34,86 +30,17 @@ static const option options[] = {
     {"width", 0, OPTION_REAL, "INCHES", AT(width), 1, 14, "width of the page"},
 };
 
-/* Before the first step nothing has acted yet: all whose bodies are there are drawn. */
-static dls_status find_joints(dls_results *results, int frame, const bool *present, dls_joint_id *ids,
-                              int *count, dls_error *error) {
-    int acted = dls_results_frame_joint_count(results, frame), all = dls_results_joint_count(results);
-    dls_joint_record *records = report_allocate((size_t)acted + 1, sizeof *records);
-    dls_status status = dls_results_frame_joints(results, frame, records, error);
-    *count = 0;
-    for (int k = 0; k < acted && !status; k++)
-        if (joins_present(records[k].body, present)) ids[(*count)++] = records[k].joint;
-    for (int id = 0; id < all && dls_results_frame_step(results, frame) == 0; id++) {
-        dls_joint_def def;
-        if (!dls_results_joint(results, id, &def, NULL) && joins_present(def.body, present))
-            ids[(*count)++] = id;
-    }
-    free(records);
-    return status;
-}
-
-/* A frame as it is read, with the memory that its picture points to. */
-typedef struct shot {
-    dls_body_state *states;
-    bool *present;
-    dls_contact_record *contacts;
-    dls_joint_id *joints;
-    dls_node_record *nodes;
-    picture picture;
-} shot;
-
-static void shot_free(shot *s) {
-    free(s->states);
-    free(s->present);
-    free(s->contacts);
-    free(s->joints);
-    free(s->nodes);
-}
-
-/* False after a line on stderr; to be freed in any case. */
-static bool shot_read(shot *s, dls_results *results, int frame, const picture_values *v) {
-    int bodies = dls_results_body_count(results);
-    int contacts = v->forces ? dls_results_frame_contact_count(results, frame) : 0;
-    dls_error error;
-    s->states = report_allocate((size_t)bodies + 1, sizeof *s->states);
-    s->present = report_allocate((size_t)bodies + 1, sizeof *s->present);
-    s->contacts = report_allocate((size_t)contacts + 1, sizeof *s->contacts);
-    s->joints = report_allocate((size_t)dls_results_joint_count(results) + 1, sizeof *s->joints);
-    s->nodes = report_allocate((size_t)dls_results_frame_node_count(results, frame) + 1, sizeof *s->nodes);
-    s->picture = (picture){.dimension = dls_results_dimension(results),
-                           .body_count = bodies,
-                           .results = results,
-                           .states = s->states,
-                           .present = s->present,
-                           .contact_count = contacts,
-                           .contacts = s->contacts,
-                           .joints = s->joints,
-                           .node_count = dls_results_frame_node_count(results, frame),
-                           .nodes = s->nodes,
-                           .time = dls_results_frame_time(results, frame),
-                           .title = dls_results_title(results),
-                           .width_inches = v->width};
-    picture_view_find(s->picture.dimension == 2 ? "top" : v->view, &s->picture.view);
-    if (!dls_results_frame_states(results, frame, s->states, s->present, &error) &&
-        !find_joints(results, frame, s->present, s->joints, &s->picture.joint_count, &error) &&
-        !dls_results_frame_nodes(results, frame, s->nodes, &error) &&
-        (!contacts || !dls_results_frame_contacts(results, frame, s->contacts, &error)))
-        return true;
-    report_error("picture: %s", error.message);
-    return false;
-}
-
 static bool draw(dls_results *results, int frame, const picture_values *v, const picture_frame *common,
                  const char *path) {
-    shot s;
+    picture_shot s;
     char message[512];
-    bool good = shot_read(&s, results, frame, v);
+    bool good = picture_shot_read(&s, results, frame, v->view, v->forces, v->width);
     s.picture.frame = common;
     if (good && !picture_write(&s.picture, path, message, sizeof message)) {
         report_error("picture: %s", message);
         good = false;
     }
-    shot_free(&s);
+    picture_shot_free(&s);
     return good;
 }
 
@@ -151,10 +78,10 @@ static int draw_film(dls_results *results, const span *film, const picture_value
     picture_frame common = picture_frame_none();
     int count = 0;
     for (int frame = film->first; frame <= film->last; frame += film->by) {
-        shot s;
-        bool good = shot_read(&s, results, frame, v);
+        picture_shot s;
+        bool good = picture_shot_read(&s, results, frame, v->view, v->forces, v->width);
         if (good) picture_frame_enclose(&common, &s.picture);
-        shot_free(&s);
+        picture_shot_free(&s);
         if (!good) return EXIT_BAD_INPUT;
     }
     if (!output_folder_make(folder)) return EXIT_BAD_INPUT;

@@ -16,6 +16,7 @@ extern const command command_check;
 extern const command command_run;
 extern const command command_picture;
 extern const command command_view;
+extern const command command_report;
 extern const command command_analyze;
 
 #endif
