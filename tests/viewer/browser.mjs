@@ -55,6 +55,21 @@ export class Browser {
     return page.locator('#scene').screenshot();
   }
 
+  /** Red, green and blue of some places, from the middle of the picture. */
+  async colours(picture, places) {
+    return this.desk.evaluate(async ([text, wanted]) => {
+      const image = new Image();
+      image.src = `data:image/png;base64,${text}`;
+      await image.decode();
+      const canvas = document.createElement('canvas');
+      canvas.width = image.width;
+      canvas.height = image.height;
+      const g = canvas.getContext('2d');
+      g.drawImage(image, 0, 0);
+      return wanted.map(([x, y]) => [...g.getImageData(Math.round(image.width / 2 + x), Math.round(image.height / 2 + y), 1, 1).data.slice(0, 3)]);
+    }, [picture.toString('base64'), places]);
+  }
+
   /** Mean difference of two pictures in parts of 255, a row or column at the rim aside, and how many pixels of the second
    * are of a colour. */
   async judge(first, second, colour = [0, 0, 0]) {

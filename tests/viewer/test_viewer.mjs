@@ -74,7 +74,7 @@ async function compare(page, name) {
   if (record) return writeFileSync(path, picture);
   assert.ok(existsSync(path), `no reference ${path}: tests/viewer/run --record takes it`);
   const { difference } = await browser.judge(readFileSync(path), picture);
-  assert.ok(difference < 3, `${name} differs by ${difference} from its reference`);
+  assert.ok(difference < 0.5, `${name} differs by ${difference} from its reference`);
 }
 
 const tests = {
@@ -112,6 +112,41 @@ const tests = {
       assert.equal(await clickMiddle(page), name);
     }
     still(page);
+  },
+  async 'discs are turned as in the results'() {
+    for (const row of runs.flat.bodies.filter((r) => r.frame === '50' && r.name.startsWith('disc')).slice(5, 9)) {
+      const page = await browser.page('flat.html', `#frame=50&camera=${row.x},${row.y},0,0.6,0,0&colour=size`);
+      const angle = 2 * Math.atan2(row.qz, row.qw), at = (r, turn) => [r * Math.cos(angle + turn), -r * Math.sin(angle + turn)];
+      const [spoke, left, back, right] = await browser.colours(await browser.picture(page), [at(60, 0), at(60, 1.57), at(60, 3.14), at(60, -1.57)]);
+      for (const other of [left, back, right]) assert.ok(spoke[1] < 0.6 * other[1], `${row.name}: ${spoke} ${other}`);
+      still(page);
+      await page.close();
+    }
+  },
+  async 'colours follow the measure'() {
+    const rows = runs.flat.bodies.filter((r) => r.frame === '50' && r.name.startsWith('disc')), speed = (r) => Math.hypot(r.vx, r.vy, r.vz);
+    rows.sort((a, b) => speed(a) - speed(b));
+    const seen = [];
+    for (const row of [rows[0], rows[rows.length - 1]]) {
+      const page = await browser.page('flat.html', `#frame=50&camera=${row.x},${row.y},0,0.6,0,0`);
+      await page.locator('#per-frame').check();
+      const angle = 2 * Math.atan2(row.qz, row.qw);
+      seen.push(...await browser.colours(await browser.picture(page), [[-40 * Math.cos(angle), 40 * Math.sin(angle)]]));
+      await page.close();
+    }
+    assert.ok(seen[0][2] > seen[0][0] + 30, `slow is blue: ${seen[0]}`);
+    near(Math.max(Math.abs(seen[1][0] - 250), Math.abs(seen[1][1] - 227), Math.abs(seen[1][2] - 51)), 0, 3, `fastest is yellow: ${seen[1]}`);
+  },
+  async 'chains that slip are told apart'() {
+    const rows = runs.flat.contacts.filter((r) => r.frame === '50' && Number(r.impulse_n) > 0 && Number(r.body_a) > 3);
+    const slips = (r) => Math.hypot(r.impulse_t1, r.impulse_t2) >= 0.999 * r.mu * r.impulse_n;
+    const strongest = (list) => list.reduce((a, b) => (Number(a.impulse_n) > Number(b.impulse_n) ? a : b));
+    for (const [row, colour] of [[strongest(rows.filter(slips)), [224, 160, 32]], [strongest(rows.filter((r) => !slips(r))), [192, 57, 43]]]) {
+      const page = await browser.page('flat.html', `#frame=50&chains=1&camera=${row.x},${row.y},0,0.6,0,0`);
+      const [seen] = await browser.colours(await browser.picture(page), [[0, 0]]);
+      assert.ok(seen.every((c, k) => Math.abs(c - colour[k]) < 6), `${row.body_a} ${row.body_b}: ${seen}, expected ${colour}`);
+      await page.close();
+    }
   },
   async 'a body that is not there is not shown'() {
     const late = runs.shapes.bodies.find((row) => row.name === 'late').body;
@@ -160,6 +195,11 @@ const tests = {
       near(parseFloat(verdict.split('residual ')[1]), Number(step.residual), 1e-2 * Number(step.residual), 'residual');
       assert.match(verdict, new RegExp(`${step.contacts} contacts, ${step.iterations} iterations`));
     }
+    const axis = await page.locator('#curve').boundingBox(), ink = await page.locator('#curve').screenshot();
+    const head = (step) => [64 + step / 50 * (axis.width - 76) - axis.width / 2, 0];
+    const shownStep = Number((await page.locator('#time').textContent()).match(/step (\d+)/)[1]);
+    const [on, off] = await browser.colours(ink, [head(shownStep), head(shownStep > 25 ? 12 : 40)]);
+    assert.ok(on[0] < 90 && off[0] > 200, `the playhead stands at its time: ${on} ${off}`);
     const strip = await page.locator('#strip').screenshot();
     assert.ok((await browser.judge(strip, strip, [198, 40, 40])).near > 20, 'steps are marked on the axis of time');
     still(page);
