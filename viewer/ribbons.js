@@ -20,7 +20,7 @@ function contactEnds(run, block, row, chains, k, origin) {
   }
   const p = chains.place.subarray(PLACE_PARTS * k, PLACE_PARTS * k + PLACE_PARTS), moves = !scene.bodies[a].motion;
   const reach = scene.bodies[moves ? a : b].reach, base = moves ? from : subtract(run.place(block, row, b), start);
-  const point = add(base, scale(p, reach / 127)), normal = unfold(p[3], p[4]);
+  const point = add(base, scale(p, reach / 84)), normal = unfold(p[3], p[4]);
   return { from: moves ? from : point, to: scene.bodies[b].motion ? point : moves ? to : base, normal, point };
 }
 

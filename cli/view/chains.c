@@ -3,7 +3,7 @@
  *
  *     F_n  its logarithm, eight levels to a factor of two          slip  |r_t| ≥ 0.999 μ r_n
  *
- * and, unless two balls touch, which tell it by their places, the point in 1/127 of a body's reach and the
+ * and, unless two balls touch, which tell it by their places, the point in 1/84 of a body's reach and the
  * normal folded onto an octahedron. Where contacts take more room than they have, the weakest are left out.
  */
 #include "cli/support/report.h"
@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LEVELS = 8, TOP_LEVEL = 255, PLACE = 5 };
+enum { LEVELS = 8, TOP_LEVEL = 255, PLACE = 5, PLACES_TO_A_REACH = 84 };
 
 typedef struct chain {
     int a, b, shape_a, shape_b;
@@ -52,7 +52,7 @@ static void take_place(const view_run *run, const dls_contact_record *r, const d
     if (!c->has_place) return;
     for (int k = 0; k < 3; k++) {
         double away = r->point[k] - states[body].x[k];
-        c->place[k] = reach > 0 ? (int8_t)lrint(127 * clamp(away / reach, 1)) : 0;
+        c->place[k] = reach > 0 ? (int8_t)lrint(PLACES_TO_A_REACH * clamp(away / reach, 1.5)) : 0;
     }
     fold_normal(r->frame, c->place + 3);
 }

@@ -16,6 +16,7 @@ title: "Drop <i>"
 bodies:
   - {name: ground, motion: static, shape: {kind: half-space}}
   - {name: ball, position: [0, 0, 0.12], shape: {kind: sphere, radius: 0.1}}
+  - {name: twin, position: [0.05, 0, 0.33], shape: {kind: sphere, radius: 0.1}}
 time: {step: 0.01, until: 0.2}
 output: {interval: 0.05}
 """
@@ -67,7 +68,7 @@ def test_a_run_is_told_by_its_own_numbers():
     page, steps = Page("drop.html"), list(csv.DictReader(open("drop_csv/steps.csv")))
     assert page.headings == ["A & B", "Drop <i>"], page.headings
     facts = {row[0]: row[1] for row in page.rows}
-    assert facts["certified steps"] == "20 of 20" and facts["bodies"] == "2" and facts["frames"] == "5"
+    assert facts["certified steps"] == "20 of 20" and facts["bodies"] == "3" and facts["frames"] == "5"
     for name, column in (("worst residual", "residual"), ("deepest penetration", "penetration [m]"), ("worst error of a contact", "max_error [m/s]")):
         assert facts[name].split()[0] == f"{max(float(row[column]) for row in steps):.5g}", name
     assert facts["unaccounted"] == f"{float(steps[-1]['unaccounted [J]']):.5g} J" and facts["time"] == "0.2 s"

@@ -192,6 +192,7 @@ const tests = {
       await page.locator('#time', { hasText: `step ${step.step},` }).waitFor();
       const verdict = await page.locator('#certificate').textContent();
       assert.match(verdict, step.certified === '0' ? /^NOT certified/ : /^certified/);
+      assert.equal(await page.locator('#certificate').getAttribute('class'), step.certified === '0' ? 'bad' : 'good');
       near(parseFloat(verdict.split('residual ')[1]), Number(step.residual), 1e-2 * Number(step.residual), 'residual');
       assert.match(verdict, new RegExp(`${step.contacts} contacts, ${step.iterations} iterations`));
     }
