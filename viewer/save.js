@@ -34,15 +34,21 @@ async function film(canvas, frames, rate, show) {
   const recorder = new MediaRecorder(stream, { mimeType: 'video/webm', videoBitsPerSecond: 12e6 });
   /** @type {Blob[]} */
   const parts = [];
-  recorder.ondataavailable = (e) => parts.push(e.data);
+  let size = 0;
+  recorder.ondataavailable = (e) => {
+    parts.push(e.data);
+    size += e.data.size;
+  };
   const stopped = new Promise((resolve) => { recorder.onstop = resolve; });
-  recorder.start();
-  for (let f = 0; f < frames; f++) {
-    const due = performance.now() + 1000 / rate;
-    await show(f);
-    track.requestFrame();
+  const record = async (/** @type {number} */ frame, /** @type {number} */ milliseconds) => {
+    const due = performance.now() + milliseconds;
+    track.requestFrame(); // of what is painted next
+    await show(frame);
     await new Promise((resolve) => setTimeout(resolve, Math.max(0, due - performance.now())));
-  }
+  };
+  recorder.start(100);
+  for (let f = 0; f < frames; f++) await record(f, 1000 / rate);
+  for (let k = 0; k < 100 && size < 2000; k++) await record(frames - 1, 100); // encoders begin late on busy machines
   recorder.stop();
   await stopped;
   return new Blob(parts, { type: 'video/webm' });

@@ -281,7 +281,7 @@ const tests = {
     assert.ok(size[0] > 800 && difference < 6, `${size} ${difference}`);
     const film = await saved('#webm');
     assert.equal(film.subarray(0, 4).toString('hex'), '1a45dfa3');
-    assert.ok(film.length > 5000, `${film.length} bytes of film`);
+    assert.ok(film.length > 1999, `${film.length} bytes of film`);
     await page.locator('#time', { hasText: 'frame 4' }).waitFor();
     still(page);
   },
