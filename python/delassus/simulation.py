@@ -264,4 +264,5 @@ class _Recorder:
                 checked(lib.dls_results_close, writer, summary)
 
 
-Simulation.__doc__ += "\n".join("    " + line for line in OPTIONS.describe(lib.dls_default_simulation_options())) + "\n"
+OPTION_LINES = "\n".join("    " + line for line in OPTIONS.describe(lib.dls_default_simulation_options()))
+Simulation.__doc__ = f"{Simulation.__doc__.rstrip()}\n\n{OPTION_LINES}\n"
