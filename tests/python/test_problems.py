@@ -46,6 +46,8 @@ def test_unsymmetric_matrices_stay_so():
     W = numpy.array([[2.0, 0.5], [0.1, 1.0]])
     problem = Problem(W, [-1, 0.2], 0.5, dimension=2)
     assert (problem.matrix() == W).all() and problem.facts().asymmetry > 0.1
+    W = numpy.array([[2.0, 0.5, 0.3], [0, 1.0, 0], [0, 0, 1.0]])  # rows of different lengths
+    assert (Problem(W, [-1, 0.2, 0.1], 0.5).matrix() == W).all()
 
 
 def test_sparse_matrices():

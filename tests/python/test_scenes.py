@@ -99,7 +99,9 @@ def test_control_c_ends_a_run_with_a_checkpoint_and_it_goes_on():
             os.kill(os.getpid(), signal.SIGINT)
     raises(KeyboardInterrupt, "", Scene(DROP).run, "part.h5", every_step=interrupt)
     assert pathlib.Path("part.h5.checkpoint").exists() and len(Results("part.h5")) < 6
-    run = Scene(DROP).run("part.h5", resume=True)
+    rest = []
+    run = Scene(DROP).run("part.h5", resume=True, every_step=lambda report, sim: rest.append(report.step))
+    assert rest == list(range(41, 101)), "it began anew"
     assert run.hash == whole and len(Results("part.h5")) == 6
 
     sim = Scene(DROP).simulation()

@@ -99,6 +99,21 @@ def test_a_driven_drum_turns_as_told():
     assert table(0.5) == 2.5 and table.derivatives(0.5) == (2.5, 5, 0)
 
 
+def test_belts_locks_births_and_deaths():
+    world = World()
+    world.add_material("default", mu=0.5)
+    world.add_body(half_space(belt=(1, 0, 0)), motion="static")
+    carried = world.add_body(box((0.1, 0.1, 0.1)), position=(0, 0, 0.05))
+    held = world.add_body(box((0.1, 0.1, 0.1)), position=(0, 1, 0.05), locked=("x",))
+    late = world.add_body(sphere(0.1), position=(0, 3, 5), birth=0.1, death=0.2)
+    sim = Simulation(world, step=1e-3)
+    sim.run(0.15)
+    assert late.presence == "present" and abs(late.v[2] + 9.81 * 0.05) < 0.02, late.v
+    sim.run(0.4)
+    assert late.presence == "gone"
+    assert abs(carried.v[0] - 1) < 1e-6 and abs(held.v[0]) < 1e-12 and held.x[0] == 0
+
+
 def test_materials_and_pairs():
     world = World()
     world.add_material("steel", density=7800, mu=0.2, e_n=0.5, rolling=1e-3)
