@@ -20,13 +20,15 @@ from .shapes import (Shape, box, box_inside, capsule, chain, cylinder, cylinder_
                      half_space, mesh, polygon, polyhedron, rotation, sphere)
 from .simulation import Simulation
 from ._study import Study, half_width, study
+from .system import FrictionLaw, Rows, System
 from .world import Body, World
 
 __all__ = [
     "Analysis", "ArgumentError", "Body", "BusyError", "ClosedError", "Error", "Fact", "FileError", "FileProblem",
-    "Function", "InputError", "Joint", "Law", "NumericError", "OutOfMemory", "Page", "Problem", "Results", "Run", "Scene",
-    "Shape", "Simulation", "Solution", "Study", "World", "apply_law", "as_table", "box", "box_inside", "capsule", "chain",
-    "command", "cylinder", "cylinder_inside", "disc", "drum", "ellipsoid", "half_plane", "half_space", "half_width",
-    "joint_kinds", "laws", "measures", "mesh", "options", "picture", "polygon", "polyhedron", "program", "rotation",
-    "shapes", "solvers", "sphere", "study", "template_text", "templates", "view",
+    "FrictionLaw", "Function", "InputError", "Joint", "Law", "NumericError", "OutOfMemory", "Page", "Problem",
+    "Results", "Rows", "Run", "Scene", "Shape", "Simulation", "Solution", "Study", "System", "World", "apply_law",
+    "as_table", "box", "box_inside", "capsule", "chain", "command", "cylinder", "cylinder_inside", "disc", "drum",
+    "ellipsoid", "half_plane", "half_space", "half_width", "joint_kinds", "laws", "measures", "mesh", "options",
+    "picture", "polygon", "polyhedron", "program", "rotation", "shapes", "solvers", "sphere", "study",
+    "template_text", "templates", "view",
 ]

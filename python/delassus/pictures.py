@@ -61,7 +61,7 @@ class Page:
 
 
 def view(results, output=None):
-    """Turns a run into a page that opens in any browser; needs a program that knows `delassus view`."""
+    """Turns a run into a page that opens in any browser; notebooks show it inline. Returns the page with its path."""
     path = os.fspath(output if output is not None else pathlib.Path(results).with_suffix(".html"))
     command("view", results, "-o", path)
     return Page(path)

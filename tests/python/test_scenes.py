@@ -193,7 +193,11 @@ def test_pictures_by_the_program():
     Scene(DROP).run("drop.h5")
     path = delassus.picture("drop.h5", "ball", view="front")
     assert pathlib.Path(path).read_bytes().startswith(b"\x89PNG")
-    raises(delassus.Error, "", delassus.picture, "none.h5")
+    raises(delassus.Error, "none.h5", delassus.picture, "none.h5")
+    page = delassus.view("drop.h5")
+    assert page.path == "drop.html" and page._repr_html_().startswith("<iframe srcdoc=")
+    assert "<!doctype html" in pathlib.Path(page).read_text()[:100].lower()
+    raises(delassus.Error, "none.h5", delassus.view, "none.h5")
 
 
 def test_a_scene_runs_while_another_thread_builds():
