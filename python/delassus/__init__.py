@@ -16,7 +16,7 @@ from .pictures import Page, command, picture, program, view
 from .problem import FileProblem, Problem, Solution
 from .results import Analysis, Fact, Results, as_table, measures
 from .scene import Run, Scene, template_text, templates
-from .shapes import (Shape, box, box_inside, capsule, chain, cylinder, cylinder_inside, disc, drum, ellipsoid, half_plane,
+from .shapes import (Shape, Solid, beam, box, box_inside, capsule, chain, cylinder, cylinder_inside, disc, drum, ellipsoid, half_plane,
                      half_space, mesh, polygon, polyhedron, rotation, sphere)
 from .simulation import Simulation
 from ._study import Study, half_width, study
@@ -26,8 +26,8 @@ from .world import Body, World
 __all__ = [
     "Analysis", "ArgumentError", "Body", "BusyError", "ClosedError", "Error", "Fact", "FileError", "FileProblem",
     "FrictionLaw", "Function", "InputError", "Joint", "Law", "NumericError", "OutOfMemory", "Page", "Problem",
-    "Results", "Rows", "Run", "Scene", "Shape", "Simulation", "Solution", "Study", "System", "World", "apply_law",
-    "as_table", "box", "box_inside", "capsule", "chain", "command", "cylinder", "cylinder_inside", "disc", "drum",
+    "Results", "Rows", "Run", "Scene", "Shape", "Simulation", "Solid", "Solution", "Study", "System", "World", "apply_law",
+    "as_table", "beam", "box", "box_inside", "capsule", "chain", "command", "cylinder", "cylinder_inside", "disc", "drum",
     "ellipsoid", "half_plane", "half_space", "half_width", "joint_kinds", "laws", "measures", "mesh", "options",
     "picture", "polygon", "polyhedron", "program", "rotation", "shapes", "solvers", "sphere", "study",
     "template_text", "templates", "view",

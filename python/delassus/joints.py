@@ -22,12 +22,13 @@ def joint_kinds():
 
 
 def joint_definition(world, places, kind, a, b, *, name=None, point=None, axis=None, second=None, frames=None,
-                     freedoms=None, **more):
+                     freedoms=None, at=(0, 0), **more):
     if kind not in KINDS:
         raise ArgumentError(f"no joint '{kind}'; there are {', '.join(KINDS)}")
     definition = lib.dls_default_joint_def(KINDS[kind])
     definition.name = None if name is None else encoded(name, "name of a joint")
     definition.body[:] = [body_id(world, a), body_id(world, b)]
+    definition.at[:] = vector(at, "at", 2)
     free = lib.dls_joint_kind_free(KINDS[kind], world.dimension)
     told = {number: dict(keys) for number, keys in (freedoms or {}).items()}
     for key, value in more.items():
@@ -95,6 +96,7 @@ class Joint:
     kind: see joint_kinds(). a, b: bodies, by themselves, name or id; None is the ground.
     point, axis, second: of the world, with the bodies standing as they are to be held; or
     frames: ((position, rotation), (position, rotation)) in the frames of the bodies.
+    at: where on bodies that are solids, for A and B.
     name; length and rope of distances; ratio of gears and racks; radius of wheels; cone; conserving; collide;
     break_force, break_torque.
     freedoms: {4: {'target': 1, 'p': 100, 'd': 10}}, by number from 1 as joint_kinds() has them; where one is free

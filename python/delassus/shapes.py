@@ -45,6 +45,8 @@ class Shape:
     belt: velocity of the surface against the shape, m/s, in its frame: a conveyor.
     material: its name, or None for the default.
     group, collides: bits; shapes collide where each one's group meets the other's mask.
+    at: of a shape of a solid, the place that its position is told from: 0 at the first end of a beam, 1 at its last.
+    is_point: of a disc or sphere: its radius is 0, it is a point without mass.
     """
     kind: str
     radius: float = 0.0
@@ -59,6 +61,8 @@ class Shape:
     material: str | None = None
     group: int | None = None
     collides: int | None = None
+    at: float = 0.0
+    is_point: bool = False
 
     def __post_init__(self):
         if self.kind not in KINDS:
@@ -72,7 +76,7 @@ class Shape:
         definition.pose.x[:] = vector(self.position, "position of a shape")
         definition.pose.q[:] = quaternion(self.rotation, "rotation of a shape")
         definition.belt[:] = vector(self.belt, "belt of a shape")
-        definition.closed = bool(self.is_closed)
+        definition.closed, definition.at, definition.point = bool(self.is_closed), float(self.at), bool(self.is_point)
         definition.material = material_of(self.material)
         if self.points is not None:
             points = spatial_points(self.points)
@@ -100,6 +104,40 @@ def spatial_points(points):
         spatial[:, :2] = array
         return spatial
     return array
+
+
+@dataclasses.dataclass(kw_only=True)
+class Solid:
+    """How a body deforms; see beam()."""
+    form: str
+    length: float
+    EA: float
+    EI: float
+    line_density: float
+    damping: float = 0.0
+    degree: int | None = None
+    elements: int | None = None
+    gauss: int | None = None
+
+    def _definition(self):
+        forms = {name: value for name, value in choices("dls_solid_form", "SOLID_").items() if name != "forms"}
+        if self.form not in forms:
+            raise ArgumentError(f"no solid '{self.form}'; there are {', '.join(forms)}")
+        definition = lib.dls_default_solid_def(forms[self.form])
+        for key in ("length", "EA", "EI", "line_density", "damping"):
+            setattr(definition, key, float(getattr(self, key)))
+        for key in ("degree", "elements", "gauss"):
+            if getattr(self, key) is not None:
+                setattr(definition, key, int(getattr(self, key)))
+        return definition
+
+
+def beam(length, EA, EI, line_density, **more):
+    """A beam in the plane, straight at rest along x of the body's frame from its origin.
+
+    length: m. EA, EI: N, N m². line_density: kg/m. damping: s. degree, elements, gauss: of its spline.
+    """
+    return Solid(form="beam", length=length, EA=EA, EI=EI, line_density=line_density, **more)
 
 
 # ---- planar ----

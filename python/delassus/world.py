@@ -10,7 +10,7 @@ from ._library import (ArgumentError, InputError, Object, Owner, checked, choice
 from ._options import near
 from .functions import Places
 from .joints import Joint, joint_definition
-from .shapes import Shape, quaternion
+from .shapes import Shape, Solid, quaternion
 
 MOTIONS = {name: value for name, value in choices("dls_motion").items() if name != "motions"}
 PRESENCES = choices("dls_presence")
@@ -226,7 +226,7 @@ class World(Object, Bodies):
 
     def add_body(self, shape=None, *, name=None, motion="dynamic", position=(0, 0, 0), rotation=None,
                  velocity=(0, 0, 0), angular_velocity=(0, 0, 0), mass=0.0, inertia=None, centre=(0, 0, 0), locked=(),
-                 force=None, torque=None, drive=None, birth=-math.inf, death=math.inf) -> "Body":
+                 force=None, torque=None, drive=None, birth=-math.inf, death=math.inf, solid=None) -> "Body":
         """Adds a body and returns it; it takes part from the next step on.
 
         shape: a Shape, or several that make a compound.
@@ -238,6 +238,7 @@ class World(Object, Bodies):
         force, torque: N and N m at the mass centre, world axes; a function of t, or None, for each axis.
         drive: of a driven body, {'rz': {'velocity': 3}}: position, velocity, or force with gain and max_speed.
         birth, death: s; it takes part in between.
+        solid: how it deforms, see beam(); None: it is rigid.
         """
         keep, definition = [], lib.dls_default_body_def()
         if motion not in MOTIONS:
@@ -254,6 +255,11 @@ class World(Object, Bodies):
             definition.inertia = address(matrix)
         for freedom in locked:
             definition.locked[freedom_index(freedom)] = True
+        if solid is not None:
+            if not isinstance(solid, Solid):
+                raise TypeError(f"solid: expected a Solid, found {type(solid).__name__}")
+            keep.append(solid._definition())
+            definition.solid = ctypes.addressof(keep[-1])
         self._fill_shapes(definition, shape, keep)
         with self._owner.turn.lock, Places(self._owner.keep) as places:
             self._fill_functions(definition, places, force, torque, drive)
@@ -405,6 +411,39 @@ class Body:
     def radius(self) -> float:
         """Of the ball about the mass centre that holds all shapes, m."""
         return self.world._owner.ask(lib.dls_body_radius, self.id)
+
+    # ---- of a solid ----
+
+    @property
+    def freedoms(self) -> int:
+        """Numbers of its own coordinates where it is a solid; 0 of a rigid body."""
+        return self.world._owner.ask(lib.dls_solid_freedoms, self.id)
+
+    def solid_state(self):
+        """(q, u) of a solid: copies of its own coordinates and their rates."""
+        with self.world._owner.turn.lock:
+            q, u = numpy.empty(self.freedoms), numpy.empty(self.freedoms)
+            self.world._owner.call(lib.dls_solid_state_get, self.id, address(q), address(u))
+        return q, u
+
+    def set_solid_state(self, q, u):
+        """Puts a solid where q and u say, as solid_state() gives them."""
+        with self.world._owner.turn.lock:
+            q, u = real_array(q, "q", (self.freedoms,)), real_array(u, "u", (self.freedoms,))
+            self.world._owner.change(lib.dls_solid_state_set, self.id, address(q), address(u))
+
+    def place(self, at):
+        """Where the frame of a place on a solid stands and how it moves: a record with x, q, v and w."""
+        state = _c.dls_body_state()
+        self.world._owner.call(lib.dls_solid_place, self.id, float(at), ctypes.byref(state))
+        return numpy.frombuffer(bytes(state), STATE)[0]
+
+    @property
+    def strain_energy(self) -> float:
+        """Of a solid, J."""
+        strain = ctypes.c_double()
+        self.world._owner.call(lib.dls_solid_energy, self.id, None, ctypes.byref(strain))
+        return strain.value
 
     def remove(self):
         """It leaves at the beginning of the next step."""

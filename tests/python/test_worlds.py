@@ -153,6 +153,25 @@ def test_an_arm_is_held_by_a_servo_against_its_weight():
     assert hinge.presence == "gone" and len(sim.joints()) == 0
 
 
+def test_a_cantilever_bends_as_the_theory_of_beams_has_it():
+    sag = 0.1 * 9.81 / (8 * 5)  # q L⁴ / 8 EI
+    for end in (0, 1):
+        world = World(dimension=2)
+        beam = world.add_body(name="beam", solid=delassus.beam(1.0, EA=1e4, EI=5.0, line_density=0.1, damping=0.02))
+        world.add_joint("fixed", None, "beam", point=(end, 0), axis=(1, 0), at=(0, end))
+        assert beam.freedoms > 4 and list(beam.place(1)["x"][:2]) == [1, 0] and abs(beam.strain_energy) < 1e-12
+        assert abs(beam.mass - 0.1) < 1e-12
+        Simulation(world, step=4e-3).run(1.2)
+        assert abs(-beam.place(1 - end)["x"][1] / sag - 1) < 0.01, (beam.place(1 - end), sag)
+        assert abs(beam.place(end)["x"][1]) < 1e-9
+        assert abs(beam.strain_energy - (0.1 * 9.81)**2 / (40 * 5)) < 0.02 * beam.strain_energy  # q² L⁵ / 40 EI
+    q, u = beam.solid_state()
+    beam.set_solid_state(q, 0 * u)
+    assert (beam.solid_state()[1] == 0).all() and len(q) == beam.freedoms
+    raises(delassus.InputError, "q: shape (3,)", beam.set_solid_state, [0, 0, 0], [0, 0, 0])
+    raises(TypeError, "expected a Solid", world.add_body, solid={"length": 1})
+
+
 def test_the_same_bits_as_the_scene_has():
     description = {"dimension": 2, "time": {"step": 1e-3, "until": 0.2}, "bodies": [
         {"name": "floor", "motion": "static", "shape": {"kind": "half-plane"}},
