@@ -118,7 +118,7 @@ DLS_API dls_status dls_results_frame_joints(dls_results *results, int frame, dls
                                             dls_error *error);
 /* Places on solids at the frame, those of one body together, by ascending body and along it. */
 typedef struct dls_node_record {
-    int32_t body;
+    dls_body_id body;
     double at;         /* material coordinate */
     double x[3], v[3]; /* m, m/s */
 } dls_node_record;
