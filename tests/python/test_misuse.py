@@ -15,6 +15,8 @@ import numpy  # noqa: E402
 from delassus import (ArgumentError, BusyError, ClosedError, InputError, Problem, Scene, Simulation, World, box, chain,  # noqa: E402
                       half_space, mesh, polygon, sphere)
 
+from delassus._library import Owner  # noqa: E402
+
 SCENE = {"time": {"step": 1e-3, "until": 0.01}, "bodies": [{"name": "ball", "shape": {"kind": "sphere", "radius": 0.1}}]}
 
 
@@ -93,6 +95,17 @@ def test_objects_outlive_those_that_made_them_in_any_order():
                 if isinstance(thing, Simulation):
                     assert thing.step().step > 1
     gc.collect()
+
+
+def test_what_others_use_is_destroyed_after_them():
+    for first in (0, 1):
+        ended = []
+        parent = Owner("parent", 1, lambda _: ended.append("parent"))
+        child = Owner("child", 2, lambda _: ended.append("child"), parent)
+        (parent, child)[first].close()
+        assert ended == ([] if first == 0 else ["child"])
+        (child, parent)[first].close()
+        assert ended == ["child", "parent"], ended
 
 
 def test_a_run_lends_its_simulation_for_as_long_as_it_runs():
