@@ -201,7 +201,7 @@ static double kept_entries(int links) {
 static void test_factored_entries_grow_with_the_number_of_links(void **state) {
     (void)state;
     double few = kept_entries(100), many = kept_entries(10000);
-    assert_true(many <= 101 * few); /* W' has 2,000 times as many per link */
+    assert_true(many <= 101 * few); /* W' has 10,000 times as many */
 }
 
 int main(void) {
