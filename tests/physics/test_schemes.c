@@ -51,10 +51,12 @@ static void test_order(void **state) {
     }
 }
 
-/* A free top of three moments tumbles in every scheme, and its angular momentum stays where it was. */
+/* A free top of three moments tumbles in every scheme, and its angular momentum stays where it was; under
+ * generalized-alpha it drifts by O(h²). */
 static void test_free_top(void **state) {
     (void)state;
     for (int scheme = 0; dls_scheme_at(scheme, NULL); scheme++) {
+        double most = strcmp(dls_scheme_at(scheme, NULL), "generalized-alpha") ? 1e-11 : 1e-4;
         stage s = stage_open(3, 0, 0, 0, 0);
         dls_shape_def box = dls_default_shape_def(DLS_BOX);
         box.size[0] = 0.3, box.size[1] = 0.2, box.size[2] = 0.1;
@@ -69,7 +71,7 @@ static void test_free_top(void **state) {
             stage_run(&s, 1);
             now = stage_state(&s, id);
             stage_spin(&mass, &now, spin);
-            for (int i = 0; i < 3; i++) assert_near(spin[i], first[i], 1e-11 * first[1]);
+            for (int i = 0; i < 3; i++) assert_near(spin[i], first[i], most * first[1]);
             least = fmin(least, now.w[1]);
         }
         assert_true(least < 4.9); /* about the middle axis it does not stay */
