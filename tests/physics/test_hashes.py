@@ -20,7 +20,8 @@ RECORDED = SOURCE / "tests/physics/hashes.txt"
 # How far each scene is run, so that contacts close, slide and rest; and what is changed of it, after the name.
 UNTIL = {
     "papers/001-3.2": 1, "papers/001-3.3": 0.5, "papers/001-3.4": 2, "papers/002-6.1": 0.2, "papers/002-6.2": 0.5,
-    "papers/002-6.3": 0.2, "papers/002-6.4": 0.1, "papers/003-4.2": 0.5, "papers/003-4.3": 0.03, "papers/004-10.2": 0.4, "papers/004-10.5": 0.01, "papers/004-10.6": 0.3, "templates/drum": 0.3,
+    "papers/002-6.3": 0.2, "papers/002-6.4": 0.1, "papers/003-4.2": 0.5, "papers/003-4.3": 0.03,
+    "papers/004-10.2": 0.4, "papers/004-10.5": 0.01, "papers/004-10.6": 0.3, "templates/drum": 0.3,
     "templates/filling": 1.1, "templates/newton-cradle": 0.3, "templates/shear": 0.4, "templates/silo": 0.35,
     "templates/stack": 0.5, "templates/hopper": 0.7, "templates/inlet": 0.5, "templates/heap": 0.4,
     "templates/gripper": 0.6, "templates/linkage": 0.8, "templates/pendulum-chain": 0.8, "templates/vehicle": 1.2,
