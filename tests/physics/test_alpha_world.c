@@ -233,6 +233,7 @@ static void test_resume(void **state) {
     (void)state;
     check_resume(template_text("004-10.6"), 300);
     check_resume(template_text("004-10.3"), 200);
+    check_resume(template_text("004-10.5"), 20);
     check_resume("{delassus: 1, dimension: 2, bodies: ["
                  "{name: a, mass: 1, inertia: 0.1, position: [0.5, 0]}, {name: b, mass: 1, inertia: 0.1, "
                  "position: [1.5, 0]}],"

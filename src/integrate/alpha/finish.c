@@ -2,6 +2,7 @@
  * and bodies have v⁻ in the assembly and v⁺ in the world. */
 #include "integrate/alpha/finish.h"
 
+#include "assemble/solids.h"
 #include "assemble/turning.h"
 #include "base/error.h"
 #include "base/small.h"
@@ -202,6 +203,33 @@ static dls_status assemble(dls_simulation *s, const dls_step_plan *plan, const d
     return DLS_OK;
 }
 
+/* uᵀD u */
+static double damping_power(const dls_solid *solid, const double *q, const double *u, double *D) {
+    double sum = 0;
+    memset(D, 0, sizeof *D * (size_t)(solid->n * solid->n));
+    solid->kind->matrix(solid->data, DLS_SOLID_DAMPING, q + solid->at, 1, D);
+    for (int j = 0; j < solid->n; j++)
+        for (int i = 0; i < solid->n; i++) sum += u[solid->at + i] * D[i + solid->n * j] * u[solid->at + j];
+    return sum;
+}
+
+/* What damping took from solids, by the two ends of the step. */
+static dls_status book_damping(dls_simulation *s, const dls_alpha_finish *f, dls_error *error) {
+    const dls_world *world = s->world;
+    if (!s->assembly.solids) return DLS_OK;
+    s->assembly.solids->damped = 0;
+    for (int k = 0; k < world->solid_count; k++) {
+        const dls_solid *solid = &world->solids[k];
+        if (!(solid->def.damping > 0) || world->entries[solid->id].row < 0) continue;
+        double *D = DLS_TAKE(s->assembly.space, double, (int64_t)solid->n * solid->n);
+        if (!D) return dls_fail_memory(error);
+        s->assembly.solids->damped +=
+            s->options.step / 2 *
+            (damping_power(solid, f->began.q, f->began.u, D) + damping_power(solid, f->q, f->u, D));
+    }
+    return DLS_OK;
+}
+
 static void remember(dls_simulation *s, const dls_alpha_finish *f, dls_step_report *report) {
     dls_contact *contacts = dls_collider_contacts(s->collider);
     report->contacts = dls_collider_count(s->collider);
@@ -234,6 +262,7 @@ dls_status dls_alpha_finish_step(dls_simulation *s, const dls_step_plan *plan, d
     if (s->world->solid_count) dls_solids_stand(s->world);
     remember(s, f, report);
     dls_status status = assemble(s, plan, f, error);
+    if (!status) status = book_damping(s, f, error);
     if (status) return status;
     if (s->world->body_count)
         memcpy(s->world->states, f->states, sizeof *f->states * (size_t)s->world->body_count);
