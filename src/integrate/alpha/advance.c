@@ -359,7 +359,8 @@ static void turn_over(dls_alpha_world *w) {
         w->next_contacts.item[kept++] = *c;
     }
     w->next_contacts.count = kept;
-    qsort(w->next_joints.item, (size_t)w->next_joints.count, sizeof *w->next_joints.item, by_row);
+    if (w->next_joints.count)
+        qsort(w->next_joints.item, (size_t)w->next_joints.count, sizeof *w->next_joints.item, by_row);
     w->contacts = w->next_contacts, w->next_contacts = contacts;
     w->joints = w->next_joints, w->next_joints = joints;
 }
