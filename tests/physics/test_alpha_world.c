@@ -243,10 +243,35 @@ static void test_resume(void **state) {
                  300);
 }
 
+/* What the scheme does not know is refused before the first step. */
+static void test_refusals(void **state) {
+    (void)state;
+    static const char *const servo = "{delassus: 1, dimension: 2, bodies: [{name: press, motion: driven, "
+                                     "drive: {y: {force: 5, gain: 1, max_speed: 1}}, "
+                                     "shape: {kind: disc, radius: 1}}], integrator: {scheme: "
+                                     "generalized-alpha}, time: {step: 1e-3, until: 1}}";
+    static const char *const hht[] = {"integrator.coefficients=hht", "integrator.rho=0.2"};
+    const struct {
+        const char *text, *words;
+        int count;
+    } cases[] = {{servo, "press", 0}, {template_text("004-10.1"), "0.5 to 1", 2}};
+    for (int i = 0; i < 2; i++) {
+        dls_scene *scene = NULL;
+        dls_simulation *simulation = NULL;
+        dls_error found = {0};
+        OK(dls_scene_read_text(cases[i].text, strlen(cases[i].text), "scene", "", cases[i].count, hht, &scene,
+                               error));
+        assert_int_equal(dls_scene_simulation_create(scene, &simulation, &found), DLS_ERROR_INPUT);
+        assert_non_null(strstr(found.message, cases[i].words));
+        dls_scene_destroy(scene);
+    }
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_bouncing_ball), cmocka_unit_test(test_corner), cmocka_unit_test(test_cylinder),
-        cmocka_unit_test(test_rod),           cmocka_unit_test(test_top),    cmocka_unit_test(test_hopper),
-        cmocka_unit_test(test_uniqueness),    cmocka_unit_test(test_rides),  cmocka_unit_test(test_resume)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_bouncing_ball), cmocka_unit_test(test_corner),
+                                       cmocka_unit_test(test_cylinder),      cmocka_unit_test(test_rod),
+                                       cmocka_unit_test(test_top),           cmocka_unit_test(test_hopper),
+                                       cmocka_unit_test(test_uniqueness),    cmocka_unit_test(test_rides),
+                                       cmocka_unit_test(test_resume),        cmocka_unit_test(test_refusals)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

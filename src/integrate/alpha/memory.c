@@ -2,11 +2,31 @@
 #include "base/error.h"
 #include "base/vector.h"
 #include "integrate/alpha/piece.h"
+#include "world/parts.h"
 
 #include <math.h>
 #include <string.h>
 
+/* What the scheme does not know. */
+static dls_status check_world(const dls_simulation *s, dls_error *error) {
+    const dls_world *world = s->world;
+    const dls_alpha_options *o = &s->options.alpha;
+    char label[128];
+    if (o->scheme == DLS_HHT && o->rho < 0.5)
+        return dls_fail(error, DLS_ERROR_INPUT, "rho is %g, expected 0.5 to 1 with coefficients hht", o->rho);
+    for (int i = 0; i < world->told_count; i++) {
+        const dls_body_told *told = world->entries[world->told_ids[i]].told;
+        if (told && told->has_servo)
+            return dls_fail(error, DLS_ERROR_INPUT,
+                            "%s is driven by a force, expected position or velocity with generalized-alpha",
+                            dls_body_label(world, world->told_ids[i], label, sizeof label));
+    }
+    return DLS_OK;
+}
+
 dls_status dls_alpha_world_begin(dls_simulation *s, dls_error *error) {
+    dls_status status = check_world(s, error);
+    if (status) return status;
     dls_alpha_world *w = s->memory = DLS_NEW_ZERO(dls_alpha_world, 1);
     if (!w) return dls_fail_memory(error);
     w->alpha = dls_alpha_empty();
