@@ -1,6 +1,7 @@
 /* Worlds under generalized-alpha: the benchmarks of paper 004 as scenes, whose contacts the collider finds,
  * against their models by callbacks, which share no contact kinematics with them. */
 #include "experiments/capobianco/models.h"
+#include "integrate/alpha/finish.h"
 #include "support/near.h"
 #include "support/test.h"
 
@@ -206,6 +207,102 @@ static void test_rides(void **state) {
     }
 }
 
+/* Directions and bends of contacts of all kinds that slide, roll and spin on what is curved, driven or a
+ * belt, and of joints, agree with differences along the motion. */
+static void check_kinematics(const char *bodies) {
+    char text[2048];
+    dls_scene *scene;
+    snprintf(text, sizeof text,
+             "{delassus: 1, dimension: 3, functions: {shake: 0.1*sin(3*t)}, materials: {default: {density: "
+             "1000, mu: 0.3, "
+             "rolling: 1e-3, spinning: 2e-3}}, %s, integrator: {scheme: generalized-alpha}, time: {step: "
+             "1e-2, until: 1}}",
+             bodies);
+    dls_simulation *simulation = simulate(text, 0, NULL, &scene);
+    OK(dls_alpha_world_check(simulation, 1e-5, error));
+    dls_simulation_destroy(simulation);
+    dls_scene_destroy(scene);
+}
+
+static void test_kinematics(void **state) {
+    (void)state;
+    check_kinematics("bodies: [{name: tube, motion: static, shape: {kind: cylinder-inside, radius: 1}},"
+                     "{name: a, position: [0.93, 0.1, 0], velocity: [0.3, 2, 0.4], spin: [1, 2, 0.5], shape: "
+                     "{kind: sphere, radius: 0.05}},"
+                     "{name: b, position: [-0.9, 0.2, 0], velocity: [0.1, -2, 0.3], spin: [2, 1, 3], shape: "
+                     "{kind: ellipsoid, size: [0.1, 0.06, 0.08]}}]");
+    check_kinematics("bodies: [{name: plate, motion: driven, drive: {x: {position: shake}, z: {velocity: "
+                     "sin(5*t)}}, shape: {kind: box, size: [2, 2, 0.2], belt: [1, 0.5, 0]}},"
+                     "{name: c, position: [0, 0.3, 0.15], velocity: [0.2, 0.1, 0.05], spin: [1, -2, 3], "
+                     "shape: {kind: sphere, radius: 0.05}},"
+                     "{name: d, position: [0.06, 0.3, 0.231], velocity: [-0.2, 0.3, 0.1], spin: [3, 2, 1], "
+                     "shape: {kind: sphere, radius: 0.05}},"
+                     "{name: e, position: [9, 0, 0], velocity: [0, 1, 0], spin: [0, 0, 2], shape: {kind: "
+                     "box, size: [1, 0.2, 0.1]}}],"
+                     "joints: [{kind: revolute, bodies: [ground, e], at: [8.5, 0, 0], axis: [0, 0, 1]}]");
+}
+
+/* What friction took closes the books to second order. */
+static void test_books(void **state) {
+    (void)state;
+    dls_scene *scene;
+    dls_step_report report;
+    dls_simulation *simulation = simulate(template_text("004-10.3"), 0, NULL, &scene);
+    for (int step = 0; step < 1000; step++) OK(dls_simulation_step(simulation, &report, error));
+    assert_true(report.energy.friction > 8 && fabs(report.energy.unaccounted) < 2e-4);
+    dls_simulation_destroy(simulation);
+    dls_scene_destroy(scene);
+}
+
+/* A drive that is held back by its largest force falls behind, and makes up for it. */
+static void test_weak_drive(void **state) {
+    (void)state;
+    static const char *const text =
+        "{delassus: 1, dimension: 2, gravity: [0, 0], functions: {f: \"0.1*(1 - cos(pi*min(t, 1)))\"},"
+        "bodies: [{name: slider, mass: 1, inertia: 1}],"
+        "joints: [{name: slide, kind: prismatic, bodies: [ground, slider], axis: [1, 0], drive: {position: "
+        "f, force: 0.8}}],"
+        "integrator: {scheme: generalized-alpha, reference_velocity: 1e-2}, time: {step: 2e-3, until: 2}}";
+    dls_scene *scene;
+    dls_simulation *simulation = simulate(text, 0, NULL, &scene);
+    double behind = 0;
+    for (int step = 1; step <= 1000; step++) {
+        OK(dls_simulation_step(simulation, NULL, error));
+        double t = dls_simulation_time(simulation), wanted = 0.1 * (1 - cos(acos(-1) * fmin(t, 1)));
+        behind = fmax(behind, fabs(state_of(scene, "slider").x[0] - wanted));
+    }
+    assert_true(behind > 1e-3);
+    assert_near(state_of(scene, "slider").x[0], 0.2, 1e-6);
+    dls_simulation_destroy(simulation);
+    dls_scene_destroy(scene);
+}
+
+/* A ball falls beside the top of another one that lies on the floor: sets of Newton's method cycle, and
+ * sweeps find where it is to begin. */
+static void test_ball_on_ball(void **state) {
+    (void)state;
+    static const char *const text =
+        "{delassus: 1, dimension: 3, materials: {default: {density: 1000, mu: 0.3, e_n: 0.5}}, bodies: ["
+        "{name: floor, motion: static, shape: {kind: half-space}},"
+        "{name: a, position: [-0.0554565, 0.016992551, 0.132040805], velocity: [0.285142, 0.300119, "
+        "-2.11538], shape: {kind: sphere, radius: 0.05}},"
+        "{name: b, position: [0, 0, 0.05], velocity: [0.276153, -0.535225, 0.000194729], spin: [0.728196, "
+        "2.93597, -2.56779], shape: {kind: sphere, radius: 0.05}}],"
+        "integrator: {scheme: generalized-alpha}, time: {step: 1e-3, until: 1}}";
+    dls_scene *scene;
+    dls_step_report report;
+    dls_simulation *simulation = simulate(text, 0, NULL, &scene);
+    int retried = 0;
+    for (int step = 0; step < 20; step++) {
+        OK(dls_simulation_step(simulation, &report, error));
+        assert_true(report.certified && report.halvings == 0);
+        retried += report.retried;
+    }
+    assert_true(retried > 0);
+    dls_simulation_destroy(simulation);
+    dls_scene_destroy(scene);
+}
+
 /* ---- state ---- */
 
 /* Read back in the middle, on another number of threads: the same bits. */
@@ -268,10 +365,13 @@ static void test_refusals(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_bouncing_ball), cmocka_unit_test(test_corner),
-                                       cmocka_unit_test(test_cylinder),      cmocka_unit_test(test_rod),
-                                       cmocka_unit_test(test_top),           cmocka_unit_test(test_hopper),
-                                       cmocka_unit_test(test_uniqueness),    cmocka_unit_test(test_rides),
-                                       cmocka_unit_test(test_resume),        cmocka_unit_test(test_refusals)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_bouncing_ball), cmocka_unit_test(test_corner),
+        cmocka_unit_test(test_cylinder),      cmocka_unit_test(test_rod),
+        cmocka_unit_test(test_top),           cmocka_unit_test(test_hopper),
+        cmocka_unit_test(test_uniqueness),    cmocka_unit_test(test_rides),
+        cmocka_unit_test(test_ball_on_ball),  cmocka_unit_test(test_kinematics),
+        cmocka_unit_test(test_books),         cmocka_unit_test(test_weak_drive),
+        cmocka_unit_test(test_resume),        cmocka_unit_test(test_refusals)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

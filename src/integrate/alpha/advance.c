@@ -464,3 +464,23 @@ dls_status dls_alpha_world_advance(dls_simulation *s, const dls_step_plan *plan,
     report->seconds_assemble = dls_clock_wall() - solved;
     return status;
 }
+
+dls_status dls_alpha_world_check(dls_simulation *s, double tolerance, dls_error *error) {
+    dls_piece p = {.s = s};
+    dls_pieces pieces;
+    dls_alpha_world *w = s->memory;
+    for (int row = 0; row < s->world->body_count; row++) s->kept[row] = s->world->states[row];
+    if (!begin(s, &p)) return dls_fail_memory(error);
+    dls_status status = dls_simulation_find_contacts(s, error);
+    if (!status) status = dls_pieces_find(s, &pieces, error);
+    for (int i = 0; !status && i < pieces.count; i++) {
+        status = dls_piece_make(s, &pieces, i, &p, error);
+        double *q = status ? NULL : DLS_TAKE(w->space, double, p.size_q + p.size_u);
+        if (!status && !q) status = dls_fail_memory(error);
+        if (status) break;
+        dls_model model = dls_piece_model(&p);
+        dls_piece_load(&p, s->kept, q, q + p.size_q);
+        status = dls_model_check(&model, s->t, q, q + p.size_q, tolerance, error);
+    }
+    return status;
+}

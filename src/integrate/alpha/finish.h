@@ -32,6 +32,10 @@ void dls_alpha_finish_piece(dls_piece *p, dls_alpha_finish *finish);
 dls_status dls_alpha_finish_step(dls_simulation *s, const dls_step_plan *plan, dls_alpha_finish *finish,
                                  dls_step_report *report, dls_error *error);
 
+/* Whether all that pieces say of directions and bends agrees with differences along the motion, where the
+ * simulation stands: dls_model_check of each. */
+dls_status dls_alpha_world_check(dls_simulation *s, double tolerance, dls_error *error);
+
 dls_status dls_alpha_world_advance(dls_simulation *s, const dls_step_plan *plan, dls_step_report *report,
                                    dls_error *error);
 
