@@ -243,15 +243,16 @@ static void test_kinematics(void **state) {
                      "{kind: sphere, radius: 0.05}},"
                      "{name: b, position: [-0.9, 0.2, 0], velocity: [0.1, -2, 0.3], spin: [2, 1, 3], shape: "
                      "{kind: ellipsoid, size: [0.1, 0.06, 0.08]}}]");
-    check_kinematics("bodies: [{name: plate, motion: driven, drive: {x: {position: shake}, z: {velocity: "
-                     "sin(5*t)}}, shape: {kind: box, size: [2, 2, 0.2], belt: [1, 0.5, 0]}},"
-                     "{name: c, position: [0, 0.3, 0.15], velocity: [0.2, 0.1, 0.05], spin: [1, -2, 3], "
-                     "shape: {kind: sphere, radius: 0.05}},"
-                     "{name: d, position: [0.06, 0.3, 0.231], velocity: [-0.2, 0.3, 0.1], spin: [3, 2, 1], "
-                     "shape: {kind: sphere, radius: 0.05}},"
-                     "{name: e, position: [9, 0, 0], velocity: [0, 1, 0], spin: [0, 0, 2], shape: {kind: "
-                     "box, size: [1, 0.2, 0.1]}}],"
-                     "joints: [{kind: revolute, bodies: [ground, e], at: [8.5, 0, 0], axis: [0, 0, 1]}]");
+    check_kinematics(
+        "bodies: [{name: plate, motion: driven, drive: {x: {position: shake}, z: {velocity: "
+        "sin(5*t)}, rz: {velocity: sin(2*t)}}, shape: {kind: box, size: [2, 2, 0.2], belt: [1, 0.5, 0]}},"
+        "{name: c, position: [0, 0.3, 0.15], velocity: [0.2, 0.1, 0.05], spin: [1, -2, 3], "
+        "shape: {kind: sphere, radius: 0.05}},"
+        "{name: d, position: [0.06, 0.3, 0.231], velocity: [-0.2, 0.3, 0.1], spin: [3, 2, 1], "
+        "shape: {kind: sphere, radius: 0.05}},"
+        "{name: e, position: [9, 0, 0], velocity: [0, 1, 0], spin: [0, 0, 2], shape: {kind: "
+        "box, size: [1, 0.2, 0.1]}}],"
+        "joints: [{kind: revolute, bodies: [ground, e], at: [8.5, 0, 0], axis: [0, 0, 1]}]");
 }
 
 /* What friction took closes the books to second order. */
