@@ -81,9 +81,11 @@ static void take_columns(const dls_step_report *steps, int64_t count, double *co
     }
 }
 
+enum { STEM_SIZE = 520 };
+
 /* A figure made aside in the folder, taken into the page, and removed. */
 static bool add_made(FILE *stream, const char *stem, const char *name) {
-    char path[80];
+    char path[STEM_SIZE + 8];
     snprintf(path, sizeof path, "%s.svg", stem);
     bool good = report_add_figure(stream, path, name);
     unlink(path);
@@ -143,12 +145,14 @@ bool report_add_run(FILE *stream, const char *path) {
     if (!results) return false;
     int64_t count = dls_results_step_count(results);
     dls_step_report *steps = report_allocate((size_t)count + 1, sizeof *steps);
-    char folder[] = "/tmp/delassus-report-XXXXXX", stem[64];
+    const char *root = getenv("TMPDIR");
+    char folder[STEM_SIZE - 8], stem[STEM_SIZE];
+    snprintf(folder, sizeof folder, "%s/delassus-report-XXXXXX", root && *root ? root : "/tmp");
     dls_error error;
     bool good = !dls_results_steps(results, 0, count, steps, &error);
     if (!good) report_error("report: %s", error.message);
     if (good && !mkdtemp(folder)) {
-        report_error("report: no folder can be made in /tmp");
+        report_error("report: cannot make the folder %s; TMPDIR says where such folders go", folder);
         good = false;
     } else if (good) {
         snprintf(stem, sizeof stem, "%s/figure", folder);

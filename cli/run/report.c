@@ -8,6 +8,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* Between two lines: on a terminal, and otherwise at first and later. */
 static const double LIVE_SECONDS = 0.1, FIRST_SECONDS = 1, PLAIN_SECONDS = 10;
@@ -22,6 +23,7 @@ run_report run_report_begin(const dls_scene *scene, const char *output, bool qui
                         .tolerance = stop->tolerance,
                         .step = dls_scene_simulation_options(scene)->step,
                         .solver = dls_scene_solver(scene)->name,
+                        .scheme = dls_scene_simulation_options(scene)->scheme,
                         .quiet = quiet,
                         .line = progress_begin(stop->tolerance),
                         .began = dls_clock_wall()};
@@ -167,7 +169,8 @@ static void print_time(const run_report *x, const dls_run_summary *sum) {
     format_seconds(sum->seconds / (double)steps, each, sizeof each);
     printf("  time             %s%s, %s per step: %.0f %% collision, %.0f %% assembly, %.0f %% %s\n", time,
            x->resumed ? " since it was resumed" : "", each, percent * sum->seconds_collide,
-           percent * sum->seconds_assemble, percent * sum->seconds_solve, x->solver);
+           percent * sum->seconds_assemble, percent * sum->seconds_solve,
+           strcmp(x->scheme, "generalized-alpha") ? x->solver : x->scheme);
 }
 
 /* A scene's joints may all be gone by its end. */

@@ -13,7 +13,7 @@ typedef struct run_report {
     const char *output;
     const char *title;
     double until, tolerance, step;
-    const char *solver;
+    const char *solver, *scheme;
     bool quiet;
     progress line;
     double began, next_seconds, pause, first_time; /* wall, wall, wall, simulated */

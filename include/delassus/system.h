@@ -90,6 +90,8 @@ typedef struct dls_model {
     const dls_model_contact *contacts; /* rows[DLS_ROWS_N].count */
     int law_count;
     const dls_model_friction *laws;
+    /* Who a contact is, for messages; NULL: its number. */
+    void (*contact_name)(int contact, char *text, size_t size, void *user);
 } dls_model;
 
 /* Refuses by name what cannot be a system, callbacks that do not return numbers at (t, q, u), and slopes,

@@ -34,6 +34,9 @@ typedef struct dls_manifold {
 void dls_manifold_add(dls_manifold *manifold, const double *point_a, const double *point_b,
                       const double *normal, double gap, uint64_t feature);
 
+/* A becomes B. */
+void dls_contact_point_flip(dls_contact_point *point);
+
 /* Adds every contact of a and b with gap ≤ margin. memory is never NULL. last (may be NULL) are the
  * last_count contacts that the pair had in the step before, as they were then, for rows that remember; like
  * memory they may come from a file. Kinds come in the order of the table. */

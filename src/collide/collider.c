@@ -58,10 +58,7 @@ bool dls_contact_past(const dls_contact *c, dls_past_contact *past) {
 
 dls_contact_point dls_contact_seen(const dls_contact *c, bool swapped) {
     dls_contact_point at = c->at;
-    if (!swapped) return at;
-    vec_copy(at.point_a, c->at.point_b);
-    vec_copy(at.point_b, c->at.point_a);
-    vec_scale(at.normal, -1, at.normal);
+    if (swapped) dls_contact_point_flip(&at);
     return at;
 }
 

@@ -55,7 +55,7 @@ static void place(const dls_shape *shape, dls_placed *placed) {
     memcpy(placed->R, shape->R, sizeof placed->R);
 }
 
-static void flip(dls_contact_point *c) {
+void dls_contact_point_flip(dls_contact_point *c) {
     double point[3];
     vec_copy(point, c->point_a);
     vec_copy(c->point_a, c->point_b);
@@ -79,7 +79,7 @@ static dls_status collide_alone(const dls_shape *a, const dls_shape *b, double m
     *count = manifold.count;
     for (int k = 0; k < manifold.count && k < capacity; k++) {
         contacts[k] = manifold.point[k];
-        if (swapped) flip(&contacts[k]);
+        if (swapped) dls_contact_point_flip(&contacts[k]);
     }
     bool failed = manifold.out_of_memory;
     dls_free(manifold.point);

@@ -188,16 +188,24 @@ static void move_bars(dls_alpha *alpha, double dt) {
             s->bar[f][i] = s->force[f][i] + ratio * (s->bar[f][i] - s->force[f][i]);
 }
 
+static const char *contact_name(const dls_alpha *alpha, int contact, char *text, size_t size) {
+    if (alpha->system.contact_name)
+        alpha->system.contact_name(contact, text, size, alpha->system.user);
+    else
+        snprintf(text, size, "%d", contact);
+    return text;
+}
+
 static dls_status fail(const dls_alpha *alpha, const dls_alpha_report *report, dls_error *error) {
-    char names[96] = "";
-    int used = 0;
+    char names[256] = "", one[160];
     if (alpha->culprit) {
         snprintf(names, sizeof names, "; no numbers from ");
         dls_culprit_text(alpha, names + strlen(names), sizeof names - strlen(names));
     }
-    for (int i = 0; !alpha->culprit && i < report->cycling_count && used < (int)sizeof names - 12; i++)
-        used += snprintf(names + used, sizeof names - (size_t)used, "%s%d",
-                         i ? ", " : "; sets change for ever at contacts ", report->cycling[i]);
+    for (int i = 0; !alpha->culprit && i < report->cycling_count; i++)
+        snprintf(names + strlen(names), sizeof names - strlen(names), "%s%s",
+                 i ? ", " : "; sets change for ever at contacts ",
+                 contact_name(alpha, report->cycling[i], one, sizeof one));
     return dls_fail(
         error, DLS_ERROR_NUMERIC,
         "generalized-alpha: no solution of the step at t = %g with dt = %g (residual %.3g, expected %.3g)%s",

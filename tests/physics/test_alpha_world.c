@@ -316,6 +316,28 @@ static void test_ball_on_ball(void **state) {
     dls_scene_destroy(scene);
 }
 
+/* A first step that fails, for a force that is no number at its end, leaves all as it was, although the
+ * initial step had an impact. */
+static void test_failed_step(void **state) {
+    (void)state;
+    static const char *const text =
+        "{delassus: 1, dimension: 2, materials: {default: {density: 1000, mu: 0.5, e_n: 0.5}}, bodies: ["
+        "{name: plane, motion: static, shape: {kind: half-plane}},"
+        "{name: ball, position: [0, 0.1], velocity: [1, -2], force: [sqrt(5e-4 - t), 0], shape: {kind: disc, "
+        "radius: 0.1}}],"
+        "integrator: {scheme: generalized-alpha}, time: {step: 1e-3, until: 1}}";
+    dls_scene *scene;
+    dls_error failed = {0};
+    dls_simulation *simulation = simulate(text, 0, NULL, &scene);
+    dls_body_state before = state_of(scene, "ball");
+    assert_int_equal(dls_simulation_step(simulation, NULL, &failed), DLS_ERROR_NUMERIC);
+    assert_non_null(strstr(failed.message, "no numbers from force"));
+    dls_body_state after = state_of(scene, "ball");
+    assert_memory_equal(&before, &after, sizeof before);
+    dls_simulation_destroy(simulation);
+    dls_scene_destroy(scene);
+}
+
 /* ---- state ---- */
 
 /* Read back in the middle, on another number of threads: the same bits. */
@@ -383,8 +405,9 @@ int main(void) {
         cmocka_unit_test(test_cylinder),      cmocka_unit_test(test_rod),
         cmocka_unit_test(test_top),           cmocka_unit_test(test_hopper),
         cmocka_unit_test(test_uniqueness),    cmocka_unit_test(test_rides),
-        cmocka_unit_test(test_ball_on_ball),  cmocka_unit_test(test_kinematics),
-        cmocka_unit_test(test_books),         cmocka_unit_test(test_weak_drive),
-        cmocka_unit_test(test_resume),        cmocka_unit_test(test_refusals)};
+        cmocka_unit_test(test_ball_on_ball),  cmocka_unit_test(test_failed_step),
+        cmocka_unit_test(test_kinematics),    cmocka_unit_test(test_books),
+        cmocka_unit_test(test_weak_drive),    cmocka_unit_test(test_resume),
+        cmocka_unit_test(test_refusals)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

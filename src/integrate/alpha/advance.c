@@ -7,10 +7,8 @@
 #include "base/error.h"
 #include "base/vector.h"
 #include "integrate/alpha/finish.h"
-#include "world/parts.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -239,22 +237,6 @@ static double renew_friction(dls_piece *p) {
     return most;
 }
 
-static void name_contacts(const dls_piece *p, const dls_alpha_report *report, char *text, size_t size) {
-    const dls_contact *contacts = dls_collider_contacts(p->s->collider);
-    size_t used = 0;
-    text[0] = '\0';
-    for (int i = 0; i < report->cycling_count && used + 1 < size; i++) {
-        int k = report->cycling[i];
-        char a[64], b[64];
-        if (k >= p->contact_count) continue;
-        const dls_contact *c = &contacts[p->contact[k].contact];
-        dls_body_label(p->s->world, p->s->world->bodies[c->body_a].id, a, sizeof a);
-        dls_body_label(p->s->world, p->s->world->bodies[c->body_b].id, b, sizeof b);
-        int more = snprintf(text + used, size - used, "%s%s and %s", used ? ", " : "; between ", a, b);
-        used += more > 0 ? (size_t)more : 0;
-    }
-}
-
 static void tell(const dls_simulation *s, const dls_alpha_report *from, dls_step_report *report) {
     double v_ref = dls_reference_velocity(s->world, &s->options, s->t);
     report->iterations += from->newton_updates + from->fixed_iterations;
@@ -276,14 +258,7 @@ static dls_status step_piece(dls_piece *p, dls_step_report *report, dls_error *e
         if (!status) status = dls_alpha_step(p->w->alpha, &own, error);
         if (status || !(renew_friction(p) > tolerance)) break;
     }
-    if (status) {
-        char names[160];
-        name_contacts(p, &own, names, sizeof names);
-        size_t used = error ? strlen(error->message) : 0;
-        if (error && used + 1 < sizeof error->message)
-            snprintf(error->message + used, sizeof error->message - used, "%s", names);
-        return status;
-    }
+    if (status) return status;
     tell(p->s, &own, report);
     return DLS_OK;
 }
@@ -439,6 +414,28 @@ static dls_status step_pieces(dls_simulation *s, dls_alpha_finish *finish, dls_s
     return status;
 }
 
+/* What the first step began from, before the initial step: it is put back where that fails. */
+typedef struct beginning {
+    dls_body_state *states;
+    char *solids;
+} beginning;
+
+static bool keep_first(const dls_simulation *s, beginning *first) {
+    first->states = dls_alloc_copy(s->kept, (size_t)s->world->body_count, sizeof *s->kept);
+    first->solids = dls_alloc_copy(s->kept_solids, dls_solids_memory_size(s->world), 1);
+    return first->states && first->solids;
+}
+
+static void drop_first(dls_simulation *s, beginning *first, bool failed) {
+    size_t states = sizeof *s->kept * (size_t)s->world->body_count, solids = dls_solids_memory_size(s->world);
+    if (failed && first->states && first->solids) {
+        if (states) memcpy(s->kept, first->states, states);
+        if (solids) memcpy(s->kept_solids, first->solids, solids);
+    }
+    dls_free(first->states);
+    dls_free(first->solids);
+}
+
 dls_status dls_alpha_world_advance(dls_simulation *s, const dls_step_plan *plan, dls_step_report *report,
                                    dls_error *error) {
     dls_alpha_world *w = s->memory;
@@ -449,10 +446,12 @@ dls_status dls_alpha_world_advance(dls_simulation *s, const dls_step_plan *plan,
     report->outcome = DLS_CONVERGED;
     report->certified = true;
     report->held = dls_reference_velocity(s->world, &s->options, s->t) > 0 ? 0 : (double)NAN;
-    if (w->dt == 0) status = start(s, error);
+    beginning first = {NULL, NULL};
+    if (w->dt == 0) status = keep_first(s, &first) ? start(s, error) : dls_fail_memory(error);
     if (!status) status = find_contacts(s, error);
     double found = dls_clock_wall();
     if (!status) status = step_pieces(s, &finish, report, error);
+    drop_first(s, &first, status != DLS_OK);
     if (status) return status;
     w->dt = s->options.step;
     double solved = dls_clock_wall();

@@ -59,14 +59,6 @@ static void hold(const dls_piece *p, dls_piece_contact *c) {
     c->at.gap = vec_dot(c->at.normal, d);
 }
 
-static void flip(dls_contact_point *c) {
-    double point[3];
-    vec_copy(point, c->point_a);
-    vec_copy(c->point_a, c->point_b);
-    vec_copy(c->point_b, point);
-    vec_scale(c->normal, -1, c->normal);
-}
-
 static void find(dls_piece *p, const dls_piece_pair *pair, const dls_manifold *m, dls_piece_contact *c) {
     for (int i = 0; i < m->count; i++) {
         bool only = m->count == 1 && pair->count == 1;
@@ -74,7 +66,7 @@ static void find(dls_piece *p, const dls_piece_pair *pair, const dls_manifold *m
         uint64_t feature = c->at.feature;
         c->at = m->point[i];
         c->at.feature = feature;
-        if (pair->swapped) flip(&c->at);
+        if (pair->swapped) dls_contact_point_flip(&c->at);
         return;
     }
     hold(p, c);

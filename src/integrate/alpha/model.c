@@ -2,8 +2,10 @@
  */
 #include "base/vector.h"
 #include "integrate/alpha/piece.h"
+#include "world/parts.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 /* ---- M and h ---- */
@@ -283,6 +285,23 @@ static void slip_bend(double t, const double *q, const double *u, double *zeta, 
     contact_bends(p, t, q, u, false, zeta);
 }
 
+/* "ball and floor"; limits of joints by the joint. */
+static void contact_name(int contact, char *text, size_t size, void *user) {
+    const dls_piece *p = user;
+    const dls_world *world = p->s->world;
+    char a[64], b[64];
+    if (contact < p->contact_count) {
+        const dls_piece_contact *c = &p->contact[contact];
+        snprintf(text, size, "%s and %s", dls_body_label(world, world->bodies[c->row[0]].id, a, sizeof a),
+                 dls_body_label(world, world->bodies[c->row[1]].id, b, sizeof b));
+        return;
+    }
+    snprintf(text, size, "a limit");
+    for (int i = 0; i < p->row_count; i++)
+        if (p->joint_row[i].family == DLS_ROWS_N && p->joint_row[i].index == contact)
+            snprintf(text, size, "a limit of %s", dls_joint_label(world, p->joint_row[i].joint, a, sizeof a));
+}
+
 dls_model dls_piece_model(dls_piece *p) {
     bool space = p->dimension == 3;
     dls_model model = {.coordinates = p->size_q,
@@ -297,7 +316,8 @@ dls_model dls_piece_model(dls_piece *p) {
                        .settle = space ? settle : NULL,
                        .contacts = p->contacts,
                        .law_count = p->law_count,
-                       .laws = p->laws};
+                       .laws = p->laws,
+                       .contact_name = contact_name};
     model.rows[DLS_ROWS_G] =
         (dls_model_rows){.value = g_value, .rate = g_rate, .direction = g_direction, .bend = g_bend};
     model.rows[DLS_ROWS_GAMMA] =
