@@ -438,8 +438,7 @@ static bool add_cohesion(contact_work *work) {
         strongest = fmax(strongest, world->pairs[k].cohesion);
     if (strongest == 0) return true;
     a->cohesion = DLS_TAKE_ZERO(a->space, double, a->block_count);
-    double *room = DLS_TAKE(a->space, double, a->solids ? a->solids->width : 0);
-    if (!a->cohesion || !room) return false;
+    if (!a->cohesion) return false;
     for (int i = 0; i < a->block_count; i++) {
         const dls_contact *c = &work->contacts[a->contact_of[i]];
         if (c->at.gap > 0 && !c->closed && vec_dot(c->impulse, c->at.normal) <= 0) continue;
@@ -453,7 +452,7 @@ static bool add_cohesion(contact_work *work) {
             vec_scale(impulse, side ? -a->cohesion[i] : a->cohesion[i], c->at.normal);
             vec_cross(turn, place.arm[side], impulse);
             if (place.spot[side]) {
-                dls_solid_push(a, world, place.spot[side], impulse, turn, room);
+                dls_solid_push(a, world, place.spot[side], impulse, turn);
                 continue;
             }
             mat_apply_transposed(turn, mass->S, turn);

@@ -9,40 +9,139 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/vector.h"
-#include "world/solid/skyline.h"
 
 #include <assert.h>
 #include <math.h>
 #include <string.h>
+
+/* ---- factors that are kept ---- */
+
+/* Of a model, for these c_D h and c_K h². */
+typedef struct kept_factor {
+    double damping, stiffness;
+    double *L, *D; /* NULL until it was asked for */
+} kept_factor;
+
+struct dls_solid_factors {
+    int count; /* solids that there is an item for */
+    int64_t capacity;
+    kept_factor *item; /* by model */
+    size_t bytes;
+};
+
+dls_solid_factors *dls_solid_factors_create(void) { return DLS_NEW_ZERO(dls_solid_factors, 1); }
+
+void dls_solid_factors_destroy(dls_solid_factors *f) {
+    if (!f) return;
+    for (int k = 0; k < f->count; k++) {
+        dls_free(f->item[k].L);
+        dls_free(f->item[k].D);
+    }
+    dls_free(f->item);
+    dls_free(f);
+}
+
+size_t dls_solid_factors_bytes(const dls_solid_factors *f) { return f ? f->bytes : 0; }
+
+static bool reserve_factors(dls_solid_factors *f, int solids) {
+    if (!DLS_RESERVE(f->item, f->count, f->capacity, solids)) return false;
+    while (f->count < solids) f->item[f->count++] = (kept_factor){.L = NULL};
+    return true;
+}
+
+/* ---- A ---- */
 
 typedef struct solids_work {
     dls_assembly *assembly;
     const dls_world *world;
     const dls_assemble_options *options;
     double *place, *force; /* q_f and the impulse of one solid */
+    double *A, *column;    /* of one solid, and room to factor it */
 } solids_work;
 
 /* A, factored; K is the material's where it has to be. */
-static bool factor(const solids_work *work, const dls_solid *solid, dls_solid_step *step) {
+static bool factor(const solids_work *work, const dls_solid_step *step, const double *D, double *L) {
     const dls_assemble_options *o = work->options;
-    size_t entries = (size_t)step->n * (size_t)step->n;
+    const dls_solid *solid = step->solid;
+    int64_t numbers = dls_pattern_numbers(step->pattern);
     for (int pass = 0; pass < 2; pass++) {
-        step->is_material = pass > 0;
-        memset(step->L, 0, sizeof(double) * entries);
-        solid->kind->matrix(solid->data, DLS_SOLID_MASS, work->place, 1, step->L);
-        for (size_t k = 0; k < entries && step->D; k++) step->L[k] += o->damping * o->h * step->D[k];
+        memset(work->A, 0, sizeof(double) * (size_t)numbers);
+        solid->kind->matrix(solid->data, DLS_SOLID_MASS, work->place, 1, work->A);
+        for (int64_t k = 0; k < numbers && D; k++) work->A[k] += o->damping * o->h * D[k];
         solid->kind->matrix(solid->data, pass ? DLS_SOLID_MATERIAL : DLS_SOLID_STIFFNESS, work->place,
-                            o->stiffness * o->h * o->h, step->L);
-        if (dls_skyline_factor(step->n, step->L, step->first)) return true;
+                            o->stiffness * o->h * o->h, work->A);
+        if (dls_pattern_factor(step->pattern, work->A, L, work->column)) return true;
     }
     return false;
 }
 
-/* h Σ weight (load at t) + h (force(q_f) − D u); the load acts on all places alike. */
-static dls_status impulse(const solids_work *work, const dls_solid *solid, const dls_solid_step *step,
-                          dls_error *error) {
+static dls_status fail_singular(const solids_work *work, const dls_solid *solid, dls_error *error) {
+    return dls_fail(error, DLS_ERROR_NUMERIC,
+                    "body %d: its matrix of mass and stiffness is singular at t = %g", solid->id,
+                    work->options->t);
+}
+
+/* Room for L and D: of the model where factors are kept, else of this step. */
+static bool take_factor(const solids_work *work, const dls_solid_step *step, kept_factor *kept) {
+    int64_t numbers = dls_pattern_numbers(step->pattern), below = dls_pattern_factor_numbers(step->pattern);
+    bool damps = step->solid->def.damping > 0, keep = step->turned && work->options->factors;
+    if (kept->L) return true;
+    kept->L = keep ? DLS_NEW(double, below) : DLS_TAKE(work->assembly->space, double, below);
+    if (damps) kept->D = keep ? DLS_NEW(double, numbers) : DLS_TAKE(work->assembly->space, double, numbers);
+    if (keep && kept->L) work->options->factors->bytes += sizeof(double) * (size_t)below;
+    if (keep && kept->D) work->options->factors->bytes += sizeof(double) * (size_t)numbers;
+    return kept->L && (kept->D || !damps);
+}
+
+/* L and D of a step: those that are kept, where A is the same again. */
+static dls_status find_factor(const solids_work *work, dls_solid_step *step, dls_error *error) {
     const dls_assemble_options *o = work->options;
-    const double *u = work->world->u + solid->at;
+    const dls_solid *solid = step->solid;
+    double damping = o->damping * o->h, stiffness = o->stiffness * o->h * o->h;
+    step->turned = solid->kind->fixed_axes && solid->kind->fixed_axes(solid->data, work->place, step->R);
+    kept_factor own = {.L = NULL},
+                *kept = step->turned && o->factors ? &o->factors->item[solid->model] : &own;
+    if (!kept->L || kept->damping != damping || kept->stiffness != stiffness) {
+        if (!take_factor(work, step, kept)) return dls_fail_memory(error);
+        kept->damping = damping, kept->stiffness = NAN; /* not yet */
+        if (kept->D) {
+            memset(kept->D, 0, sizeof(double) * (size_t)dls_pattern_numbers(step->pattern));
+            solid->kind->matrix(solid->data, DLS_SOLID_DAMPING, work->place, 1, kept->D);
+        }
+        if (!factor(work, step, kept->D, kept->L)) return fail_singular(work, solid, error);
+        kept->stiffness = stiffness;
+    }
+    step->L = kept->L, step->D = kept->D;
+    return DLS_OK;
+}
+
+/* ---- u_free ---- */
+
+/* x += factor · R̄ D R̄ᵀ u */
+static void add_damping(const dls_solid_steps *steps, const dls_solid_step *step, double factor,
+                        const double *u, double *x) {
+    double *turned = steps->room[0], *sum = steps->room[1];
+    memcpy(turned, u, sizeof(double) * (size_t)step->n);
+    if (step->turned) dls_pattern_turn(step->pattern, step->R, true, turned);
+    memset(sum, 0, sizeof(double) * (size_t)step->n);
+    dls_pattern_multiply(step->pattern, step->D, turned, sum);
+    if (step->turned) dls_pattern_turn(step->pattern, step->R, false, sum);
+    for (int i = 0; i < step->n; i++) x[i] += factor * sum[i];
+}
+
+/* x += R̄ Pᵀ L⁻ᵀ y; y is lost. */
+static void add_back(const dls_solid_steps *steps, const dls_solid_step *step, double *y, double *x) {
+    double *back = steps->room[0];
+    dls_pattern_back(step->pattern, step->L, y);
+    dls_pattern_leave(step->pattern, y, back);
+    if (step->turned) dls_pattern_turn(step->pattern, step->R, false, back);
+    for (int i = 0; i < step->n; i++) x[i] += back[i];
+}
+
+/* h Σ weight (load at t) + h (force(q_f) − D u); the load acts on all places alike. */
+static dls_status impulse(const solids_work *work, const dls_solid_step *step, dls_error *error) {
+    const dls_assemble_options *o = work->options;
+    const dls_solid *solid = step->solid;
     memset(work->force, 0, sizeof(double) * (size_t)step->n);
     solid->kind->force(solid->data, work->place, work->force);
     for (int i = 0; i < o->force_count; i++) {
@@ -52,10 +151,8 @@ static dls_status impulse(const solids_work *work, const dls_solid *solid, const
         vec_scale(force, o->forces[i].weight * work->world->bodies[step->row].inverse_mass, force);
         solid->kind->load(solid->data, force, work->force);
     }
-    for (int i = 0; i < step->n; i++) {
-        for (int k = 0; k < step->n && step->D; k++) work->force[i] -= step->D[(long)i * step->n + k] * u[k];
-        work->force[i] *= o->h;
-    }
+    if (step->D) add_damping(work->assembly->solids, step, -1, work->world->u + solid->at, work->force);
+    for (int i = 0; i < step->n; i++) work->force[i] *= o->h;
     return DLS_OK;
 }
 
@@ -66,16 +163,16 @@ static dls_status assemble_solid(const solids_work *work, int index, dls_error *
     dls_assembly *a = work->assembly;
     dls_solid_step *step = &a->solids->step[index];
     const double *q = w->q + solid->at, *u = w->u + solid->at;
+    double *y = a->solids->room[1];
     for (int i = 0; i < step->n; i++) work->place[i] = q[i] + (o->damping - o->contacts_at) * o->h * u[i];
-    if (step->D) solid->kind->matrix(solid->data, DLS_SOLID_DAMPING, work->place, 1, step->D);
-    if (!factor(work, solid, step))
-        return dls_fail(error, DLS_ERROR_NUMERIC,
-                        "body %d: its matrix of mass and stiffness is singular at t = %g", solid->id, o->t);
-    dls_status status = impulse(work, solid, step, error);
+    dls_status status = find_factor(work, step, error);
+    if (!status) status = impulse(work, step, error);
     if (status) return status;
-    dls_skyline_forward(step->n, step->L, step->first, work->force);
-    dls_skyline_back(step->n, step->L, step->first, work->force);
-    for (int i = 0; i < step->n; i++) step->free[i] = u[i] + work->force[i];
+    if (step->turned) dls_pattern_turn(step->pattern, step->R, true, work->force);
+    dls_pattern_enter(step->pattern, work->force, y);
+    dls_pattern_forward(step->pattern, step->L, y);
+    memcpy(step->free, u, sizeof(double) * (size_t)step->n);
+    add_back(a->solids, step, y, step->free);
     dls_body_state mean;
     solid->kind->mean(solid->data, q, step->free, &mean);
     vec_copy(a->free[step->row].v, mean.v);
@@ -83,37 +180,45 @@ static dls_status assemble_solid(const solids_work *work, int index, dls_error *
     return DLS_OK;
 }
 
-static bool take(dls_assembly *a, const dls_world *w) {
+/* Steps of the solids that take part, and room for one of them at a time. */
+static bool take(solids_work *work) {
+    dls_assembly *a = work->assembly;
+    const dls_world *w = work->world;
+    int64_t numbers = 0, column = 0;
     dls_solid_steps *steps = a->solids = DLS_TAKE_ZERO(a->space, dls_solid_steps, 1);
     if (!steps) return false;
     steps->step = DLS_TAKE_ZERO(a->space, dls_solid_step, w->solid_count);
     steps->free = DLS_TAKE_ZERO(a->space, dls_twist, w->spot_count);
     if (!steps->step || !steps->free) return false;
     for (int k = 0; k < w->solid_count; k++) {
+        const dls_solid *solid = &w->solids[k];
         dls_solid_step *step = &steps->step[k];
-        int n = w->solids[k].n, row = w->entries[w->solids[k].id].row;
-        *step = (dls_solid_step){.row = row, .n = n, .solid = &w->solids[k]};
-        if (row < 0) continue;
-        if (n > steps->width) steps->width = n;
-        step->L = DLS_TAKE(a->space, double, (int64_t)n *n);
-        step->first = DLS_TAKE(a->space, int, n);
-        step->free = DLS_TAKE(a->space, double, n);
-        if (w->solids[k].def.damping > 0) step->D = DLS_TAKE_ZERO(a->space, double, (int64_t)n *n);
-        if (!step->L || !step->first || !step->free || (w->solids[k].def.damping > 0 && !step->D))
-            return false;
+        *step = (dls_solid_step){.row = w->entries[solid->id].row, .n = solid->n, .solid = solid};
+        step->pattern = solid->kind->pattern(solid->data);
+        assert(dls_pattern_freedoms(step->pattern) == solid->n);
+        if (step->row < 0) continue;
+        if (step->n > steps->width) steps->width = step->n;
+        if (dls_pattern_numbers(step->pattern) > numbers) numbers = dls_pattern_numbers(step->pattern);
+        if (dls_pattern_room(step->pattern) > column) column = dls_pattern_room(step->pattern);
+        step->free = DLS_TAKE(a->space, double, step->n);
+        if (!step->free) return false;
     }
-    return true;
+    double **room[] = {&work->place, &work->force, &steps->room[0], &steps->room[1]};
+    for (int k = 0; k < 4; k++)
+        if (!(*room[k] = DLS_TAKE(a->space, double, steps->width))) return false;
+    work->A = DLS_TAKE(a->space, double, numbers);
+    work->column = DLS_TAKE(a->space, double, column);
+    return work->A && work->column;
 }
 
 dls_status dls_assemble_solids(dls_assembly *a, const dls_world *w, const dls_assemble_options *o,
                                dls_error *error) {
     if (w->solid_count == 0) return DLS_OK;
-    if (!take(a, w)) return dls_fail_memory(error);
-    solids_work work = {a, w, o, DLS_TAKE(a->space, double, a->solids->width),
-                        DLS_TAKE(a->space, double, a->solids->width)};
-    if (!work.place || !work.force) return dls_fail_memory(error);
+    solids_work work = {.assembly = a, .world = w, .options = o};
+    if (!take(&work) || (o->factors && !reserve_factors(o->factors, w->solid_count)))
+        return dls_fail_memory(error);
     for (int k = 0; k < w->solid_count; k++) {
-        dls_status status = a->solids->step[k].L ? assemble_solid(&work, k, error) : DLS_OK;
+        dls_status status = a->solids->step[k].row >= 0 ? assemble_solid(&work, k, error) : DLS_OK;
         if (status) return status;
     }
     for (int k = 0; k < w->spot_count; k++)
@@ -128,30 +233,38 @@ dls_status dls_assemble_solids(dls_assembly *a, const dls_world *w, const dls_as
 void dls_solid_row(const dls_assembly *a, const dls_spot *spot, const double *d, const double *turn,
                    double *G) {
     const dls_solid_step *step = &a->solids->step[spot->solid];
+    const dls_pattern *p = step->pattern;
+    int places[DLS_SPOT_FREEDOMS];
     for (int i = 0; i < step->n; i++) G[i] = 0;
-    for (int k = 0; k < spot->count; k++)
-        G[spot->index[k]] += vec_dot(d, spot->J[k]) + vec_dot(turn, spot->J[k] + 3);
-    dls_skyline_forward(step->n, step->L, step->first, G);
+    for (int k = 0; k < spot->count; k++) {
+        int of = spot->index[k] % p->size;
+        double entry = vec_dot(d, spot->J[k]) + vec_dot(turn, spot->J[k] + 3);
+        places[k] = p->place[spot->index[k] / p->size];
+        double *at = G + (int64_t)p->size * places[k];
+        if (!step->turned) at[of] += entry;
+        for (int c = 0; c < p->size && step->turned; c++) at[c] += step->R[of + 3 * c] * entry;
+    }
+    dls_pattern_forward_from(p, step->L, places, spot->count, G);
 }
 
 void dls_solid_push(const dls_assembly *a, const dls_world *w, const dls_spot *spot, const double *push,
-                    const double *turn, double *room) {
+                    const double *turn) {
     const dls_solid_step *step = &a->solids->step[spot->solid];
-    dls_solid_row(a, spot, push, turn, room);
-    dls_skyline_back(step->n, step->L, step->first, room);
-    for (int i = 0; i < step->n; i++) step->free[i] += room[i];
+    double *y = a->solids->room[1];
+    dls_solid_row(a, spot, push, turn, y);
+    add_back(a->solids, step, y, step->free);
     for (int k = 0; k < w->spot_count; k++)
         if (w->spots[k].solid == spot->solid)
             dls_spot_twist(&w->spots[k], step->free, a->solids->free[k].v, a->solids->free[k].w);
 }
 
-/* h ūᵀ D ū with the mean velocity of the step. */
-static double damped(const dls_solid_step *step, const double *before, const double *after, double h) {
+/* h ūᵀ D ū with the mean velocity of the step; u_free is lost. */
+static double damped(const dls_solid_steps *steps, const dls_solid_step *step, double h, const double *mean) {
     double sum = 0;
-    for (int i = 0; i < step->n && step->D; i++)
-        for (int k = 0; k < step->n; k++)
-            sum +=
-                0.25 * h * (before[i] + after[i]) * step->D[(long)i * step->n + k] * (before[k] + after[k]);
+    if (!step->D) return 0;
+    memset(step->free, 0, sizeof(double) * (size_t)step->n);
+    add_damping(steps, step, h, mean, step->free);
+    for (int i = 0; i < step->n; i++) sum += mean[i] * step->free[i];
     return sum;
 }
 
@@ -162,10 +275,10 @@ void dls_solids_apply(const dls_assembly *a, dls_world *w, double h, double *y, 
         if (!step->L) continue;
         double *u = w->u + w->solids[k].at, *of = y + (int64_t)step->row * stride;
         assert(stride >= step->n);
-        dls_skyline_back(step->n, step->L, step->first, of);
-        for (int i = 0; i < step->n; i++) of[i] += step->free[i];
-        a->solids->damped += damped(step, u, of, h);
-        memcpy(u, of, sizeof(double) * (size_t)step->n);
+        add_back(a->solids, step, of, step->free);
+        for (int i = 0; i < step->n; i++) of[i] = 0.5 * (u[i] + step->free[i]);
+        memcpy(u, step->free, sizeof(double) * (size_t)step->n);
+        a->solids->damped += damped(a->solids, step, h, of);
     }
     dls_solids_stand(w);
 }

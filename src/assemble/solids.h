@@ -1,26 +1,36 @@
-/* Solids in the problem of a step: A = M + c_D h D + c_K h² K = L Lᵀ, rows H L⁻ᵀ, u⁺ by one back
- * substitution. */
+/* Solids in the problem of a step: A = M + c_D h D + c_K h² K = R̄ Pᵀ L Lᵀ P R̄ᵀ, rows H R̄ Pᵀ L⁻ᵀ, u⁺ by one
+ * back substitution. R̄ has the fixed axes of a solid at every node, and is 1 where it has none. */
 #ifndef ASSEMBLE_SOLIDS_H
 #define ASSEMBLE_SOLIDS_H
 
 #include "assemble/assemble.h"
 #include "world/solid/solid.h"
 
+/* L and D of solids with fixed axes: made once for all that are made alike and for all steps of one length.
+ */
+typedef struct dls_solid_factors dls_solid_factors;
+
+dls_solid_factors *dls_solid_factors_create(void);
+void dls_solid_factors_destroy(dls_solid_factors *factors);
+size_t dls_solid_factors_bytes(const dls_solid_factors *factors);
+
 /* A solid that takes part. */
 typedef struct dls_solid_step {
     int row, n;
     const dls_solid *solid;
-    double *L;        /* n × n */
-    int *first;       /* columns that its rows begin with */
-    double *free;     /* u with forces, without impulses */
-    double *D;        /* n × n; NULL where nothing damps */
-    bool is_material; /* stresses were left out of K: A would be indefinite with them */
+    const dls_pattern *pattern;
+    bool turned;     /* L and D are seen from */
+    double R[9];     /* these axes */
+    const double *L; /* of the pattern */
+    const double *D; /* likewise; NULL where nothing damps */
+    double *free;    /* u with forces, without impulses */
 } dls_solid_step;
 
 typedef struct dls_solid_steps {
     dls_solid_step *step; /* by solid; L is NULL where it takes no part */
     dls_twist *free;      /* of every spot, by u_free of its solid */
     int width;            /* most freedoms of one */
+    double *room[2];      /* as many numbers each */
     double damped;        /* J that D took in the step, once impulses are known */
 } dls_solid_steps;
 
@@ -39,15 +49,15 @@ static inline const double *dls_solid_free(const dls_assembly *a, const dls_spot
     return a->solids->step[spot->solid].free;
 }
 
-/* One row of G: (d·velocity of the spot + turn·its angular velocity) L⁻ᵀ */
+/* One row of G: (d·velocity of the spot + turn·its angular velocity) R̄ Pᵀ L⁻ᵀ */
 void dls_solid_row(const dls_assembly *a, const dls_spot *spot, const double *d, const double *turn,
                    double *G);
 
-/* An impulse and a turn at a spot act on u_free: += A⁻¹ Hᵀ. room: as many numbers as the widest solid has. */
+/* An impulse and a turn at a spot act on u_free: += A⁻¹ Hᵀ. */
 void dls_solid_push(const dls_assembly *a, const dls_world *world, const dls_spot *spot,
-                    const double *impulse, const double *turn, double *room);
+                    const double *impulse, const double *turn);
 
-/* u⁺ = u_free + L⁻ᵀ y of all solids; y: the problem's state with so many numbers per body, is lost. */
+/* u⁺ = u_free + R̄ Pᵀ L⁻ᵀ y of all solids; y: the problem's state with so many numbers per body, is lost. */
 void dls_solids_apply(const dls_assembly *a, dls_world *world, double h, double *y, int stride);
 
 #endif

@@ -1,6 +1,7 @@
 /* A simulation: making one, its options, what it can be asked, and its state as bytes. */
 #include "integrate/scheme.h"
 
+#include "assemble/solids.h"
 #include "base/error.h"
 #include "base/field.h"
 #include "base/hash.h"
@@ -152,7 +153,9 @@ dls_status dls_simulation_create(dls_world *world, const dls_simulation_options 
     s->summary.worst_held = NAN;
     s->collider = dls_collider_create();
     s->assembly.space = dls_workspace_create();
-    status = s->collider && s->assembly.space ? set_default_solver(s, error) : dls_fail_memory(error);
+    s->factors = dls_solid_factors_create();
+    status = s->collider && s->assembly.space && s->factors ? set_default_solver(s, error)
+                                                            : dls_fail_memory(error);
     if (!status) status = dls_simulation_settle(s, error);
     if (!status && s->scheme->begin) status = s->scheme->begin(s, error);
     if (status)
@@ -174,6 +177,7 @@ void dls_simulation_destroy(dls_simulation *s) {
     dls_free(s->kept_joints);
     dls_free(s->kept_solids);
     dls_elimination_destroy(s->elimination);
+    dls_solid_factors_destroy(s->factors);
     dls_free(s->joint_records);
     dls_free(s->found);
     dls_free(s);
@@ -232,6 +236,7 @@ const double *dls_simulation_impulses(const dls_simulation *s) { return s->assem
 
 size_t dls_simulation_memory(const dls_simulation *s) {
     return sizeof *s + dls_collider_bytes(s->collider) + dls_workspace_bytes(s->assembly.space) +
+           dls_solid_factors_bytes(s->factors) +
            (size_t)s->row_capacity * (sizeof *s->kept + sizeof *s->found) + (size_t)s->kept_capacity;
 }
 

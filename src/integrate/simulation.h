@@ -43,6 +43,7 @@ struct dls_simulation {
     dls_energy energy;
     dls_run_summary summary;
     struct dls_elimination *elimination; /* of joints; NULL until there are any */
+    struct dls_solid_factors *factors;   /* of solids */
     int joint_record_count;              /* of the last step */
     int64_t joint_record_capacity;
     dls_joint_record *joint_records;

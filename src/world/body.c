@@ -221,10 +221,10 @@ dls_status dls_world_add_body(dls_world *w, const dls_body_def *def, dls_body_id
         if (def->solid) status = dls_solid_prepare(w, def, &solid, error);
         if (!status) status = create_shapes(w, def, shapes, error);
         if (status) {
-            dls_solid_drop(&solid);
+            dls_solid_drop(w, &solid);
         } else {
             status = add_entry(w, def, shapes, &solid, error);
-            if (status) dls_solid_drop(&solid);
+            if (status) dls_solid_drop(w, &solid);
             for (int k = 0; k < def->shape_count; k++) w->has_belts = w->has_belts || shapes[k].belt;
             for (int k = 0; status && k < def->shape_count; k++) dls_shape_release(&shapes[k]);
         }

@@ -4,7 +4,6 @@
 #include "base/vector.h"
 #include "support/near.h"
 #include "support/test.h"
-#include "world/solid/skyline.h"
 #include "world/solid/solid.h"
 
 #include <math.h>
@@ -25,6 +24,12 @@ static dls_solid_data *make(const dls_solid_def *def) {
     dls_solid_data *data;
     assert_int_equal(dls_solid_kind_beam.create(def, 2, &data, error), DLS_OK);
     return data;
+}
+
+static void full_matrix(dls_solid_data *beam, dls_solid_matrix which, const double *q, double *A) {
+    static double room[MOST * MOST];
+    dls_solid solid = {.n = dls_solid_kind_beam.freedoms(beam), .kind = &dls_solid_kind_beam, .data = beam};
+    dls_solid_full_matrix(&solid, which, q, room, A);
 }
 
 /* A bent state away from anything special. */
@@ -65,7 +70,7 @@ static void test_stiffness_is_slope_of_force(void **state) {
         dls_solid_data *beam = make(&def);
         double q[MOST], u[MOST], K[MOST * MOST] = {0}, step = 1e-6;
         int n = bend(beam, q, u);
-        dls_solid_kind_beam.matrix(beam, DLS_SOLID_STIFFNESS, q, 1, K);
+        full_matrix(beam, DLS_SOLID_STIFFNESS, q, K);
         for (int i = 0; i < n; i++) {
             double more[MOST] = {0}, less[MOST] = {0}, at = q[i];
             q[i] = at + step;
@@ -92,7 +97,7 @@ static void test_rigid_motion_strains_nothing(void **state) {
     dls_solid_kind_beam.begin(beam, &mean, q, u);
     assert_near(dls_solid_kind_beam.strain_energy(beam, q), 0, 1e-25);
     dls_solid_kind_beam.force(beam, q, f);
-    dls_solid_kind_beam.matrix(beam, DLS_SOLID_DAMPING, q, 1, D);
+    full_matrix(beam, DLS_SOLID_DAMPING, q, D);
     for (int i = 0; i < n; i++) {
         double sum = 0;
         for (int k = 0; k < n; k++) sum += D[i * n + k] * u[k];
@@ -114,7 +119,7 @@ static void test_masses_agree(void **state) {
     dls_solid_data *beam = make(&def);
     double q[MOST], u[MOST], f[MOST] = {0}, M[MOST * MOST] = {0}, a[3] = {2, -3, 0}, energy = 0, sum = 0;
     int n = bend(beam, q, u);
-    dls_solid_kind_beam.matrix(beam, DLS_SOLID_MASS, q, 1, M);
+    full_matrix(beam, DLS_SOLID_MASS, q, M);
     dls_solid_kind_beam.load(beam, a, f);
     for (int i = 0; i < n; i++) {
         double push = 0;
@@ -160,7 +165,7 @@ static double circle_error(int degree, int elements) {
     dls_solid_data *beam = make(&def);
     int n = dls_solid_kind_beam.freedoms(beam) / 2;
     double A[MOST * MOST] = {0}, x[MOST] = {0}, y[MOST] = {0}, q[2 * MOST], rho = def.length / 2;
-    int first[MOST];
+    double L[MOST * MOST], room[MOST * MOST];
     for (int k = 0; k < n; k++) { /* interpolates at Greville's places */
         dls_spot spot = {.at = 0};
         double R[9], zero[2 * MOST] = {0};
@@ -176,9 +181,11 @@ static double circle_error(int degree, int elements) {
             for (int j = 0; j < n; j++) N[i * n + j] += A[k * n + i] * A[k * n + j];
             bx[i] += A[k * n + i] * x[k], by[i] += A[k * n + i] * y[k];
         }
-    assert_true(dls_skyline_factor(n, N, first));
-    dls_skyline_forward(n, N, first, bx), dls_skyline_back(n, N, first, bx);
-    dls_skyline_forward(n, N, first, by), dls_skyline_back(n, N, first, by);
+    dls_pattern *normal = dls_pattern_create_full(n);
+    assert_true(dls_pattern_factor(normal, N, L, room));
+    dls_pattern_forward(normal, L, bx), dls_pattern_back(normal, L, bx);
+    dls_pattern_forward(normal, L, by), dls_pattern_back(normal, L, by);
+    dls_pattern_destroy(normal);
     for (int i = 0; i < n; i++) q[2 * i] = bx[i], q[2 * i + 1] = by[i];
     double exact = 0.5 * def.EI * def.length / (rho * rho);
     double found = dls_solid_kind_beam.strain_energy(beam, q);
@@ -194,30 +201,6 @@ static void test_circle(void **state) {
                       log2(coarse / fine));
         assert_true(coarse < 2e-2 && log2(coarse / fine) > 2 * (degree / 2) - 0.3);
     }
-}
-
-/* L Lᵀ of a matrix with late rows, and one that is not positive definite. */
-static void test_skyline(void **state) {
-    (void)state;
-    dls_random g = {.state = 3};
-    enum { N = 9 };
-    double A[N * N] = {0}, kept[N * N], x[N], b[N] = {0};
-    int first[N];
-    for (int i = 0; i < N; i++) {
-        for (int j = i > 2 ? i - 2 : 0; j < i; j++) A[i * N + j] = A[j * N + i] = dls_random_normal(&g);
-        A[i * N + i] = 6;
-        x[i] = dls_random_normal(&g);
-    }
-    memcpy(kept, A, sizeof A);
-    for (int i = 0; i < N; i++)
-        for (int k = 0; k < N; k++) b[i] += A[i * N + k] * x[k];
-    assert_true(dls_skyline_factor(N, A, first));
-    assert_int_equal(first[8], 6);
-    dls_skyline_forward(N, A, first, b);
-    dls_skyline_back(N, A, first, b);
-    for (int i = 0; i < N; i++) assert_near(b[i], x[i], 1e-13);
-    kept[4 * N + 4] = -1;
-    assert_false(dls_skyline_factor(N, kept, first));
 }
 
 static void test_refusals(void **state) {
@@ -258,7 +241,6 @@ static void test_refusals(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_skyline),
         cmocka_unit_test(test_force_is_slope_of_energy),
         cmocka_unit_test(test_stiffness_is_slope_of_force),
         cmocka_unit_test(test_rigid_motion_strains_nothing),

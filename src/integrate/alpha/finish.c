@@ -206,8 +206,7 @@ static dls_status assemble(dls_simulation *s, const dls_step_plan *plan, const d
 /* uᵀD u */
 static double damping_power(const dls_solid *solid, const double *q, const double *u, double *D) {
     double sum = 0;
-    memset(D, 0, sizeof *D * (size_t)(solid->n * solid->n));
-    solid->kind->matrix(solid->data, DLS_SOLID_DAMPING, q + solid->at, 1, D);
+    dls_solid_full_matrix(solid, DLS_SOLID_DAMPING, q + solid->at, D + solid->n * solid->n, D);
     for (int j = 0; j < solid->n; j++)
         for (int i = 0; i < solid->n; i++) sum += u[solid->at + i] * D[i + solid->n * j] * u[solid->at + j];
     return sum;
@@ -221,7 +220,7 @@ static dls_status book_damping(dls_simulation *s, const dls_alpha_finish *f, dls
     for (int k = 0; k < world->solid_count; k++) {
         const dls_solid *solid = &world->solids[k];
         if (!(solid->def.damping > 0) || world->entries[solid->id].row < 0) continue;
-        double *D = DLS_TAKE(s->assembly.space, double, (int64_t)solid->n * solid->n);
+        double *D = DLS_TAKE(s->assembly.space, double, 2 * (int64_t)solid->n * solid->n);
         if (!D) return dls_fail_memory(error);
         s->assembly.solids->damped +=
             s->options.step / 2 *

@@ -12,8 +12,8 @@
 
 static void solid_mass(const dls_piece *p, const dls_piece_body *body, int size, double *M) {
     const dls_solid *solid = &p->shadow.solids[body->solid];
-    memset(p->matrix, 0, sizeof *p->matrix * (size_t)(body->n * body->n));
-    solid->kind->matrix(solid->data, DLS_SOLID_MASS, p->shadow.q + solid->at, 1, p->matrix);
+    dls_solid_full_matrix(solid, DLS_SOLID_MASS, p->shadow.q + solid->at, p->matrix + body->n * body->n,
+                          p->matrix);
     for (int j = 0; j < body->n; j++)
         for (int k = 0; k < body->n; k++) M[k + (int64_t)size * j] = p->matrix[k + body->n * j];
 }
@@ -25,8 +25,7 @@ static void solid_force(const dls_piece *p, const dls_piece_body *body, const do
     solid->kind->load(solid->data, p->s->world->def.gravity, h);
     solid->kind->force(solid->data, q, h);
     if (!(solid->def.damping > 0)) return;
-    memset(p->matrix, 0, sizeof *p->matrix * (size_t)(body->n * body->n));
-    solid->kind->matrix(solid->data, DLS_SOLID_DAMPING, q, 1, p->matrix);
+    dls_solid_full_matrix(solid, DLS_SOLID_DAMPING, q, p->matrix + body->n * body->n, p->matrix);
     for (int j = 0; j < body->n; j++)
         for (int k = 0; k < body->n; k++) h[k] -= p->matrix[k + body->n * j] * u[j];
 }

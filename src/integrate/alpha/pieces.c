@@ -250,8 +250,7 @@ static void divide_solid(const dls_piece *p, const dls_piece_body *body, double 
     const dls_solid *solid = &p->shadow.solids[body->solid];
     int n = body->n, pivot[DLS_SPOT_FREEDOMS * 4];
     double *A = p->matrix;
-    memset(A, 0, sizeof *A * (size_t)(n * n));
-    solid->kind->matrix(solid->data, DLS_SOLID_MASS, p->shadow.q + solid->at, 1, A);
+    dls_solid_full_matrix(solid, DLS_SOLID_MASS, p->shadow.q + solid->at, A + n * n, A);
     if (n <= (int)(sizeof pivot / sizeof *pivot) && !dls_lu_factor(n, A, pivot, A + n * n))
         dls_lu_solve(n, A, pivot, y);
 }
@@ -363,7 +362,7 @@ static bool take(dls_piece *p, int contacts, int joints) {
     int size = p->size_q, widest = 0;
     for (int i = 0; i < p->body_count; i++)
         if (p->body[i].solid >= 0 && p->body[i].n > widest) widest = p->body[i].n;
-    p->matrix = DLS_TAKE(space, double, (int64_t)widest *widest + dls_lu_room(widest) + widest);
+    p->matrix = DLS_TAKE(space, double, 2 * (int64_t)widest * widest + dls_lu_room(widest) + widest);
     p->contact = DLS_TAKE(space, dls_piece_contact, contacts);
     p->pair = DLS_TAKE(space, dls_piece_pair, contacts);
     p->joint_row = DLS_TAKE(space, dls_piece_row, rows);

@@ -27,6 +27,7 @@ struct dls_solid_data {
     dls_solid_def def;
     int controls, point_count;
     double *greville; /* ξ of each control point on a straight beam of even speed */
+    dls_pattern *pattern;
     beam_point points[];
 };
 
@@ -143,6 +144,25 @@ static void fill_points(dls_solid_data *beam) {
     }
 }
 
+/* Control points of an element are coupled. */
+static dls_pattern *make_pattern(const dls_solid_data *beam) {
+    int elements = beam->def.elements, each = beam->def.degree + 1;
+    int64_t *start = DLS_NEW(int64_t, elements + 1);
+    int *node = DLS_NEW(int, (int64_t)elements *each);
+    double *places = DLS_NEW_ZERO(double, 3 * (int64_t)beam->controls);
+    dls_pattern *pattern = NULL;
+    if (start && node && places) {
+        for (int e = 0; e <= elements; e++) start[e] = (int64_t)e * each;
+        for (int k = 0; k < elements * each; k++) node[k] = k / each + k % each;
+        for (int i = 0; i < beam->controls; i++) places[3 * i] = beam->greville[i];
+        pattern = dls_pattern_create(beam->controls, 2, &(dls_groups){elements, start, node}, places);
+    }
+    dls_free(start);
+    dls_free(node);
+    dls_free(places);
+    return pattern;
+}
+
 static dls_status create(const dls_solid_def *def, int dimension, dls_solid_data **data, dls_error *error) {
     dls_status status = check(def, dimension, error);
     if (status) return status;
@@ -155,11 +175,28 @@ static dls_status create(const dls_solid_def *def, int dimension, dls_solid_data
     beam->point_count = points;
     beam->greville = (double *)((char *)beam + before);
     fill_points(beam);
+    beam->pattern = make_pattern(beam);
+    if (!beam->pattern) {
+        dls_free(beam);
+        return dls_fail_memory(error);
+    }
     *data = beam;
     return DLS_OK;
 }
 
-static void release(dls_solid_data *beam) { dls_free(beam); }
+static void release(dls_solid_data *beam) {
+    dls_pattern_destroy(beam->pattern);
+    dls_free(beam);
+}
+
+static bool equal(const dls_solid_data *beam, const dls_solid_def *def, int dimension) {
+    const dls_solid_def *own = &beam->def;
+    return dimension == 2 && own->length == def->length && own->EA == def->EA && own->EI == def->EI &&
+           own->line_density == def->line_density && own->damping == def->damping &&
+           own->degree == def->degree && own->elements == def->elements && own->gauss == def->gauss;
+}
+
+static const dls_pattern *pattern_of(const dls_solid_data *beam) { return beam->pattern; }
 static int freedoms(const dls_solid_data *beam) { return 2 * beam->controls; }
 static double reach(const dls_solid_data *beam) { return beam->def.length; }
 
@@ -326,32 +363,34 @@ static void stiffness_at(const dls_solid_def *def, const beam_strain *s, bool st
 
 static void add_stiffness(const dls_solid_data *beam, const beam_point *point, const double *q, bool stresses,
                           double factor, double *A) {
-    int n = 2 * beam->controls, p = beam->def.degree;
+    int p = beam->def.degree;
     double k[4][4];
     beam_strain s;
     strain_at(beam, point, q, &s);
     stiffness_at(&beam->def, &s, stresses, k);
     factor *= beam->def.length * point->weight;
     for (int i = 0; i <= p; i++)
-        for (int j = 0; j <= p; j++)
+        for (int j = 0; j <= i; j++) {
+            double *block = A + dls_pattern_block(beam->pattern, point->first + i, point->first + j);
             for (int d = 0; d < 2; d++)
                 for (int e = 0; e < 2; e++) {
                     double sum = 0;
                     for (int x = 0; x < 2; x++)
                         for (int y = 0; y < 2; y++)
                             sum += point->N[1 + x][i] * point->N[1 + y][j] * k[2 * x + d][2 * y + e];
-                    A[(long)(2 * (point->first + i) + d) * n + 2 * (point->first + j) + e] += factor * sum;
+                    block[2 * d + e] += factor * sum;
                 }
+        }
 }
 
 static void add_mass(const dls_solid_data *beam, const beam_point *point, double factor, double *A) {
-    int n = 2 * beam->controls, p = beam->def.degree;
+    int p = beam->def.degree;
     factor *= beam->def.line_density * beam->def.length * point->weight;
     for (int i = 0; i <= p; i++)
-        for (int j = 0; j <= p; j++)
-            for (int d = 0; d < 2; d++)
-                A[(long)(2 * (point->first + i) + d) * n + 2 * (point->first + j) + d] +=
-                    factor * point->N[0][i] * point->N[0][j];
+        for (int j = 0; j <= i; j++) {
+            double *block = A + dls_pattern_block(beam->pattern, point->first + i, point->first + j);
+            for (int d = 0; d < 2; d++) block[3 * d] += factor * point->N[0][i] * point->N[0][j];
+        }
 }
 
 static void matrix(const dls_solid_data *beam, dls_solid_matrix which, const double *q, double factor,
@@ -397,6 +436,7 @@ const dls_solid_kind dls_solid_kind_beam = {
     .preset = preset,
     .create = create,
     .release = release,
+    .equal = equal,
     .freedoms = freedoms,
     .reach = reach,
     .mass = mass_of,
@@ -404,6 +444,7 @@ const dls_solid_kind dls_solid_kind_beam = {
     .mean = mean_of,
     .load = load,
     .force = force,
+    .pattern = pattern_of,
     .matrix = matrix,
     .spot = spot,
     .nodes = nodes,

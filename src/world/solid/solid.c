@@ -70,20 +70,37 @@ static bool reserve(dls_world *w, int n, int spots) {
            DLS_RESERVE(w->spots, w->spot_count, w->spot_capacity, w->spot_count + spots);
 }
 
+/* One of the last models that were made, if it is what the definition asks for; −1: none. */
+static int find_model(const dls_world *w, const dls_solid_kind *kind, const dls_solid_def *def) {
+    enum { MOST_TRIED = 32 };
+    int tried = 0;
+    for (int k = w->solid_count - 1; k >= 0 && kind->equal && tried < MOST_TRIED; tried++) {
+        const dls_solid *model = &w->solids[w->solids[k].model];
+        if (model->kind == kind && kind->equal(model->data, def, w->def.dimension)) return w->solids[k].model;
+        k = w->solids[k].model == k ? k - 1 : w->solids[k].model;
+    }
+    return -1;
+}
+
 dls_status dls_solid_prepare(dls_world *w, const dls_body_def *def, dls_solid *solid, dls_error *error) {
     dls_status status = check_solid(w, def, error);
     if (status) return status;
     *solid = (dls_solid){.kind = kind_of(def->solid->form), .def = *def->solid};
-    status = solid->kind->create(def->solid, w->def.dimension, &solid->data, error);
+    int model = find_model(w, solid->kind, def->solid);
+    solid->model = model < 0 ? w->solid_count : model;
+    if (model >= 0)
+        solid->data = w->solids[model].data;
+    else
+        status = solid->kind->create(def->solid, w->def.dimension, &solid->data, error);
     if (status) return status;
     solid->n = solid->kind->freedoms(solid->data);
     if (reserve(w, solid->n, def->shape_count)) return DLS_OK;
-    dls_solid_drop(solid);
+    dls_solid_drop(w, solid);
     return dls_fail_memory(error);
 }
 
-void dls_solid_drop(dls_solid *solid) {
-    if (solid->data) solid->kind->release(solid->data);
+void dls_solid_drop(const dls_world *w, dls_solid *solid) {
+    if (solid->data && solid->model == w->solid_count) solid->kind->release(solid->data);
     solid->data = NULL;
 }
 
@@ -113,7 +130,8 @@ int dls_solid_add_spot(dls_world *w, int solid, double at) {
 }
 
 void dls_solids_release(dls_world *w) {
-    for (int k = 0; k < w->solid_count; k++) dls_solid_drop(&w->solids[k]);
+    for (int k = 0; k < w->solid_count; k++)
+        if (w->solids[k].model == k) w->solids[k].kind->release(w->solids[k].data);
     dls_free(w->solids);
     dls_free(w->q);
     dls_free(w->u);
@@ -183,6 +201,24 @@ void dls_solids_fly(dls_world *w, double dt) {
 
 double dls_solid_kinetic(const dls_world *w, const dls_solid *solid) {
     return solid->kind->kinetic_energy(solid->data, w->u + solid->at);
+}
+
+/* R̄ A R̄ᵀ: every row turned, then every column. */
+void dls_solid_full_matrix(const dls_solid *solid, dls_solid_matrix which, const double *q, double *room,
+                           double *A) {
+    const dls_pattern *p = solid->kind->pattern(solid->data);
+    int n = solid->n;
+    double R[9];
+    memset(room, 0, sizeof *room * (size_t)dls_pattern_numbers(p));
+    solid->kind->matrix(solid->data, which, q, 1, room);
+    dls_pattern_spread(p, room, A);
+    if (!solid->kind->fixed_axes || !solid->kind->fixed_axes(solid->data, q, R)) return;
+    for (int pass = 0; pass < 2; pass++)
+        for (int i = 0; i < n; i++) {
+            for (int k = 0; k < n; k++) room[k] = pass ? A[(int64_t)n * k + i] : A[(int64_t)n * i + k];
+            dls_pattern_turn(p, R, false, room);
+            for (int k = 0; k < n; k++) *(pass ? &A[(int64_t)n * k + i] : &A[(int64_t)n * i + k]) = room[k];
+        }
 }
 
 double dls_solid_strain(const dls_world *w, const dls_solid *solid) {

@@ -7,6 +7,7 @@
 #ifndef WORLD_SOLID_SOLID_H
 #define WORLD_SOLID_SOLID_H
 
+#include "world/solid/pattern.h"
 #include "world/world.h"
 
 #include <delassus/solid.h>
@@ -35,10 +36,11 @@ typedef struct dls_solid {
     int first_spot; /* of its shapes, in their order */
     const dls_solid_kind *kind;
     dls_solid_data *data;
+    int model; /* the first solid that is made like it: data are its own, factors may be */
     dls_solid_def def;
 } dls_solid;
 
-/* Which matrix, n × n, symmetric, both halves filled. */
+/* Which symmetric matrix. */
 typedef enum dls_solid_matrix {
     DLS_SOLID_MASS,      /* M, whatever q */
     DLS_SOLID_DAMPING,   /* D */
@@ -51,6 +53,8 @@ struct dls_solid_kind {
     dls_solid_def (*preset)(void);
     dls_status (*create)(const dls_solid_def *def, int dimension, dls_solid_data **data, dls_error *error);
     void (*release)(dls_solid_data *data);
+    /* Whether the definition asks for just these data; NULL: never. */
+    bool (*equal)(const dls_solid_data *data, const dls_solid_def *def, int dimension);
     int (*freedoms)(const dls_solid_data *data);
     double (*reach)(const dls_solid_data *data); /* from its mass centre, however it bends */
     /* At rest, in the body's frame: mass, centre, inertia about it. */
@@ -62,7 +66,11 @@ struct dls_solid_kind {
     void (*load)(const dls_solid_data *data, const double *a, double *f);
     /* f −= ∂(strain energy)/∂q */
     void (*force)(const dls_solid_data *data, const double *q, double *f);
-    /* A += factor · a matrix at q */
+    const dls_pattern *(*pattern)(const dls_solid_data *data); /* of all matrices, made by create */
+    /* Columns of R: axes that turn with the solid and from which M, D and K look the same whatever q; matrix
+     * then gives them as seen from there. False, or NULL: there are no such axes. */
+    bool (*fixed_axes)(const dls_solid_data *data, const double *q, double *R);
+    /* A += factor · a matrix at q, the lower half in blocks of the pattern */
     void (*matrix)(const dls_solid_data *data, dls_solid_matrix which, const double *q, double factor,
                    double *A);
     /* Place, axes (columns) and rows of the spot's `at`; its state but x is found by whoever asks. */
@@ -79,7 +87,7 @@ extern const dls_solid_kind dls_solid_kind_beam;
 
 /* Checks and makes all that may fail, and room for it; drop undoes it. */
 dls_status dls_solid_prepare(dls_world *world, const dls_body_def *def, dls_solid *solid, dls_error *error);
-void dls_solid_drop(dls_solid *solid);
+void dls_solid_drop(const dls_world *world, dls_solid *solid);
 /* The world takes it, at rest where the mean motion puts it, with a spot for each shape. Cannot fail. */
 void dls_solid_join(dls_world *world, dls_solid *solid, const dls_body_def *def, const dls_body_state *mean);
 void dls_solids_release(dls_world *world);
@@ -121,6 +129,10 @@ void dls_solids_stand(dls_world *world);
 void dls_solid_begin(dls_world *world, int solid, const dls_body_state *mean);
 /* q += dt u of those that take part. */
 void dls_solids_fly(dls_world *world, double dt);
+
+/* A matrix at q as n × n numbers in world axes; room: as many. */
+void dls_solid_full_matrix(const dls_solid *solid, dls_solid_matrix which, const double *q, double *room,
+                           double *A);
 
 /* ½ uᵀM u */
 double dls_solid_kinetic(const dls_world *world, const dls_solid *solid);
