@@ -105,6 +105,7 @@ def test_a_column_in_space():
 
 def test_flow_of_a_silo():
     """What left the silo is what passed its outlet: from the places of all bodies, frame by frame."""
+    tap.needs_speed()
     pathlib.Path("silo.yaml").write_text((SOURCE / "scenes/templates/silo.yaml").read_text())
     run("run", "silo.yaml", "-o", "silo.h5", "--quiet", "--until", "0.6", "--set", "variables.opening=0.2")
     run("export", "silo.h5", "--csv", "silo")
@@ -153,6 +154,7 @@ output: {interval: 0.02}
 
 def test_pressure_of_a_silo():
     """Janssen: walls take up what lies above, and pressure saturates; at rest walls and floor carry the weight."""
+    tap.needs_speed()
     path = simulated("janssen", SILO)
     analysis = run_json("analyze", path, "pressure", "--frames", "20:40", "--layers", "8", "-o", "janssen")
     found = facts(analysis, "pressure")

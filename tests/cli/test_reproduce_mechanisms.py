@@ -19,8 +19,7 @@ RESULT = []
 
 
 def result():
-    if float(os.environ.get("DLS_TEST_SCALE", "1")) < 1:
-        raise tap.Skip("takes minutes under sanitizers")
+    tap.needs_speed()
     if not RESULT:
         RESULT.extend(run_json("reproduce", "mechanisms", "-o", "out", expect=None, timeout=390)["experiments"])
     return RESULT[0]

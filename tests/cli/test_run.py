@@ -195,8 +195,7 @@ def test_threads():
 
 def test_more_contacts_than_the_cache_holds():
     """Beyond 100,000 contacts sweeps go through balls in one stream, not in four."""
-    if float(os.environ.get("DLS_TEST_SCALE", 1)) < 1:
-        return
+    tap.needs_speed()
     scene("many", DENSE.replace("counts: [10, 10, 10]", "counts: [35, 35, 35]").replace("until: 4e-3", "until: 1e-3")
           .replace("size: [1, 1, 1]", "size: [4, 4, 4]").replace("position: [0, 0, 0.5]", "position: [1.5, 1.5, 2]"))
     ends = [run_json("run", "many.yaml", "-o", "many.h5", "--threads", threads, "--solver", "nlgs:exact",

@@ -27,6 +27,12 @@ class Skip(Exception):
     """Raised by a test that cannot run here; the text says why."""
 
 
+def needs_speed():
+    """For tests of whole runs whose code smaller tests reach as well: under a sanitizer they would take minutes."""
+    if float(os.environ.get("DLS_TEST_SCALE", 1)) < 1:
+        raise Skip("takes minutes under a sanitizer")
+
+
 def main(names):
     tests = [(name, function) for name, function in names.items() if name.startswith("test_")]
     failed = 0

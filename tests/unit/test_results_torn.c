@@ -171,8 +171,12 @@ static const char *go_on(small_run *run, dls_results *whole, int frames) {
     return read_torn("resumed.h5", whole, frames, 0);
 }
 
-/* First and last bytes, ends of pages, and some between: in one frame many of them, of the superblock all. */
-static bool is_cut_tried(const dls_driver_deed *d, uint64_t cut, int frames) {
+/* First and last bytes, ends of pages, and some between: in one frame many of them, of the superblock all.
+ * Under a sanitizer most deeds are cut at their end alone. */
+static bool is_cut_tried(int k, uint64_t cut) {
+    const dls_driver_deed *d = &deeds[k].what;
+    int frames = deeds[k].frames;
+    if (test_scale() < 1 && k % 11) return cut == d->size;
     uint64_t in_page = (d->offset + cut) % 4096, stride = test_scale() < 1 ? 1009 : frames == 5 ? 23 : 499;
     return d->offset == 0 || cut < 2 || cut + 2 > d->size || in_page == 0 || cut % stride == 0;
 }
@@ -203,11 +207,11 @@ static void test_every_byte(void **state) {
         if (!d->bytes) assert_int_equal(ftruncate(file, (off_t)d->offset), 0);
         uint64_t done = 0, cut = 0;
         for (; cut <= d->size && !what; cut++) {
-            if (!is_cut_tried(d, cut, frames)) continue;
+            if (!is_cut_tried(k, cut)) continue;
             if (d->bytes) put(file, d, done, cut);
             done = cut;
             what = read_torn("torn.h5", whole, frames, frames - 2);
-            if (!what && ++cuts % (test_scale() < 1 ? 500 : 100) == 0) {
+            if (!what && ++cuts % (test_scale() < 1 ? 200 : 100) == 0) {
                 what = go_on(&run, whole, frames);
                 resumed++;
             }
