@@ -2,9 +2,11 @@
  * u and a constant mass matrix; its dls_body_state is its mean motion: mass centre, mean rotation and their
  * rates.
  *
- * A place on a solid is a material coordinate `at`, of a beam from 0 at its first end to 1 at its last; a
- * frame goes with it, of a beam with axis x along the tangent. Shapes of a solid stand in the frame of their
- * `at`, and joints hold that of theirs. */
+ * A beam is a line: a place on it is a material coordinate `at`, from 0 at its first end to 1 at its last; a
+ * frame goes with it, with axis x along the tangent. Shapes of a line stand in the frame of their `at`, and
+ * joints hold that of theirs. A place on any other solid is a point of the body's frame at rest, with a frame
+ * that was the body's; its shapes deform with it, contacts touch it wherever they do, and a joint holds the
+ * place where its frame was. */
 #ifndef DELASSUS_SOLID_H
 #define DELASSUS_SOLID_H
 
@@ -21,6 +23,7 @@ typedef enum dls_solid_form {
 
 DLS_API const char *dls_solid_form_name(dls_solid_form form); /* "beam" */
 DLS_API const char *dls_solid_form_summary(dls_solid_form form);
+DLS_API bool dls_solid_form_is_line(dls_solid_form form);
 
 /* Strain energy of a beam: ∫ ½ EA (λ − 1)² + ½ EI κ² ds with its stretch λ and curvature κ, whatever its
  * turns; shear is left out. Its curve is a B-spline. */
@@ -49,6 +52,9 @@ DLS_API dls_status dls_solid_state_set(dls_world *world, dls_body_id id, const d
 /* Where the frame of a place stands and how it moves. */
 DLS_API dls_status dls_solid_place(const dls_world *world, dls_body_id id, double at, dls_body_state *state,
                                    dls_error *error);
+/* The same of a solid that is no line: X is a point of the body's frame, as the solid is at rest. */
+DLS_API dls_status dls_solid_point(const dls_world *world, dls_body_id id, const double *X,
+                                   dls_body_state *state, dls_error *error);
 /* How many places, evenly from 0 to 1, show its shape: those that results hold. 0 of a rigid body. */
 DLS_API int dls_solid_node_count(const dls_world *world, dls_body_id id);
 /* What it holds: ½ uᵀM u and the energy of its strains, J. Either may be NULL. */

@@ -53,20 +53,45 @@ static __attribute__((noinline)) void set_belt(const dls_world *world, const dls
     }
 }
 
+/* Spots that contacts make where they touch a solid; for as long as their place is needed. */
+typedef struct made_spots {
+    dls_spot side[2];
+} made_spots;
+
+/* The spot of one side: its shape's own on a line, else made where the contact is; NULL where it is rigid. */
+static const dls_spot *find_spot(const dls_world *world, const dls_contact *c, int side,
+                                 const dls_block_place *place, dls_spot *made) {
+    int row = side ? c->body_b : c->body_a, i = side ? c->b : c->a;
+    if (!world->bodies[row].is_solid) return NULL;
+    const dls_solid *solid = dls_solid_of_row(world, row);
+    if (solid->kind->line) return dls_spot_of_shape(world, row, i);
+    bool swapped;
+    dls_pair_find(world->shapes[c->a].kind, world->shapes[c->b].kind, &swapped);
+    dls_solid_touch touch = {.shape = i - world->bodies[row].shape_first,
+                             .feature = c->at.feature,
+                             .side = swapped ? 1 - side : side};
+    vec_along(touch.p, place->point, side ? -1 : 0, place->shift);
+    made->solid = (int)(solid - world->solids);
+    solid->kind->touch(solid->data, world->q + solid->at, &touch, made);
+    dls_spot_stand(world, made);
+    return made;
+}
+
 /* Apart from the others as well. */
 static __attribute__((noinline)) void set_spots(const dls_world *world, const dls_contact *c,
-                                                dls_block_place *place) {
-    place->spot[0] = dls_spot_of_shape(world, c->body_a, c->a);
-    place->spot[1] = dls_spot_of_shape(world, c->body_b, c->b);
-    place->spotted = place->spot[0] || place->spot[1];
+                                                dls_block_place *place, made_spots *made) {
     for (int side = 0; side < 2; side++) {
+        place->spot[side] = find_spot(world, c, side, place, &made->side[side]);
         if (!place->spot[side]) continue;
+        place->spotted = true;
         vec_sub(place->arm[side], place->point, place->spot[side]->state.x);
         if (side) vec_sub(place->arm[1], place->arm[1], place->shift);
     }
 }
 
-static inline void place_of(const dls_world *world, const dls_contact *c, dls_block_place *place) {
+/* The place may point into made. */
+static inline void place_of(const dls_world *world, const dls_contact *c, dls_block_place *place,
+                            made_spots *made) {
     assert(c->body_a >= 0 && c->body_a <= c->body_b && c->body_b < world->body_count);
     place->row_a = c->body_a;
     place->row_b = c->body_b;
@@ -78,7 +103,7 @@ static inline void place_of(const dls_world *world, const dls_contact *c, dls_bl
     set_arms(world, place);
     place->spotted = false;
     place->spot[0] = place->spot[1] = NULL;
-    if (world->solid_count) set_spots(world, c, place);
+    if (world->solid_count) set_spots(world, c, place, made);
     place->belted = world->has_belts;
     if (place->belted) set_belt(world, c, place);
 }
@@ -135,11 +160,10 @@ static inline void relative_velocity(const dls_assembly *a, const dls_block_plac
 static __attribute__((noinline)) void velocity_of_spots(const dls_assembly *a, const dls_world *world,
                                                         const dls_block_place *p, bool free, double h,
                                                         double *u) {
-    const dls_twist *with[2] = {dls_free_of(a, world, p->row_a, p->spot[0]),
-                                dls_free_of(a, world, p->row_b, p->spot[1])};
     const dls_body_state *of_a = carrier(world, p, 0), *of_b = carrier(world, p, 1);
+    dls_twist with[2] = {dls_free_of(a, p->row_a, p->spot[0]), dls_free_of(a, p->row_b, p->spot[1])};
     if (free)
-        relative_velocity(a, p, with[0]->v, with[0]->w, with[1]->v, with[1]->w, h, u);
+        relative_velocity(a, p, with[0].v, with[0].w, with[1].v, with[1].w, h, u);
     else
         relative_velocity(a, p, of_a->v, of_a->w, of_b->v, of_b->w, h, u);
 }
@@ -312,9 +336,10 @@ static bool meets_free_body(const dls_world *world, const dls_contact *c) {
 static verdict judge(const contact_work *work, const dls_contact *c) {
     const dls_assemble_options *o = work->options;
     dls_block_place place;
+    made_spots made;
     bool is_placed = false;
     if (!meets_free_body(work->world, c)) {
-        place_of(work->world, c, &place);
+        place_of(work->world, c, &place, &made);
         is_placed = true;
         if (is_inert(work->assembly, &place)) return INERT;
     }
@@ -324,7 +349,7 @@ static verdict judge(const contact_work *work, const dls_contact *c) {
     if (o->closed_only && !closed) return STAYS_OUT;
     if (pair->e_n == 0 && (pair->e_t == 0 || !closed)) return ENTERS;
     double u[3];
-    if (!is_placed) place_of(work->world, c, &place);
+    if (!is_placed) place_of(work->world, c, &place, &made);
     velocity_before(work->assembly, work->world, &place, o->h, u);
     if (closed) return o->formal || u[0] < -o->rest_speed ? BOUNCES : ENTERS;
     if (o->whole_gap || (!o->formal && -pair->e_n * u[0] <= o->rest_speed)) return ENTERS;
@@ -375,8 +400,8 @@ static __attribute__((noinline)) double fill_turning(const contact_work *work, i
     a->drilling[i] = work->world->pairs[c->pair].turning.drilling;
     dls_turning_axes(a->dimension, work->parts[i], place->frame, a->drilling[i], &turning);
     fill_block(a, place, &turning, a->rows, i);
-    dls_turning_velocity(&turning, dls_free_of(a, work->world, c->body_a, place->spot[0])->w,
-                         dls_free_of(a, work->world, c->body_b, place->spot[1])->w, b);
+    dls_turning_velocity(&turning, dls_free_of(a, c->body_a, place->spot[0]).w,
+                         dls_free_of(a, c->body_b, place->spot[1]).w, b);
     dls_turning_velocity(&turning, carrier(work->world, place, 0)->w, carrier(work->world, place, 1)->w,
                          before);
     dls_turning_rows(&turning, c->moment, a->r + row);
@@ -402,7 +427,8 @@ static double fill_range(void *self, int first, int end) {
         double *b = a->rows->b + row, *r = a->r + row, *to_mean = a->to_mean + row;
         double before[3] = {0, 0, 0}, free[3] = {0, 0, 0}, added[3] = {0, 0, 0};
         dls_block_place place;
-        place_of(work->world, c, &place);
+        made_spots made;
+        place_of(work->world, c, &place, &made);
         if (work->parts)
             sum += fill_turning(work, i, &place);
         else
@@ -444,7 +470,8 @@ static bool add_cohesion(contact_work *work) {
         if (c->at.gap > 0 && !c->closed && vec_dot(c->impulse, c->at.normal) <= 0) continue;
         double impulse[3], turn[3];
         dls_block_place place;
-        place_of(world, c, &place);
+        made_spots made;
+        place_of(world, c, &place, &made);
         a->cohesion[i] = world->pairs[c->pair].cohesion * work->options->h;
         for (int side = 0; side < 2; side++) {
             int row = side ? c->body_b : c->body_a;
@@ -452,7 +479,7 @@ static bool add_cohesion(contact_work *work) {
             vec_scale(impulse, side ? -a->cohesion[i] : a->cohesion[i], c->at.normal);
             vec_cross(turn, place.arm[side], impulse);
             if (place.spot[side]) {
-                dls_solid_push(a, world, place.spot[side], impulse, turn);
+                dls_solid_push(a, place.spot[side], impulse, turn);
                 continue;
             }
             mat_apply_transposed(turn, mass->S, turn);

@@ -188,8 +188,7 @@ static bool take(solids_work *work) {
     dls_solid_steps *steps = a->solids = DLS_TAKE_ZERO(a->space, dls_solid_steps, 1);
     if (!steps) return false;
     steps->step = DLS_TAKE_ZERO(a->space, dls_solid_step, w->solid_count);
-    steps->free = DLS_TAKE_ZERO(a->space, dls_twist, w->spot_count);
-    if (!steps->step || !steps->free) return false;
+    if (!steps->step) return false;
     for (int k = 0; k < w->solid_count; k++) {
         const dls_solid *solid = &w->solids[k];
         dls_solid_step *step = &steps->step[k];
@@ -221,10 +220,6 @@ dls_status dls_assemble_solids(dls_assembly *a, const dls_world *w, const dls_as
         dls_status status = a->solids->step[k].row >= 0 ? assemble_solid(&work, k, error) : DLS_OK;
         if (status) return status;
     }
-    for (int k = 0; k < w->spot_count; k++)
-        if (a->solids->step[w->spots[k].solid].L)
-            dls_spot_twist(&w->spots[k], dls_solid_free(a, &w->spots[k]), a->solids->free[k].v,
-                           a->solids->free[k].w);
     return DLS_OK;
 }
 
@@ -247,15 +242,11 @@ void dls_solid_row(const dls_assembly *a, const dls_spot *spot, const double *d,
     dls_pattern_forward_from(p, step->L, places, spot->count, G);
 }
 
-void dls_solid_push(const dls_assembly *a, const dls_world *w, const dls_spot *spot, const double *push,
-                    const double *turn) {
+void dls_solid_push(const dls_assembly *a, const dls_spot *spot, const double *push, const double *turn) {
     const dls_solid_step *step = &a->solids->step[spot->solid];
     double *y = a->solids->room[1];
     dls_solid_row(a, spot, push, turn, y);
     add_back(a->solids, step, y, step->free);
-    for (int k = 0; k < w->spot_count; k++)
-        if (w->spots[k].solid == spot->solid)
-            dls_spot_twist(&w->spots[k], step->free, a->solids->free[k].v, a->solids->free[k].w);
 }
 
 /* h ūᵀ D ū with the mean velocity of the step; u_free is lost. */

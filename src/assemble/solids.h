@@ -28,7 +28,6 @@ typedef struct dls_solid_step {
 
 typedef struct dls_solid_steps {
     dls_solid_step *step; /* by solid; L is NULL where it takes no part */
-    dls_twist *free;      /* of every spot, by u_free of its solid */
     int width;            /* most freedoms of one */
     double *room[2];      /* as many numbers each */
     double damped;        /* J that D took in the step, once impulses are known */
@@ -38,15 +37,17 @@ typedef struct dls_solid_steps {
 dls_status dls_assemble_solids(dls_assembly *a, const dls_world *world, const dls_assemble_options *options,
                                dls_error *error);
 
-/* What carries a side: its body or a spot. */
-static inline const dls_twist *dls_free_of(const dls_assembly *a, const dls_world *world, int row,
-                                           const dls_spot *spot) {
-    return spot ? &a->solids->free[spot - world->spots] : &a->free[row];
-}
-
 /* u_free of a spot's own solid. */
 static inline const double *dls_solid_free(const dls_assembly *a, const dls_spot *spot) {
     return a->solids->step[spot->solid].free;
+}
+
+/* What carries a side, without impulses: its body or a spot. */
+static inline dls_twist dls_free_of(const dls_assembly *a, int row, const dls_spot *spot) {
+    dls_twist twist;
+    if (!spot) return a->free[row];
+    dls_spot_twist(spot, dls_solid_free(a, spot), twist.v, twist.w);
+    return twist;
 }
 
 /* One row of G: (d·velocity of the spot + turn·its angular velocity) R̄ Pᵀ L⁻ᵀ */
@@ -54,8 +55,7 @@ void dls_solid_row(const dls_assembly *a, const dls_spot *spot, const double *d,
                    double *G);
 
 /* An impulse and a turn at a spot act on u_free: += A⁻¹ Hᵀ. */
-void dls_solid_push(const dls_assembly *a, const dls_world *world, const dls_spot *spot,
-                    const double *impulse, const double *turn);
+void dls_solid_push(const dls_assembly *a, const dls_spot *spot, const double *impulse, const double *turn);
 
 /* u⁺ = u_free + R̄ Pᵀ L⁻ᵀ y of all solids; y: the problem's state with so many numbers per body, is lost. */
 void dls_solids_apply(const dls_assembly *a, dls_world *world, double h, double *y, int stride);

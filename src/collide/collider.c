@@ -225,6 +225,20 @@ typedef struct update {
     int pair_count;
 } update;
 
+/* What moves a shape, and how fast it may come. */
+static void set_mover(const update *u, int row, int i, const dls_body_state *state) {
+    const dls_body *body = &u->world->bodies[row];
+    const dls_shape *shape = u->collider->placed[i].shape;
+    u->collider->movers[i] = (dls_mover){{state->v[0], state->v[1], state->v[2]},
+                                         dls_shape_spin(shape, state->w) + dls_row_spread(u->world, row),
+                                         shape->bound,
+                                         body->uid,
+                                         row,
+                                         shape->material,
+                                         (int16_t)(i - body->shape_first),
+                                         (uint8_t)shape->kind};
+}
+
 static void place_bodies(void *self, int first, int end) {
     const update *u = self;
     for (int row = first; row < end; row++) {
@@ -243,16 +257,73 @@ static void place_bodies(void *self, int first, int end) {
             mat_apply(placed->x, R, placed->shape->x);
             vec_add(placed->x, placed->x, state->x);
             mat_multiply(placed->R, R, placed->shape->R);
-            u->collider->movers[i] = (dls_mover){{state->v[0], state->v[1], state->v[2]},
-                                                 dls_shape_spin(placed->shape, state->w),
-                                                 placed->shape->bound,
-                                                 body->uid,
-                                                 row,
-                                                 placed->shape->material,
-                                                 (int16_t)(i - body->shape_first),
-                                                 (uint8_t)placed->shape->kind};
+            set_mover(u, row, i, state);
         }
     }
+}
+
+/* A solid whose shapes deform: where they stand and what they are now. */
+typedef struct deforming {
+    const dls_solid *solid;
+    int row;
+    dls_shape *now; /* one per shape */
+    char *room;
+} deforming;
+
+typedef struct deform_work {
+    const update *update;
+    const deforming *item;
+} deform_work;
+
+static size_t room_of(const dls_solid *solid, const dls_shape *rest) {
+    return (solid->kind->shape_bytes(solid->data, rest) + 63) / 64 * 64;
+}
+
+static void deform_solids(void *self, int first, int end) {
+    const deform_work *work = self;
+    const update *u = work->update;
+    for (int k = first; k < end; k++) {
+        const deforming *d = &work->item[k];
+        const dls_body *body = &u->world->bodies[d->row];
+        const dls_body_state *mean = &u->world->states[d->row];
+        char *room = d->room;
+        for (int s = 0; s < body->shape_count; s++) {
+            int i = body->shape_first + s;
+            const dls_shape *rest = &u->world->shapes[i];
+            dls_placed *placed = &u->collider->placed[i];
+            d->now[s] = *rest;
+            d->solid->kind->deform(d->solid->data, u->world->q + d->solid->at, mean, rest, &d->now[s],
+                                   placed->x, placed->R, room);
+            placed->shape = &d->now[s];
+            room += room_of(d->solid, rest);
+            set_mover(u, d->row, i, mean);
+        }
+    }
+}
+
+/* Shapes of solids that are no lines take their place as they stand. */
+static dls_status deform(update *u, dls_error *error) {
+    const dls_world *w = u->world;
+    dls_workspace *scratch = u->options->scratch;
+    int count = 0;
+    if (w->solid_count == 0) return DLS_OK;
+    deforming *item = DLS_TAKE(scratch, deforming, w->solid_count);
+    if (!item) return dls_fail_memory(error);
+    for (int k = 0; k < w->solid_count; k++) {
+        const dls_solid *solid = &w->solids[k];
+        int row = w->entries[solid->id].row;
+        if (row < 0 || solid->kind->line) continue;
+        const dls_body *body = &w->bodies[row];
+        size_t bytes = 0;
+        for (int s = 0; s < body->shape_count; s++)
+            bytes += room_of(solid, &w->shapes[body->shape_first + s]);
+        item[count] = (deforming){solid, row, DLS_TAKE(scratch, dls_shape, body->shape_count),
+                                  DLS_TAKE(scratch, char, (int64_t)bytes)};
+        if (!item[count].now || !item[count].room) return dls_fail_memory(error);
+        count++;
+    }
+    dls_parallel_each(count, u->options->threads, deform_solids, &(deform_work){u, item});
+    return DLS_OK;
 }
 
 static dls_status place(update *u, dls_error *error) {
@@ -261,7 +332,7 @@ static dls_status place(update *u, dls_error *error) {
     c->movers = DLS_TAKE(u->options->scratch, dls_mover, u->world->shape_count);
     if (!c->placed || !c->movers) return dls_fail_memory(error);
     dls_parallel_for(u->world->body_count, u->options->threads, place_bodies, u);
-    return DLS_OK;
+    return deform(u, error);
 }
 
 /* ---- one pair ---- */

@@ -189,14 +189,14 @@ static dls_status read_locked(dls_reader *reader, const dls_node *list, bool *lo
     return DLS_OK;
 }
 
-/* Shapes of solids say where they stand, others do not. */
-static dls_status check_end(dls_reader *reader, const dls_node *shape, bool solid, double *at) {
-    if (solid && *at < 0)
-        return dls_node_fail(shape, reader->error, "a solid's shape has no 'end', expected where it stands");
-    if (!solid && *at >= 0)
+/* Shapes of lines say where they stand, others do not. */
+static dls_status check_end(dls_reader *reader, const dls_node *shape, bool line, double *at) {
+    if (line && *at < 0)
+        return dls_node_fail(shape, reader->error, "a beam's shape has no 'end', expected where it stands");
+    if (!line && *at >= 0)
         return dls_node_fail(dls_node_find(shape, "end"), reader->error,
-                             "end of a rigid body's shape, expected one of a solid");
-    if (!solid) *at = 0;
+                             "end of a shape whose body is no line, expected one of a beam");
+    if (!line) *at = 0;
     return DLS_OK;
 }
 
@@ -220,7 +220,9 @@ static dls_status read_shapes(dls_reader *reader, const body_text *text, const d
     size_t points = 0;
     for (int k = 0; k < count; k++, first = list ? first->next : NULL) {
         status = dls_read_shape(reader, first, &inherited, &p->shapes[k]);
-        if (!status) status = check_end(reader, first, p->def.solid, &p->shapes[k].at);
+        if (!status)
+            status = check_end(reader, first, p->def.solid && dls_solid_form_is_line(p->def.solid->form),
+                               &p->shapes[k].at);
         if (status) return status;
         points += (size_t)p->shapes[k].point_count;
     }

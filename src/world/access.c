@@ -186,10 +186,11 @@ dls_status dls_body_shape(const dls_world *world, dls_body_id id, int index, dls
     def->kind = s->kind;
     vec_copy(def->pose.x, s->x);
     quat_from_matrix(def->pose.q, s->R);
-    if (world->entries[id].solid >= 0) {
-        const dls_spot *spot = &world->spots[world->solids[world->entries[id].solid].first_spot + index];
+    const dls_solid *solid = world->entries[id].solid >= 0 ? &world->solids[world->entries[id].solid] : NULL;
+    if (solid && solid->kind->line) {
+        const dls_spot *spot = &world->spots[solid->first_spot + index];
         see_from_mean(world, id, spot, &def->pose);
-        def->at = spot->at;
+        def->at = spot->at[0];
     }
     def->radius = s->radius, def->length = s->length;
     def->point = dls_shape_table[s->kind].round && s->radius == 0;

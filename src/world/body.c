@@ -98,10 +98,10 @@ static dls_status create_shapes(const dls_world *world, const dls_body_def *def,
 }
 
 /* Shapes move from the body's frame to axes through the mass centre. */
-static void make_body(const dls_world *world, const dls_body_def *def, const dls_body_mass *mass,
+static void make_body(const dls_world *world, const dls_body_def *def, const dls_body_mass *mass, bool line,
                       dls_shape *shapes, dls_body *body) {
-    static const double own[3] = {0, 0, 0}; /* shapes of solids stay in the frames of their places */
-    const double *centre = def->solid ? own : mass->centre;
+    static const double own[3] = {0, 0, 0}; /* shapes of lines stay in the frames of their places */
+    const double *centre = line ? own : mass->centre;
     memset(body, 0, sizeof *body);
     body->motion = def->motion;
     for (int k = 0; k < 6; k++) body->locked |= (uint8_t)(def->locked[k] << k);
@@ -177,7 +177,7 @@ static dls_status add_entry(dls_world *w, const dls_body_def *def, dls_shape *sh
                             .first_joint = -1};
     vec_copy(entry.centre, mass.centre);
     dls_body body;
-    make_body(w, def, &mass, shapes, &body);
+    make_body(w, def, &mass, def->solid && solid->kind->line, shapes, &body);
     body.id = w->entry_count;
     if (def->solid) body.is_solid = true, body.radius += solid->kind->reach(solid->data);
     dls_body_state state = make_state(def, mass.centre);
@@ -218,12 +218,10 @@ dls_status dls_world_add_body(dls_world *w, const dls_body_def *def, dls_body_id
         /* there may be none yet, when the first body has none */
         dls_shape *shapes = w->shapes ? w->shapes + w->shape_count + w->staged_shapes : NULL;
         dls_solid solid = {.data = NULL};
-        if (def->solid) status = dls_solid_prepare(w, def, &solid, error);
-        if (!status) status = create_shapes(w, def, shapes, error);
-        if (status) {
-            dls_solid_drop(w, &solid);
-        } else {
-            status = add_entry(w, def, shapes, &solid, error);
+        status = create_shapes(w, def, shapes, error);
+        if (!status) {
+            if (def->solid) status = dls_solid_prepare(w, def, shapes, &solid, error);
+            if (!status) status = add_entry(w, def, shapes, &solid, error);
             if (status) dls_solid_drop(w, &solid);
             for (int k = 0; k < def->shape_count; k++) w->has_belts = w->has_belts || shapes[k].belt;
             for (int k = 0; status && k < def->shape_count; k++) dls_shape_release(&shapes[k]);

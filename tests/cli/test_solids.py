@@ -91,14 +91,14 @@ def test_refusals_name_the_line():
             ("damping: 1e-3", "elements: 0", 8, "elements"),
             ("damping: 1e-3", "degree: 4, gauss: 4", 7, "gauss of a beam is 4, expected 5 to 8"),
             ("kind: beam", "kind: beem", 8, "beam"),
-            (", end: 1}", "}", 9, "a solid's shape has no 'end'"),
+            (", end: 1}", "}", 9, "a beam's shape has no 'end'"),
             (", end: 1}", ", end: 1.5}", 9, "end"),
             (", end: 1}", ", end: 1, radius: 0.1}", 9, "radius"),
             ("{body: board, end: 0}", "board", 12, "is a solid, expected where on it: {body: board, end: 0}"),
-            ("[weight, ", "[{body: weight, end: 0}, ", 13, "which is rigid"),
+            ("[weight, ", "[{body: weight, end: 0}, ", 13, "which is no line"),
             ("    shape: {kind: point", "    mass: 2\n    shape: {kind: point", 7, "mass, inertia or centre"),
             ("    shape: {kind: point", "    locked: [x]\n    shape: {kind: point", 7, "locked"),
-            ("{kind: half-plane}", "{kind: half-plane, end: 0}", 5, "end of a rigid body's shape"),
+            ("{kind: half-plane}", "{kind: half-plane, end: 0}", 5, "end of a shape whose body is no line"),
             ("shape: {kind: point, end: 1}", "force: [1, 2, 3]", 9, "force"),
             ("mass: 0.2, inertia: 1e-4", "shape: {kind: point}", 10, "mass")]:
         refuses("check", scene("wrong", (old, new)), words=[f"wrong.yaml:{line}:", word])

@@ -20,9 +20,15 @@ static dls_solid_def beam_def(int degree, int elements) {
     return def;
 }
 
+static dls_status create(const dls_solid_def *def, int dimension, dls_solid_data **data) {
+    dls_world world = {.def.dimension = dimension};
+    dls_solid_build build = {.world = &world, .def = def};
+    return dls_solid_kind_beam.create(&build, data, error);
+}
+
 static dls_solid_data *make(const dls_solid_def *def) {
     dls_solid_data *data;
-    assert_int_equal(dls_solid_kind_beam.create(def, 2, &data, error), DLS_OK);
+    assert_int_equal(create(def, 2, &data), DLS_OK);
     return data;
 }
 
@@ -145,7 +151,7 @@ static void test_spots_move_by_their_rows(void **state) {
     double q[MOST], u[MOST], step = 1e-6;
     int n = bend(beam, q, u);
     for (int k = 0; k < 5; k++) {
-        dls_spot spot = {.at = places[k]}, moved = spot;
+        dls_spot spot = {.at = {places[k]}}, moved = spot;
         double R[9], S[9], v[3], w[3], p[MOST];
         dls_solid_kind_beam.spot(beam, q, &spot, R);
         dls_spot_twist(&spot, u, v, w);
@@ -170,10 +176,10 @@ static double circle_error(int degree, int elements) {
         dls_spot spot = {.at = 0};
         double R[9], zero[2 * MOST] = {0};
         for (int j = 0; j < degree; j++)
-            spot.at += fmax(0, fmin(1, (k + 1 + j - degree) / (double)elements)) / degree;
+            spot.at[0] += fmax(0, fmin(1, (k + 1 + j - degree) / (double)elements)) / degree;
         dls_solid_kind_beam.spot(beam, (zero[0] = 1, zero), &spot, R);
         for (int i = 0; i < spot.count; i += 2) A[k * n + spot.index[i] / 2] = spot.J[i][0];
-        x[k] = rho * sin(2 * spot.at), y[k] = rho * (1 - cos(2 * spot.at));
+        x[k] = rho * sin(2 * spot.at[0]), y[k] = rho * (1 - cos(2 * spot.at[0]));
     }
     double N[MOST * MOST] = {0}, bx[MOST] = {0}, by[MOST] = {0};
     for (int i = 0; i < n; i++)
@@ -225,17 +231,17 @@ static void test_refusals(void **state) {
     for (size_t k = 0; k < sizeof numbers / sizeof *numbers; k++) {
         dls_solid_def def = beam_def(3, 2);
         *(double *)((char *)&def + numbers[k].offset) = numbers[k].value;
-        assert_int_equal(dls_solid_kind_beam.create(&def, 2, &data, error), DLS_ERROR_INPUT);
+        assert_int_equal(create(&def, 2, &data), DLS_ERROR_INPUT);
         assert_non_null(strstr(error->message, numbers[k].word));
     }
     for (size_t k = 0; k < sizeof counts / sizeof *counts; k++) {
         dls_solid_def def = beam_def(3, 2);
         *(int *)((char *)&def + counts[k].offset) = counts[k].value;
-        assert_int_equal(dls_solid_kind_beam.create(&def, 2, &data, error), DLS_ERROR_INPUT);
+        assert_int_equal(create(&def, 2, &data), DLS_ERROR_INPUT);
         assert_non_null(strstr(error->message, counts[k].word));
     }
     dls_solid_def def = beam_def(3, 2);
-    assert_int_equal(dls_solid_kind_beam.create(&def, 3, &data, error), DLS_ERROR_INPUT);
+    assert_int_equal(create(&def, 3, &data), DLS_ERROR_INPUT);
     assert_non_null(strstr(error->message, "in space"));
 }
 

@@ -99,7 +99,8 @@ double dls_pair_reach(const dls_world *world, const dls_placed *placed, const dl
     const dls_shape *a = placed[pair->a].shape, *b = placed[pair->b].shape;
     const dls_body_state *sa = dls_shape_carrier(world, a->body, pair->a),
                          *sb = dls_shape_carrier(world, b->body, pair->b);
-    double spin_a = dls_shape_spin(a, sa->w), spin_b = dls_shape_spin(b, sb->w), u[3], place[3], speed;
+    double spin_a = dls_shape_spin(a, sa->w) + dls_row_spread(world, a->body),
+           spin_b = dls_shape_spin(b, sb->w) + dls_row_spread(world, b->body), u[3], place[3], speed;
     if (isinf(spin_b)) {
         vec_sub(place, placed[pair->a].x, shift);
         speed = unbounded_speed(sa, sb, place, a->bound) + spin_a;
@@ -151,8 +152,8 @@ static void bound_shape(dls_broadphase *b, int i) {
     double low[3], high[3], u[3], half[3], longest = 0;
     dls_shape_box(p->shape, p->x, p->R, low, high);
     vec_sub(u, state->v, b->drift);
-    double reach =
-        0.5 * b->options.margin + b->options.h * (vec_norm(u) + dls_shape_spin(p->shape, state->w));
+    double spin = dls_shape_spin(p->shape, state->w) + dls_row_spread(b->world, p->shape->body);
+    double reach = 0.5 * b->options.margin + b->options.h * (vec_norm(u) + spin);
     *f = (filter){p->shape->group, p->shape->collides,
                   p->shape->body,  b->world->bodies[p->shape->body].motion == DLS_DYNAMIC,
                   ROLE_ROWS,       0};

@@ -174,7 +174,11 @@ static dls_status place(dls_reader *reader, const frame_text *text, double size,
 
 /* A side on a solid says where, and stands there unless it says more; others do not. */
 static dls_status place_on_solid(dls_reader *reader, const dls_node *node, double end, dls_side *side) {
+    dls_solid_def def;
     bool solid = side->body >= 0 && dls_solid_freedoms(reader->world, side->body) > 0;
+    if (solid && !dls_solid_get(reader->world, side->body, &def, NULL))
+        solid =
+            dls_solid_form_is_line(def.form); /* others are joined where they are told to, as rigid ones */
     const char *name = side->body >= 0 ? dls_body_name(reader->world, side->body) : "ground";
     dls_body_state place;
     if (solid && end < 0)
@@ -182,7 +186,7 @@ static dls_status place_on_solid(dls_reader *reader, const dls_node *node, doubl
                              "body '%.60s' is a solid, expected where on it: {body: %.60s, end: 0}", name,
                              name);
     if (!solid && end >= 0)
-        return dls_node_fail(node, reader->error, "end of '%.60s', which is rigid, expected that of a solid",
+        return dls_node_fail(node, reader->error, "end of '%.60s', which is no line, expected that of a beam",
                              name);
     if (!solid) return DLS_OK;
     side->end = end;

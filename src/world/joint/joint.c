@@ -125,10 +125,6 @@ static dls_status check_bodies(const dls_world *world, const dls_joint_def *def,
         if (id >= 0 && world->entries[id].presence == DLS_GONE)
             return dls_fail(error, DLS_ERROR_INPUT, "body %d is gone", id);
     }
-    for (int side = 0; side < 2; side++)
-        if (dls_solid_of(world, def->body[side]) >= 0 && !(def->at[side] >= 0 && def->at[side] <= 1))
-            return dls_fail(error, DLS_ERROR_INPUT, "a place on a solid is %g, expected 0 to 1",
-                            def->at[side]);
     if (def->body[0] == def->body[1])
         return dls_fail(error, DLS_ERROR_INPUT, "a joint joins %s with itself, expected two bodies",
                         def->body[0] < 0 ? "the ground" : "a body");
@@ -180,25 +176,30 @@ static dls_status check_def(const dls_world *world, const dls_joint_def *def, dl
 
 /* ---- making ---- */
 
-/* From the frames of bodies to axes through their mass centres. */
+/* From the frames of bodies to axes through their mass centres, or of their spots; the spot of a solid that
+ * is no line is where the frame is. */
 static void take_frames(const dls_world *world, dls_joint *joint) {
     for (int side = 0; side < 2; side++) {
-        int id = joint->def.body[side];
+        int id = joint->def.body[side], solid = dls_solid_of(world, id);
         quat_matrix(joint->def.frame[side].q, joint->axes[side]);
         vec_copy(joint->offset[side], joint->def.frame[side].x);
-        if (id >= 0 && dls_solid_of(world, id) < 0)
+        if (id >= 0 && solid < 0)
             vec_sub(joint->offset[side], joint->offset[side], world->entries[id].centre);
+        if (solid >= 0 && !world->solids[solid].kind->line) vec_set(joint->offset[side], 0, 0, 0);
     }
 }
 
 /* A spot for each side that is a solid. */
-static bool take_spots(dls_world *world, dls_joint *joint) {
+static dls_status take_spots(dls_world *world, dls_joint *joint, dls_error *error) {
     for (int side = 0; side < 2; side++) {
         int solid = dls_solid_of(world, joint->def.body[side]);
-        joint->spot[side] = solid < 0 ? -1 : dls_solid_add_spot(world, solid, joint->def.at[side]);
-        if (solid >= 0 && joint->spot[side] < 0) return false;
+        joint->spot[side] = -1;
+        if (solid < 0) continue;
+        dls_status status = dls_solid_add_spot(world, solid, joint->def.at[side], joint->def.frame[side].x,
+                                               &joint->spot[side], error);
+        if (status) return status;
     }
-    return true;
+    return DLS_OK;
 }
 
 /* Coordinates of turns begin within half a turn; a distance is that of the start unless it is told. */
@@ -228,10 +229,11 @@ static dls_status add(dls_world *world, const dls_joint_def *def, dls_error *err
     if (def->name && def->name[0] && !(joint.name = dls_text_copy(def->name))) return dls_fail_memory(error);
     joint.def.name = joint.name;
     int spots = world->spot_count;
-    if (!take_spots(world, &joint)) {
+    status = take_spots(world, &joint, error);
+    if (status) {
         world->spot_count = spots;
         dls_free(joint.name);
-        return dls_fail_memory(error);
+        return status;
     }
     take_frames(world, &joint);
     begin(world, &joint);

@@ -163,8 +163,9 @@ static dls_pattern *make_pattern(const dls_solid_data *beam) {
     return pattern;
 }
 
-static dls_status create(const dls_solid_def *def, int dimension, dls_solid_data **data, dls_error *error) {
-    dls_status status = check(def, dimension, error);
+static dls_status create(const dls_solid_build *build, dls_solid_data **data, dls_error *error) {
+    const dls_solid_def *def = build->def;
+    dls_status status = check(def, build->world->def.dimension, error);
     if (status) return status;
     int points = def->elements * def->gauss, controls = def->elements + def->degree;
     size_t before = sizeof(dls_solid_data) + sizeof(beam_point) * (size_t)points;
@@ -189,10 +190,10 @@ static void release(dls_solid_data *beam) {
     dls_free(beam);
 }
 
-static bool equal(const dls_solid_data *beam, const dls_solid_def *def, int dimension) {
-    const dls_solid_def *own = &beam->def;
-    return dimension == 2 && own->length == def->length && own->EA == def->EA && own->EI == def->EI &&
-           own->line_density == def->line_density && own->damping == def->damping &&
+static bool equal(const dls_solid_data *beam, const dls_solid_build *build) {
+    const dls_solid_def *own = &beam->def, *def = build->def;
+    return build->world->def.dimension == 2 && own->length == def->length && own->EA == def->EA &&
+           own->EI == def->EI && own->line_density == def->line_density && own->damping == def->damping &&
            own->degree == def->degree && own->elements == def->elements && own->gauss == def->gauss;
 }
 
@@ -407,9 +408,9 @@ static void matrix(const dls_solid_data *beam, dls_solid_matrix which, const dou
 
 /* ω = (a × ȧ)/S */
 static void spot(const dls_solid_data *beam, const double *q, dls_spot *spot, double *R) {
-    beam_point at = {.first = element_at(&beam->def, spot->at)};
+    beam_point at = {.first = element_at(&beam->def, spot->at[0])};
     double a[2];
-    spline_at(&beam->def, at.first, spot->at, at.N);
+    spline_at(&beam->def, at.first, spot->at[0], at.N);
     curve(beam, &at, 0, q, spot->state.x);
     spot->state.x[2] = 0;
     curve(beam, &at, 1, q, a);
@@ -433,6 +434,7 @@ static int nodes(const dls_solid_data *beam) { return 4 * beam->def.elements + 1
 const dls_solid_kind dls_solid_kind_beam = {
     .name = "beam",
     .summary = "a beam without shear in the plane, straight at rest, as a spline",
+    .line = true,
     .preset = preset,
     .create = create,
     .release = release,

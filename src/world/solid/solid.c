@@ -22,6 +22,8 @@ const char *dls_solid_form_summary(dls_solid_form form) {
     return kind_of(form) ? kind_of(form)->summary : "";
 }
 
+bool dls_solid_form_is_line(dls_solid_form form) { return kind_of(form) && kind_of(form)->line; }
+
 dls_solid_def dls_default_solid_def(dls_solid_form form) {
     return kind_of(form) ? kind_of(form)->preset() : (dls_solid_def){.form = form};
 }
@@ -45,6 +47,8 @@ static dls_status check_place(double at, dls_error *error) {
     return dls_fail(error, DLS_ERROR_INPUT, "a place on a solid is %g, expected 0 to 1", at);
 }
 
+static bool is_line(const dls_body_def *def) { return kind_of(def->solid->form)->line; }
+
 static dls_status check_solid(const dls_world *world, const dls_body_def *def, dls_error *error) {
     const char *wrong = unfit(def);
     if (!kind_of(def->solid->form))
@@ -53,7 +57,8 @@ static dls_status check_solid(const dls_world *world, const dls_body_def *def, d
         return dls_fail(error, DLS_ERROR_INPUT,
                         "a solid %s, expected a dynamic body that nothing else is told of", wrong);
     dls_status status = DLS_OK;
-    for (int k = 0; k < def->shape_count && !status; k++) status = check_place(def->shapes[k].at, error);
+    for (int k = 0; k < def->shape_count && !status && is_line(def); k++)
+        status = check_place(def->shapes[k].at, error);
     if (!status && world->solid_count >= INT_MAX / 2)
         return dls_fail(error, DLS_ERROR_INPUT, "more than %d solids", INT_MAX / 2);
     return status;
@@ -71,32 +76,36 @@ static bool reserve(dls_world *w, int n, int spots) {
 }
 
 /* One of the last models that were made, if it is what the definition asks for; −1: none. */
-static int find_model(const dls_world *w, const dls_solid_kind *kind, const dls_solid_def *def) {
+static int find_model(const dls_solid_build *build, const dls_solid_kind *kind) {
+    const dls_world *w = build->world;
     enum { MOST_TRIED = 32 };
     int tried = 0;
     for (int k = w->solid_count - 1; k >= 0 && kind->equal && tried < MOST_TRIED; tried++) {
         const dls_solid *model = &w->solids[w->solids[k].model];
-        if (model->kind == kind && kind->equal(model->data, def, w->def.dimension)) return w->solids[k].model;
+        if (model->kind == kind && kind->equal(model->data, build)) return w->solids[k].model;
         k = w->solids[k].model == k ? k - 1 : w->solids[k].model;
     }
     return -1;
 }
 
-dls_status dls_solid_prepare(dls_world *w, const dls_body_def *def, dls_solid *solid, dls_error *error) {
+dls_status dls_solid_prepare(dls_world *w, const dls_body_def *def, dls_shape *shapes, dls_solid *solid,
+                             dls_error *error) {
     dls_status status = check_solid(w, def, error);
     if (status) return status;
     *solid = (dls_solid){.kind = kind_of(def->solid->form), .def = *def->solid};
-    int model = find_model(w, solid->kind, def->solid);
+    dls_solid_build build = {w, def, def->solid, shapes};
+    int model = find_model(&build, solid->kind);
     solid->model = model < 0 ? w->solid_count : model;
     if (model >= 0)
         solid->data = w->solids[model].data;
     else
-        status = solid->kind->create(def->solid, w->def.dimension, &solid->data, error);
+        status = solid->kind->create(&build, &solid->data, error);
     if (status) return status;
     solid->n = solid->kind->freedoms(solid->data);
-    if (reserve(w, solid->n, def->shape_count)) return DLS_OK;
-    dls_solid_drop(w, solid);
-    return dls_fail_memory(error);
+    if (!reserve(w, solid->n, is_line(def) ? def->shape_count : 0)) status = dls_fail_memory(error);
+    if (!status && solid->kind->dress) status = solid->kind->dress(solid->data, &build, error);
+    if (status) dls_solid_drop(w, solid);
+    return status;
 }
 
 void dls_solid_drop(const dls_world *w, dls_solid *solid) {
@@ -104,11 +113,12 @@ void dls_solid_drop(const dls_world *w, dls_solid *solid) {
     solid->data = NULL;
 }
 
-static void put_spot(dls_world *w, int solid, double at) {
+static dls_spot *put_spot(dls_world *w, int solid, double at) {
     dls_spot *spot = &w->spots[w->spot_count++];
     memset(spot, 0, sizeof *spot);
     spot->solid = solid;
-    spot->at = at;
+    spot->at[0] = at;
+    return spot;
 }
 
 void dls_solid_join(dls_world *w, dls_solid *solid, const dls_body_def *def, const dls_body_state *mean) {
@@ -118,15 +128,31 @@ void dls_solid_join(dls_world *w, dls_solid *solid, const dls_body_def *def, con
     solid->first_spot = w->spot_count;
     w->freedom_count += solid->n;
     w->solids[w->solid_count++] = *solid;
-    for (int k = 0; k < def->shape_count; k++) put_spot(w, index, def->shapes[k].at);
+    for (int k = 0; k < def->shape_count && solid->kind->line; k++) put_spot(w, index, def->shapes[k].at);
     dls_solid_begin(w, index, mean);
 }
 
-int dls_solid_add_spot(dls_world *w, int solid, double at) {
-    if (!DLS_RESERVE(w->spots, w->spot_count, w->spot_capacity, w->spot_count + 1)) return -1;
-    put_spot(w, solid, at);
-    dls_spot_stand(w, &w->spots[w->spot_count - 1]);
-    return w->spot_count - 1;
+/* X: in the body's frame. */
+static dls_status locate(const dls_world *w, const dls_solid *solid, const double *X, dls_spot *spot,
+                         dls_error *error) {
+    double place[3];
+    vec_sub(place, X, w->entries[solid->id].centre);
+    if (dls_vec_is_near(X, 3) && solid->kind->locate(solid->data, place, spot)) return DLS_OK;
+    return dls_fail(error, DLS_ERROR_INPUT, "there is no place (%g, %g, %g) on the solid", X[0], X[1], X[2]);
+}
+
+dls_status dls_solid_add_spot(dls_world *w, int solid, double at, const double *X, int *spot,
+                              dls_error *error) {
+    const dls_solid *of = &w->solids[solid];
+    dls_spot made = {.solid = solid, .at = {at}};
+    dls_status status = of->kind->line ? check_place(at, error) : locate(w, of, X, &made, error);
+    if (status) return status;
+    if (!DLS_RESERVE(w->spots, w->spot_count, w->spot_capacity, w->spot_count + 1))
+        return dls_fail_memory(error);
+    *spot = w->spot_count;
+    *put_spot(w, solid, at) = made;
+    dls_spot_stand(w, &w->spots[*spot]);
+    return DLS_OK;
 }
 
 void dls_solids_release(dls_world *w) {
@@ -167,8 +193,11 @@ static void stand_spots(dls_world *w) {
     for (int k = 0; k < w->spot_count; k++) dls_spot_stand(w, &w->spots[k]);
 }
 
-static void stand_mean(dls_world *w, const dls_solid *solid) {
-    solid->kind->mean(solid->data, w->q + solid->at, w->u + solid->at, dls_world_state(w, solid->id));
+static void stand_mean(dls_world *w, dls_solid *solid) {
+    const double *q = w->q + solid->at, *u = w->u + solid->at;
+    dls_body_state *mean = dls_world_state(w, solid->id);
+    solid->kind->mean(solid->data, q, u, mean);
+    if (solid->kind->spread) solid->spread = solid->kind->spread(solid->data, q, u, mean);
 }
 
 void dls_solid_stand(dls_world *w, int index) {
@@ -273,10 +302,31 @@ dls_status dls_solid_state_set(dls_world *w, dls_body_id id, const double *q, co
 dls_status dls_solid_place(const dls_world *w, dls_body_id id, double at, dls_body_state *state,
                            dls_error *error) {
     if (!find(w, id, error)) return DLS_ERROR_ARGUMENT;
+    const dls_solid *solid = &w->solids[dls_solid_of(w, id)];
+    if (!solid->kind->line)
+        return dls_fail(error, DLS_ERROR_INPUT, "a place from 0 to 1 on a %s, expected a point of it",
+                        solid->kind->name);
     dls_status status = check_place(at, error);
     if (status) return status;
     if (!state) return dls_fail(error, DLS_ERROR_ARGUMENT, "a place for the state is needed");
-    dls_spot spot = {.solid = dls_solid_of(w, id), .at = at};
+    dls_spot spot = {.solid = dls_solid_of(w, id), .at = {at}};
+    dls_spot_stand(w, &spot);
+    *state = spot.state;
+    return DLS_OK;
+}
+
+dls_status dls_solid_point(const dls_world *w, dls_body_id id, const double *X, dls_body_state *state,
+                           dls_error *error) {
+    const dls_solid *solid = find(w, id, error);
+    if (!solid) return DLS_ERROR_ARGUMENT;
+    if (!X || !state)
+        return dls_fail(error, DLS_ERROR_ARGUMENT, "a point and a place for the state are needed");
+    if (solid->kind->line)
+        return dls_fail(error, DLS_ERROR_INPUT, "a point on a %s, expected a place from 0 to 1",
+                        solid->kind->name);
+    dls_spot spot = {.solid = dls_solid_of(w, id)};
+    dls_status status = locate(w, solid, X, &spot, error);
+    if (status) return status;
     dls_spot_stand(w, &spot);
     *state = spot.state;
     return DLS_OK;
@@ -284,7 +334,7 @@ dls_status dls_solid_place(const dls_world *w, dls_body_id id, double at, dls_bo
 
 int dls_solid_node_count(const dls_world *w, dls_body_id id) {
     const dls_solid *solid = find(w, id, NULL);
-    return solid ? solid->kind->nodes(solid->data) : 0;
+    return solid && solid->kind->line ? solid->kind->nodes(solid->data) : 0;
 }
 
 dls_status dls_solid_energy(const dls_world *w, dls_body_id id, double *kinetic, double *strain,

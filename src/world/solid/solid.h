@@ -14,14 +14,14 @@
 
 typedef struct dls_solid_data dls_solid_data; /* mesh, material, rest shape: the kind's own */
 
-enum { DLS_SPOT_FREEDOMS = 24 }; /* that one place may depend on */
+enum { DLS_SPOT_FREEDOMS = 30 }; /* that one place may depend on */
 
 /* A material place on a solid: a contact's side, a joint's frame. It moves by
  *
  *     (v, ω) = Σ_k J_k u[index_k] */
 typedef struct dls_spot {
-    int solid;
-    double at;            /* material coordinate */
+    int solid, cell;
+    double at[3];         /* material coordinates, of the cell where the solid has cells; a line has one */
     dls_body_state state; /* of its frame, as the solid stands and moves */
     int count, index[DLS_SPOT_FREEDOMS];
     double J[DLS_SPOT_FREEDOMS][6]; /* velocity of the place, angular velocity */
@@ -33,7 +33,8 @@ typedef struct dls_solid {
     dls_body_id id;
     int n;          /* freedoms */
     int64_t at;     /* in world->q and world->u */
-    int first_spot; /* of its shapes, in their order */
+    int first_spot; /* of the shapes of a line, in their order */
+    double spread;  /* m/s: how much faster than its mean motion a place of it may be */
     const dls_solid_kind *kind;
     dls_solid_data *data;
     int model; /* the first solid that is made like it: data are its own, factors may be */
@@ -48,13 +49,35 @@ typedef enum dls_solid_matrix {
     DLS_SOLID_MATERIAL   /* K without these: never indefinite */
 } dls_solid_matrix;
 
+/* What a solid is made of. Shapes are made, in the body's frame. */
+typedef struct dls_solid_build {
+    const dls_world *world;
+    const dls_body_def *body;
+    const dls_solid_def *def;
+    dls_shape *shapes;
+} dls_solid_build;
+
+/* Where a contact touches a solid. */
+typedef struct dls_solid_touch {
+    int shape;        /* of the body */
+    uint64_t feature; /* of the contact */
+    int side;    /* 0 or 1: its shape, of the kind it has at rest, is the pair function's first or second */
+    double p[3]; /* where the impulse acts */
+} dls_solid_touch;
+
+/* Two families. On a **line** a place is one number from 0 to 1 and shapes are rigid, each on a spot of its
+ * own. Of all others places are points of the body's frame at rest, about the mass centre; shapes deform
+ * with the body, and a contact makes its spots where it touches. */
 struct dls_solid_kind {
     const char *name, *summary;
+    bool line;
     dls_solid_def (*preset)(void);
-    dls_status (*create)(const dls_solid_def *def, int dimension, dls_solid_data **data, dls_error *error);
+    dls_status (*create)(const dls_solid_build *build, dls_solid_data **data, dls_error *error);
     void (*release)(dls_solid_data *data);
-    /* Whether the definition asks for just these data; NULL: never. */
-    bool (*equal)(const dls_solid_data *data, const dls_solid_def *def, int dimension);
+    /* Whether just these data would be made; NULL: never. */
+    bool (*equal)(const dls_solid_data *data, const dls_solid_build *build);
+    /* Shapes become those that the solid has: NULL, they are. */
+    dls_status (*dress)(const dls_solid_data *data, const dls_solid_build *build, dls_error *error);
     int (*freedoms)(const dls_solid_data *data);
     double (*reach)(const dls_solid_data *data); /* from its mass centre, however it bends */
     /* At rest, in the body's frame: mass, centre, inertia about it. */
@@ -75,7 +98,24 @@ struct dls_solid_kind {
                    double *A);
     /* Place, axes (columns) and rows of the spot's `at`; its state but x is found by whoever asks. */
     void (*spot)(const dls_solid_data *data, const double *q, dls_spot *spot, double *R);
-    int (*nodes)(const dls_solid_data *data); /* places from 0 to 1, evenly, that show its shape; from 2 on */
+    /* Places of a line, from 0 to 1, evenly, that show its shape; from 2 on. */
+    int (*nodes)(const dls_solid_data *data);
+    /* ---- of all but lines ---- */
+    /* `at` and cell of the material place X; false where the solid has no such place. */
+    bool (*locate)(const dls_solid_data *data, const double *X, dls_spot *spot);
+    /* The same of the place that a contact touches, as the solid stands at q. */
+    void (*touch)(const dls_solid_data *data, const double *q, const dls_solid_touch *touch, dls_spot *spot);
+    /* A shape as it stands at q: `now`, a copy of the one at rest whose numbers and geometry follow, its
+     * frame x, R. What of it changes lies in room, so many bytes; what does not is shared. */
+    size_t (*shape_bytes)(const dls_solid_data *data, const dls_shape *rest);
+    void (*deform)(const dls_solid_data *data, const double *q, const dls_body_state *mean,
+                   const dls_shape *rest, dls_shape *now, double *x, double *R, void *room);
+    /* Largest speed of its places against the rigid motion that mean is. */
+    double (*spread)(const dls_solid_data *data, const double *q, const double *u,
+                     const dls_body_state *mean);
+    /* The cell that is turned inside out at q, −1: none. NULL: none ever is. */
+    int (*inverted)(const dls_solid_data *data, const double *q);
+    /* ---- of all ---- */
     double (*kinetic_energy)(const dls_solid_data *data, const double *u); /* ½ uᵀM u */
     double (*strain_energy)(const dls_solid_data *data, const double *q);
 };
@@ -86,14 +126,16 @@ extern const dls_solid_kind dls_solid_kind_beam;
 /* ---- made with a body ---- */
 
 /* Checks and makes all that may fail, and room for it; drop undoes it. */
-dls_status dls_solid_prepare(dls_world *world, const dls_body_def *def, dls_solid *solid, dls_error *error);
+dls_status dls_solid_prepare(dls_world *world, const dls_body_def *def, dls_shape *shapes, dls_solid *solid,
+                             dls_error *error);
 void dls_solid_drop(const dls_world *world, dls_solid *solid);
-/* The world takes it, at rest where the mean motion puts it, with a spot for each shape. Cannot fail. */
+/* The world takes it, at rest where the mean motion puts it. Cannot fail. */
 void dls_solid_join(dls_world *world, dls_solid *solid, const dls_body_def *def, const dls_body_state *mean);
 void dls_solids_release(dls_world *world);
 
-/* A spot more, of a joint; −1 where memory is out. */
-int dls_solid_add_spot(dls_world *world, int solid, double at);
+/* A spot more, of a joint: at of a line, X in the body's frame of another. */
+dls_status dls_solid_add_spot(dls_world *world, int solid, double at, const double *X, int *spot,
+                              dls_error *error);
 
 /* ---- as it stands ---- */
 
@@ -105,15 +147,21 @@ static inline int dls_solid_of(const dls_world *world, dls_body_id id) {
 static inline dls_solid *dls_solid_of_row(const dls_world *world, int row) {
     return &world->solids[world->entries[world->bodies[row].id].solid];
 }
-/* The spot that shape i of the world's rows stands on; NULL of rigid bodies. */
+/* The spot that shape i of the world's rows stands on; NULL where it is no shape of a line. */
 static inline dls_spot *dls_spot_of_shape(const dls_world *world, int row, int i) {
     if (!world->bodies[row].is_solid) return NULL;
-    return &world->spots[dls_solid_of_row(world, row)->first_spot + i - world->bodies[row].shape_first];
+    const dls_solid *solid = dls_solid_of_row(world, row);
+    return solid->kind->line ? &world->spots[solid->first_spot + i - world->bodies[row].shape_first] : NULL;
 }
-/* What carries shape i: its body, or its spot. */
+/* What carries shape i: its body's mean motion, or its spot. */
 static inline const dls_body_state *dls_shape_carrier(const dls_world *world, int row, int i) {
     const dls_spot *spot = dls_spot_of_shape(world, row, i);
     return spot ? &spot->state : &world->states[row];
+}
+
+/* How much faster than its carrier a place of the row's shapes may be. */
+static inline double dls_row_spread(const dls_world *world, int row) {
+    return world->bodies[row].is_solid ? dls_solid_of_row(world, row)->spread : 0;
 }
 
 /* v, w by u of the spot's solid. */
