@@ -18,5 +18,6 @@ extern const command command_picture;
 extern const command command_view;
 extern const command command_report;
 extern const command command_analyze;
+extern const command command_converge;
 
 #endif

@@ -13,7 +13,7 @@
 static const command *const commands[] = {
     &command_new,      &command_check,  &command_run,       &command_picture, &command_view,
     &command_analyze,  &command_solve,  &command_info,      &command_compare, &command_solvers,
-    &command_generate, &command_export, &command_reproduce, &command_report,
+    &command_generate, &command_export, &command_reproduce, &command_report,  &command_converge,
 };
 
 enum { COMMAND_COUNT = sizeof commands / sizeof *commands };

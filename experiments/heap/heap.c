@@ -77,14 +77,10 @@ typedef struct heaps {
         seconds; /* means of a heap; iterations of a step; held: most */
 } heaps;
 
-/* mean ± t s/√n, with the 97.5 % quantile t of Student's distribution with n − 1 degrees of freedom */
 static void estimate(heaps *a) {
-    static const double student[MOST_SEEDS + 1] = {0, 0, 12.7062, 4.3027, 3.1824, 2.7764};
-    double squares = 0;
-    a->mean = 0;
-    for (int i = 0; i < a->seeds; i++) a->mean += a->angle[i] / a->seeds;
-    for (int i = 0; i < a->seeds; i++) squares += (a->angle[i] - a->mean) * (a->angle[i] - a->mean);
-    a->interval = student[a->seeds] * sqrt(squares / (a->seeds - 1) / a->seeds);
+    dls_interval i = dls_interval_of(a->seeds, a->angle);
+    a->mean = i.mean;
+    a->interval = i.half;
 }
 
 static bool run_heaps(experiment_run *run, heaps *a) {

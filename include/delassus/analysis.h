@@ -101,6 +101,46 @@ DLS_API dls_status dls_slope_measure(int dimension, int count, const double *pla
 DLS_API dls_status dls_cone_measure(int count, const double *places, const double *radii, const double *up,
                                     dls_slope *slope, dls_error *error);
 
+/* ---- what several runs tell ----
+ *
+ * A run at h, h/2, h/4 tells the error of its step, runs of several seeds the spread of what chance decides.
+ */
+
+typedef struct dls_refinement {
+    double order; /* p, observed at the two finest changes: log(Δ₁/Δ₂)/log(factor); NaN where one is zero */
+    /* Changes shrink by one order between 1/2 and 2, to 1/4 at every refinement. Where they shrink otherwise
+     * (impacts fall anywhere within a step), the order is chance. */
+    bool steady;
+    /* Of the finest value: Δ/(factor^p − 1) where steady; else as much as any change promises at first order;
+     * NaN where p < 1/2: no estimate. */
+    double error;
+} dls_refinement;
+
+/* Of a quantity that changes by changes[k] ≥ 0 from each of count + 1 step lengths to the next, each a factor
+ * > 1 shorter than the one before, count ≥ 2 (Richardson). */
+DLS_API dls_refinement dls_refinement_observe(double factor, int count, const double *changes);
+
+/* A mean with its uncertainty, from independent values. */
+typedef struct dls_interval {
+    int count;
+    double mean, deviation; /* deviation: of one value, with count − 1 */
+    double half;            /* the mean is known to ± half, 95 % (Student); infinite for one value */
+    double freedoms;        /* of Student's distribution */
+} dls_interval;
+
+DLS_API dls_interval dls_interval_of(int count, const double *values);
+/* Of the difference a − b of two means (Welch). */
+DLS_API dls_interval dls_interval_difference(const dls_interval *a, const dls_interval *b);
+/* The quantile of Student's distribution that leaves (1 − confidence)/2 on either side. NaN for a confidence
+ * outside (0, 1) or freedoms < 1. */
+DLS_API double dls_student_quantile(double freedoms, double confidence);
+
+typedef enum dls_decision { DLS_WITHIN = 0, DLS_BEYOND, DLS_UNDECIDED } dls_decision;
+
+/* Whether a value is known to lie within margin of the expected one: all of mean ± half does, none of it
+ * does, or the interval is too wide to tell. */
+DLS_API dls_decision dls_interval_decide(const dls_interval *interval, double expected, double margin);
+
 #ifdef __cplusplus
 }
 #endif
