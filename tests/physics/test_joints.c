@@ -454,6 +454,27 @@ static void test_springs(void **state) {
     stage_close(&s);
 }
 
+/* A spring that acts on one side of its rest returns a wheel after half a period, and lets it go on the
+ * other. */
+static void test_one_sided_springs(void **state) {
+    (void)state;
+    double k = 4, I = 0.04, omega = sqrt(k / I), half = acos(-1) / omega;
+    for (int scheme = 0; scheme < 4; scheme++)
+        for (int side = -1; side <= 1; side += 2) /* +1 pulls, −1 pushes */
+            for (int way = -1; way <= 1; way += 2) {
+                stage s = wheel_open((dls_freedom_def){.stiffness = k, .one_sided = side}, 2 * way);
+                start(&s, schemes[scheme], 1e-3);
+                stage_run(&s, 1000);
+                /* implicit Euler takes e^(−πhω/2) of the speed in half a period */
+                double left = strcmp(schemes[scheme], "dvi") ? 1 : exp(-0.5e-3 * acos(-1) * omega);
+                double speed = side == way ? -2 * way * left : 2 * way, bar = side == way ? 1e-3 : 1e-9;
+                assert_near(record_of(&s, 0).speed[3], speed, bar);
+                assert_near(record_of(&s, 0).coordinate[3], side == way ? speed * (1 - half) : speed,
+                            2 * bar);
+                stage_close(&s);
+            }
+}
+
 /* A servo ends at its target, against a load only with the help of its integral. */
 static void test_servos(void **state) {
     (void)state;
@@ -676,14 +697,22 @@ static void test_bits(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_statics),         cmocka_unit_test(test_rods_and_ropes),
-        cmocka_unit_test(test_orders),          cmocka_unit_test(test_drift_and_energy),
-        cmocka_unit_test(test_momenta),         cmocka_unit_test(test_drives),
-        cmocka_unit_test(test_motor_limits),    cmocka_unit_test(test_joint_friction),
-        cmocka_unit_test(test_springs),         cmocka_unit_test(test_servos),
-        cmocka_unit_test(test_limits),          cmocka_unit_test(test_breaking),
-        cmocka_unit_test(test_contradiction),   cmocka_unit_test(test_company),
-        cmocka_unit_test(test_friction_yields), cmocka_unit_test(test_bits)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_statics),
+                                       cmocka_unit_test(test_rods_and_ropes),
+                                       cmocka_unit_test(test_orders),
+                                       cmocka_unit_test(test_drift_and_energy),
+                                       cmocka_unit_test(test_momenta),
+                                       cmocka_unit_test(test_drives),
+                                       cmocka_unit_test(test_motor_limits),
+                                       cmocka_unit_test(test_joint_friction),
+                                       cmocka_unit_test(test_springs),
+                                       cmocka_unit_test(test_servos),
+                                       cmocka_unit_test(test_limits),
+                                       cmocka_unit_test(test_breaking),
+                                       cmocka_unit_test(test_contradiction),
+                                       cmocka_unit_test(test_company),
+                                       cmocka_unit_test(test_friction_yields),
+                                       cmocka_unit_test(test_one_sided_springs),
+                                       cmocka_unit_test(test_bits)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
