@@ -4,6 +4,7 @@
 
 #include "base/memory.h"
 #include "problem/eliminate.h"
+#include "solve/global/scaled.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -107,6 +108,29 @@ static void check_kept(const dls_problem *q, const double *V) {
     free(W), free(b), free(r), free(x);
 }
 
+/* Newton starts from impulses of the reduced problem: the rows that are kept hold for them, in its own units.
+ */
+static void check_start(const dls_problem *q) {
+    dls_scaled scaled;
+    dls_error error;
+    assert_int_equal(dls_scaled_create(&scaled, q, &error), DLS_OK);
+    const dls_problem *p = scaled.problem;
+    int m = q->row_count, n = p->row_count;
+    double *r = doubles(m), *x = doubles(n), *u = doubles(n), *before = doubles(n);
+    double *state = doubles((int64_t)p->op->state_size(p)), *there = doubles((int64_t)q->op->state_size(q));
+    for (int i = 0; i < m; i++) r[i] = cos(i);
+    assert_true(dls_scaled_enter(&scaled, r, x, u, state, 1));
+    dls_velocity(p, x, u, state, 1);
+    dls_velocity(q, r, before, there, 1);
+    for (int i = 0; i < n; i++) {
+        double speed = i < m ? before[i] * scaled.S[i] : 0; /* of a row that is kept */
+        if (!(fabs(u[i] - speed) < 1e-8))
+            fail_msg("row %d of %d starts at %g, expected %g", i, m, u[i], speed);
+    }
+    dls_scaled_destroy(&scaled);
+    free(r), free(x), free(u), free(before), free(state), free(there);
+}
+
 static void check_reduced(dls_elimination *e, const linkage *l, const roles *which) {
     const dls_problem *p = l->p;
     int n = p->row_count, out, held_out;
@@ -150,6 +174,7 @@ static void check_reduced(dls_elimination *e, const linkage *l, const roles *whi
     assert_true(cost.tails == 0 || q->op->sweep_cost(q) / q->row_count > p->op->sweep_cost(p) / p->row_count);
     dls_problem_destroy(stored);
     check_kept(q, V);
+    check_start(q);
     free(role), free(kept), free(r), free(b), free(W), free(V);
 }
 
