@@ -1,6 +1,7 @@
 /* delassus compare: problems × solvers × tolerances, judged by one residual. */
 #include "cli/commands.h"
 #include "cli/compare/compare.h"
+#include "cli/solve/law_object.h"
 #include "cli/support/interrupt.h"
 #include "cli/support/output_file.h"
 #include "cli/support/problem_file.h"
@@ -15,6 +16,7 @@ typedef struct compare_values {
     double time_limit;
     int threads, jobs;
     bool json;
+    text_list law_objects;
 } compare_values;
 
 #define AT(member) offsetof(compare_values, member)
@@ -22,6 +24,8 @@ typedef struct compare_values {
 static const option options[] = {
     {"solvers", 's', OPTION_TEXT, "LIST", AT(solvers), 0, 0, "NAME[:LAW][+KEY=VALUE…], separated by commas"},
     {"tol", 't', OPTION_TEXT, "LIST", AT(tolerances), 0, 0, "residuals to reach, separated by commas"},
+    {"law-from", 0, OPTION_LIST, "FILE.so", AT(law_objects), 0, 0,
+     "laws of your own, for --solvers; see examples/my_law.c"},
     {"time-limit", 0, OPTION_REAL, "S", AT(time_limit), 1e-3, 1e9, "most seconds for one solve"},
     {"threads", 0, OPTION_INT, "N", AT(threads), 1, 1024, "threads of each solver"},
     {"jobs", 'j', OPTION_INT, "N", AT(jobs), 1, 1024, "solves at once (they disturb each other's times)"},
@@ -140,7 +144,8 @@ static int run(const text_list *operands, const void *values) {
     comparison c = {.time_limit = v->time_limit, .threads = v->threads, .jobs = v->jobs};
     text_list solvers = {0, NULL}, tolerances = {0, NULL};
     int code = EXIT_BAD_INPUT;
-    if (split("solvers", v->solvers, &solvers) && split("tol", v->tolerances, &tolerances))
+    if (law_objects_load(&v->law_objects) && split("solvers", v->solvers, &solvers) &&
+        split("tol", v->tolerances, &tolerances))
         code = compare(&c, operands, &solvers, &tolerances, v);
     list_free_split(&solvers);
     list_free_split(&tolerances);
@@ -170,7 +175,9 @@ const command command_compare = {
         "the\n"
         "tolerance.\n\n"
         "  delassus compare problems/*.hdf5 --solvers nlgs:exact,nlgs:ebp+window=8 --tol 1e-4,1e-8 -o out\n\n"
-        "DIR gets comparison.csv, comparison.json, curves.csv, profile_TOL.svg/png, curve_PROBLEM.svg/png.\n"
+        "DIR gets comparison.csv, comparison.json, curves.csv, profile_TOL.svg/png, curve_PROBLEM.svg/png "
+        "over\n"
+        "iterations and time_PROBLEM.svg/png over processor time. FILE may be PREFIX_W.mtx, too.\n"
         "Exit status: 0 compared, 1 a solver crashed or the comparison was interrupted, 2 bad input.",
     .least_operands = 1,
     .most_operands = INT_MAX,

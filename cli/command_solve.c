@@ -1,5 +1,6 @@
 /* delassus solve: one problem, one solver, a certificate. */
 #include "cli/commands.h"
+#include "cli/solve/law_object.h"
 #include "cli/solve/measure_list.h"
 #include "cli/solve/solver_choice.h"
 #include "cli/solve/trace.h"
@@ -22,7 +23,7 @@ typedef struct solve_values {
     const char *solver, *law, *tolerance, *max_iterations, *time_limit, *threads;
     bool warm_start, json;
     int repeat;
-    text_list settings;
+    text_list settings, law_objects;
     const char *output, *trace;
 } solve_values;
 
@@ -32,6 +33,8 @@ static const option options[] = {
     {"solver", 's', OPTION_TEXT, "NAME[:LAW][+KEY=VALUE…]", AT(solver), 0, 0,
      "default auto, or nlgs where a law is given; see 'delassus solvers'"},
     {"law", 'l', OPTION_TEXT, "NAME", AT(law), 0, 0, "local law of a solver that sweeps over contacts"},
+    {"law-from", 0, OPTION_LIST, "FILE.so", AT(law_objects), 0, 0,
+     "laws of your own, for --law and --solver; see examples/my_law.c"},
     {"tol", 't', OPTION_TEXT, "X", AT(tolerance), 0, 0, "stop when the residual is at most X"},
     {"max-iter", 'n', OPTION_TEXT, "N", AT(max_iterations), 0, 0, "stop after N iterations"},
     {"time-limit", 0, OPTION_TEXT, "S", AT(time_limit), 0, 0, "stop after S seconds"},
@@ -51,7 +54,7 @@ typedef struct session {
     const char *path;
     const solve_values *values;
     solver_choice choice;
-    dls_fclib *file;
+    problem_source source;
     const dls_problem *problem;
     double *r, *u;
     dls_solve_info info;
@@ -98,8 +101,9 @@ static double *make_start(const session *s) {
     size_t rows = (size_t)dls_problem_row_count(s->problem);
     double *start = report_allocate(rows, sizeof *start);
     if (!s->values->warm_start) return start;
-    const double *stored = dls_fclib_solution(s->file);
-    if (!stored && dls_fclib_guess_count(s->file) > 0) stored = dls_fclib_guess(s->file, 0);
+    const dls_fclib *file = s->source.fclib;
+    const double *stored = file ? dls_fclib_solution(file) : NULL;
+    if (!stored && file && dls_fclib_guess_count(file) > 0) stored = dls_fclib_guess(file, 0);
     if (stored) {
         memcpy(start, stored, rows * sizeof *start);
         return start;
@@ -306,7 +310,7 @@ static bool write_outputs(session *s) {
         good = output_file_commit(&s->trace_file);
     }
     const char *output = s->values->output;
-    if (output && dls_fclib_rewrite(output, s->file, s->r, s->u, &error)) {
+    if (output && problem_source_write_solved(&s->source, output, s->r, s->u, &error)) {
         bool named = !strncmp(error.message, output, strlen(output));
         report_error("%s%s%s", named ? "" : output, named ? "" : ": ", error.message);
         good = false;
@@ -334,12 +338,13 @@ static int solve_and_report(session *s) {
 
 static int run(const text_list *operands, const void *values) {
     session s = {.path = operands->items[0], .values = values};
+    char message[1024];
+    if (!law_objects_load(&s.values->law_objects)) return EXIT_BAD_INPUT;
     if (!choose_solver(&s.choice, values) || !check_outputs(s.path, values)) return EXIT_BAD_INPUT;
     s.choice.options.stop.callback = watch;
     s.choice.options.stop.user = &s;
-    s.file = problem_file_read(s.path);
-    if (!s.file) return EXIT_BAD_INPUT;
-    s.problem = dls_fclib_problem(s.file);
+    if (!problem_source_open(s.path, &s.source, message, sizeof message)) return report_error("%s", message);
+    s.problem = s.source.problem;
     interrupt_watch();
     int code = EXIT_BAD_INPUT;
     if (!s.values->trace || output_file_open(&s.trace_file, s.values->trace)) code = solve_and_report(&s);
@@ -347,7 +352,7 @@ static int run(const text_list *operands, const void *values) {
     trace_release(&s.trace);
     free(s.r);
     free(s.u);
-    dls_fclib_destroy(s.file);
+    problem_source_close(&s.source);
     return code;
 }
 
@@ -358,9 +363,10 @@ const command command_solve = {
     .summary = "solve a contact problem and certify the result",
     .operands = "FILE",
     .details =
-        "FILE is a contact problem in FCLib's HDF5 layout, local or global. The certificate names the "
-        "residual\n"
-        "(without units) and the largest error of one contact in m/s, then all other measures.\n\n"
+        "FILE is a contact problem in FCLib's HDF5 layout, local or global, or PREFIX_W.mtx with its "
+        "neighbours\n"
+        "as 'export --matrix-market' writes them. The certificate names the residual (without units) and the "
+        "largest error of one contact in m/s, then all other measures.\n\n"
         "  delassus solve a.hdf5\n"
         "  delassus solve a.hdf5 --solver nlgs:ebp --tol 1e-6 -o solved.hdf5\n"
         "  delassus solve a.hdf5 --set acceleration=plain --set order=natural --trace plain.csv\n\n"

@@ -45,12 +45,13 @@ typedef struct compare_result {
 
 typedef struct curve_point {
     int iteration;
-    double seconds, residual;
+    double seconds, cpu_seconds, residual; /* since the solve began, with measuring */
 } curve_point;
 
 /* A residual history, thinned to what a figure can show: the head whole, then every stride-th iteration. */
 typedef struct compare_curve {
     int count, stride;
+    double began; /* processor time */
     curve_point points[CURVE_POINTS];
 } compare_curve;
 
@@ -76,6 +77,10 @@ bool comparison_probe(comparison *c);
 void comparison_run(comparison *c);
 /* converged, stalled, …, and what only a process can do: crashed, timeout, failed, cancelled. */
 const char *compare_outcome(const compare_result *result);
+
+/* Processor time of a point of a curve without measuring: as its share of the whole, of the time that the
+ * solve took when nobody measured it. Where that was not solved, the time as it was. */
+double compare_curve_time(const comparison *c, int problem, int solver, int point);
 
 /* ---- compare_score.c ---- */
 

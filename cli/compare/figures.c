@@ -84,14 +84,15 @@ static bool draw_profile(const comparison *c, int tolerance, const char *folder)
 
 /* ---- curves ------------------------------------------------------------------------------------------- */
 
-static size_t curve_series(const comparison *c, int problem, figure_series *series, double *x, double *y) {
+static size_t curve_series(const comparison *c, int problem, bool over_time, figure_series *series, double *x,
+                           double *y) {
     size_t drawn = 0;
     for (int s = 0; s < c->solver_count; s++) {
         const compare_curve *curve = comparison_curve(c, problem, s);
         if (curve->count == 0) continue;
         double *to_x = x + drawn * CURVE_POINTS, *to_y = y + drawn * CURVE_POINTS;
         for (int i = 0; i < curve->count; i++) {
-            to_x[i] = curve->points[i].iteration;
+            to_x[i] = over_time ? compare_curve_time(c, problem, s, i) : curve->points[i].iteration;
             to_y[i] = curve->points[i].residual;
         }
         series[drawn++] = (figure_series){c->solvers[s].label,  to_x,        to_y,
@@ -100,18 +101,19 @@ static size_t curve_series(const comparison *c, int problem, figure_series *seri
     return drawn;
 }
 
-/* Ten Newton steps and a thousand sweeps are both seen on a logarithmic axis only. */
-static figure_axis iteration_axis(const figure_series *series, size_t count) {
+/* Ten Newton steps and a thousand sweeps, in iterations or in time, are both seen on a logarithmic axis only.
+ */
+static figure_axis effort_axis(const char *label, const figure_series *series, size_t count) {
     double shortest = HUGE_VAL, longest = 0;
     for (size_t i = 0; i < count; i++) {
         shortest = fmin(shortest, series[i].x[series[i].count - 1]);
         longest = fmax(longest, series[i].x[series[i].count - 1]);
     }
     bool wide = longest > 20 * shortest;
-    return (figure_axis){"iterations", wide ? FIGURE_LOG : FIGURE_LINEAR, 0, 0};
+    return (figure_axis){label, wide ? FIGURE_LOG : FIGURE_LINEAR, 0, 0};
 }
 
-static bool draw_curves(const comparison *c, int problem, const char *folder) {
+static bool draw_curves(const comparison *c, int problem, bool over_time, const char *folder) {
     size_t solvers = (size_t)c->solver_count;
     figure_series *series = report_allocate(solvers, sizeof *series);
     figure_mark *marks = report_allocate((size_t)c->tolerance_count, sizeof *marks);
@@ -121,15 +123,15 @@ static bool draw_curves(const comparison *c, int problem, const char *folder) {
     char title[160];
     int contacts = c->problems[problem].probe.contacts;
     snprintf(title, sizeof title, "%s (%d contact%s)", c->problems[problem].name, contacts, plural(contacts));
-    size_t drawn = curve_series(c, problem, series, x, y);
+    size_t drawn = curve_series(c, problem, over_time, series, x, y);
     figure f = {.title = title,
-                .x = iteration_axis(series, drawn),
+                .x = effort_axis(over_time ? "processor time in s" : "iterations", series, drawn),
                 .y = {"residual", FIGURE_LOG, 0, 0},
                 .series = series,
                 .series_count = drawn,
                 .marks = marks,
                 .mark_count = (size_t)c->tolerance_count};
-    bool good = drawn == 0 || draw(&f, folder, "curve", c->problems[problem].name);
+    bool good = drawn == 0 || draw(&f, folder, over_time ? "time" : "curve", c->problems[problem].name);
     free(series);
     free(marks);
     free(x);
@@ -140,6 +142,7 @@ static bool draw_curves(const comparison *c, int problem, const char *folder) {
 bool comparison_draw(const comparison *c, const char *folder) {
     bool good = true;
     for (int t = 0; t < c->tolerance_count && good; t++) good = draw_profile(c, t, folder);
-    for (int p = 0; p < c->problem_count && good && c->curves; p++) good = draw_curves(c, p, folder);
+    for (int p = 0; p < c->problem_count && good && c->curves; p++)
+        good = draw_curves(c, p, false, folder) && draw_curves(c, p, true, folder);
     return good;
 }

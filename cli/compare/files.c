@@ -38,7 +38,7 @@ static void write_results(const comparison *c, FILE *file) {
 }
 
 static void write_curves(const comparison *c, FILE *file) {
-    fputs("file,solver,iteration,seconds,residual\n", file);
+    fputs("file,solver,iteration,seconds,residual,processor_seconds\n", file);
     for (int p = 0; p < c->problem_count; p++)
         for (int s = 0; s < c->solver_count; s++) {
             const compare_curve *curve = comparison_curve(c, p, s);
@@ -49,6 +49,7 @@ static void write_curves(const comparison *c, FILE *file) {
                 fprintf(file, ",%d", curve->points[i].iteration);
                 csv_real(file, curve->points[i].seconds);
                 csv_real(file, curve->points[i].residual);
+                csv_real(file, compare_curve_time(c, p, s, i));
                 fputc('\n', file);
             }
         }

@@ -39,15 +39,16 @@ static void probe_work(const void *input, void *output) {
     const compare_problem *problem = input;
     compare_probe *probe = output;
     double began = dls_clock_wall();
-    dls_fclib *file = problem_file_try(problem->path, probe->message, sizeof probe->message);
+    problem_source source;
+    bool good = problem_source_open(problem->path, &source, probe->message, sizeof probe->message);
     probe->seconds = dls_clock_wall() - began;
-    if (!file) return;
-    const dls_problem *p = dls_fclib_problem(file);
+    if (!good) return;
+    const dls_problem *p = source.problem;
     probe->good = true;
     probe->contacts = dls_problem_contact_count(p);
     probe->blocks = dls_problem_block_count(p);
     probe->rows = dls_problem_row_count(p);
-    dls_fclib_destroy(file);
+    problem_source_close(&source);
 }
 
 /* One solve to be made. */
@@ -59,7 +60,7 @@ typedef struct task {
 
 /* Everything a solve needs, in the child. */
 typedef struct bench {
-    dls_fclib *file;
+    problem_source source;
     const dls_problem *problem;
     solver_choice choice;
     double *r;
@@ -72,9 +73,8 @@ static bool bench_begin(bench *b, const task *t) {
     *b = (bench){.choice = *t->solver};
     b->choice.options.stop.tolerance = t->tolerance;
     b->choice.options.stop.time_limit = t->time_limit;
-    b->file = problem_file_try(t->path, b->error.message, sizeof b->error.message);
-    if (!b->file) return false;
-    b->problem = dls_fclib_problem(b->file);
+    if (!problem_source_open(t->path, &b->source, b->error.message, sizeof b->error.message)) return false;
+    b->problem = b->source.problem;
     b->r = report_allocate((size_t)dls_problem_row_count(b->problem), sizeof *b->r);
     b->workspace = dls_workspace_create();
     return true;
@@ -83,7 +83,7 @@ static bool bench_begin(bench *b, const task *t) {
 static void bench_end(bench *b) {
     free(b->r);
     dls_workspace_destroy(b->workspace);
-    dls_fclib_destroy(b->file);
+    problem_source_close(&b->source);
 }
 
 static bool bench_solve(bench *b) {
@@ -115,7 +115,7 @@ static void solve_work(const void *input, void *output) {
     result->iterations = b.info.iterations;
     result->measures = b.info.measures;
     result->solved = good && b.info.measures.residual <= t->tolerance;
-    if (b.file) bench_end(&b);
+    if (b.problem) bench_end(&b);
 }
 
 /* When the room is full, every other point behind the head goes and the stride doubles. */
@@ -128,7 +128,8 @@ static bool record(const dls_iterate *now, void *user) {
         curve->stride *= 2;
     }
     if (curve->count >= CURVE_HEAD && (now->iteration - CURVE_HEAD) % curve->stride) return true;
-    curve->points[curve->count++] = (curve_point){now->iteration, now->seconds, now->residual};
+    curve->points[curve->count++] =
+        (curve_point){now->iteration, now->seconds, dls_clock_cpu() - curve->began, now->residual};
     return true;
 }
 
@@ -140,11 +141,13 @@ static void curve_work(const void *input, void *output) {
     b.choice.options.stop.check_interval = 1;
     b.choice.options.stop.callback = record;
     b.choice.options.stop.user = curve;
+    curve->began = dls_clock_cpu();
     bool good = bench_solve(&b);
     bool missing = curve->count == 0 || curve->points[curve->count - 1].iteration < b.info.iterations;
     if (good && missing && b.info.outcome == DLS_CONVERGED) { /* the end belongs in the picture */
         int last = curve->count < CURVE_POINTS ? curve->count++ : CURVE_POINTS - 1;
-        curve->points[last] = (curve_point){b.info.iterations, b.info.seconds, b.info.measures.residual};
+        curve->points[last] =
+            (curve_point){b.info.iterations, b.info.seconds, b.info.cpu_seconds, b.info.measures.residual};
     }
     bench_end(&b);
 }
@@ -175,7 +178,7 @@ bool comparison_probe(comparison *c) {
         if (jobs[i].end == WORKER_DONE)
             report_error("%s", problem->probe.message);
         else if (jobs[i].end == WORKER_CRASHED)
-            report_error("%s: reading it crashed, expected an FCLib file", problem->path);
+            report_error("%s: reading it crashed, expected a contact problem", problem->path);
         else if (jobs[i].end == WORKER_TIMEOUT)
             report_error("%s: reading it took more than %g s", problem->path, PROBE_LIMIT);
     }

@@ -6,7 +6,55 @@
 
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+
+/* What the files of W are called; the others stand beside them. */
+static const char matrix_ending[] = "_W.mtx";
+
+static bool ends_with(const char *text, const char *ending) {
+    size_t length = strlen(text), other = strlen(ending);
+    return length > other && !strcmp(text + length - other, ending);
+}
+
+static bool read_matrices(const char *path, problem_source *source, char *message, size_t size) {
+    dls_error error;
+    char *prefix = report_allocate(strlen(path) + 1, 1);
+    memcpy(prefix, path, strlen(path) - strlen(matrix_ending));
+    dls_status status = dls_matrix_market_read(prefix, &source->own, &error);
+    free(prefix);
+    if (status)
+        snprintf(message, size, "%s%s%s", strstr(error.message, ".mtx") ? "" : path,
+                 strstr(error.message, ".mtx") ? "" : ": ", error.message);
+    source->problem = source->own;
+    return !status;
+}
+
+bool problem_source_open(const char *path, problem_source *source, char *message, size_t size) {
+    *source = (problem_source){NULL, NULL, NULL};
+    if (ends_with(path, matrix_ending)) return read_matrices(path, source, message, size);
+    if (ends_with(path, ".mtx")) {
+        snprintf(message, size, "%s: one of several Matrix Market files, expected that of W: PREFIX%s", path,
+                 matrix_ending);
+        return false;
+    }
+    source->fclib = problem_file_try(path, message, size);
+    if (source->fclib) source->problem = dls_fclib_problem(source->fclib);
+    return source->fclib;
+}
+
+void problem_source_close(problem_source *source) {
+    dls_fclib_destroy(source->fclib);
+    dls_problem_destroy(source->own);
+    *source = (problem_source){NULL, NULL, NULL};
+}
+
+dls_status problem_source_write_solved(const problem_source *source, const char *path, const double *r,
+                                       const double *u, dls_error *error) {
+    if (source->fclib) return dls_fclib_rewrite(path, source->fclib, r, u, error);
+    dls_fclib_content content = {.problem = source->problem, .r = r, .u = u};
+    return dls_fclib_write(path, &content, error);
+}
 
 dls_fclib *problem_file_try(const char *path, char *message, size_t size) {
     dls_fclib *file = NULL;
@@ -34,7 +82,7 @@ dls_fclib *problem_file_read(const char *path) {
 
 void problem_file_name(const char *path, char *name, size_t size) {
     const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path;
-    static const char *const endings[] = {".hdf5", ".h5"};
+    static const char *const endings[] = {".hdf5", ".h5", matrix_ending};
     size_t length = strlen(base);
     for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
         size_t ending = strlen(endings[i]);

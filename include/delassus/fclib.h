@@ -83,9 +83,13 @@ DLS_API dls_status dls_fclib_rewrite(const char *path, const dls_fclib *file, co
  * other than one tangential part, PREFIX_mu_rolling.mtx and PREFIX_mu_spinning.mtx (of contacts); where
  * blocks are not all alike in kind, PREFIX_parts.mtx (of each block: rows, whether it is a contact, rows of
  * its tangential, rolling and spinning part); where rows have bounds, PREFIX_bounds.mtx (low and high of all
- * rows).
+ * rows); where there is a reference velocity, PREFIX_v_ref.mtx (one number).
  */
 DLS_API dls_status dls_matrix_market_write(const char *prefix, const dls_problem *problem, dls_error *error);
+/* The problem of such files, of our making or of other tools' (SciPy's mmwrite): coordinate or array, real or
+ * integer, general or symmetric. W, q and μ have to be there; without PREFIX_parts.mtx all rows are those of
+ * contacts, equally many each. Messages say file, line and what was expected. */
+DLS_API dls_status dls_matrix_market_read(const char *prefix, dls_problem **problem, dls_error *error);
 /* What stands behind the prefix in the index-th file of problem (NULL: of any problem), NULL behind the last.
  */
 DLS_API const char *dls_matrix_market_suffix(const dls_problem *problem, int index);

@@ -120,6 +120,17 @@ static dls_status fill_bounds(FILE *out, const dls_problem *p, dls_error *error)
     return DLS_OK;
 }
 
+static dls_status fill_reference(FILE *out, const dls_problem *p, dls_error *error) {
+    (void)error;
+    fprintf(
+        out,
+        "%%%%MatrixMarket matrix array real general\n%% reference velocity of the judge, m/s\n1 1\n%.17g\n",
+        dls_problem_reference_velocity(p));
+    return DLS_OK;
+}
+
+static bool has_reference(const dls_problem *p) { return dls_problem_reference_velocity(p) > 0; }
+
 static bool is_any(const dls_problem *p) { return p; }
 
 /* Blocks that are not all contacts with one tangential part. */
@@ -141,6 +152,7 @@ static const file_row files[] = {
     {"_mu_spinning.mtx", dls_problem_has_parts, fill_spinning},
     {"_parts.mtx", is_mixed, fill_parts},
     {"_bounds.mtx", dls_problem_has_bounds, fill_bounds},
+    {"_v_ref.mtx", has_reference, fill_reference},
 };
 enum { FILES = sizeof files / sizeof *files };
 

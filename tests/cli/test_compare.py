@@ -22,7 +22,7 @@ def test_end_to_end():
     done = run("compare", *files, "--solvers", "nlgs:exact,nlgs:ebp,nlgs:exact+max_iterations=1", "--tol",
                "1e-3,1e-6", "-o", "out/deep")
     names = ["stack_60_0.4_1", "discs_60_0.4_1"]
-    figures = ["profile_1e-3", "profile_1e-6", *(f"curve_{name}" for name in names)]
+    figures = ["profile_1e-3", "profile_1e-6", *(f"{kind}_{name}" for kind in ("curve", "time") for name in names)]
     only_these("out/deep", "comparison.csv", "comparison.json", "curves.csv",
                *(figure + ending for figure in figures for ending in (".svg", ".png")))
     for figure in figures:
