@@ -265,13 +265,16 @@ static inline void fill_ball(const dls_assembly *a, const dls_block_place *p, dl
 static void fill_rows(const dls_assembly *a, const dls_block_place *p, const dls_turning *turning,
                       dls_problem *problem, int c) {
     const dls_body_rows *rows = dls_rows_of(problem);
-    int d = dls_size(problem, c), width = rows->dof, *body = rows->body + 2 * (int64_t)c;
-    double *G = dls_side_of(problem, c, 0), *other = G + d * width;
-    memset(G, 0, sizeof(double) * (size_t)(2 * d * width));
+    int d = dls_size(problem, c), *body = rows->body + 2 * (int64_t)c;
     for (int side = 0; side < 2; side++) {
         int row = side ? p->row_b : p->row_a;
         body[side] = dls_row_can_move(&a->mass[row]) ? row : -1;
+    }
+    double *G = dls_side_of(problem, c, 0), *other = dls_side_of(problem, c, 1);
+    memset(G, 0, sizeof(double) * (size_t)dls_side_numbers(problem, c));
+    for (int side = 0; side < 2; side++) {
         if (body[side] < 0) continue;
+        int width = dls_width_of(rows, body[side]);
         double *of_side = side ? other : G;
         if (p->spot[side])
             fill_spot(a, p, side, width, of_side);
@@ -280,7 +283,7 @@ static void fill_rows(const dls_assembly *a, const dls_block_place *p, const dls
         if (turning) dls_turning_fill(a, p, side, turning, width, of_side + a->dimension * width);
     }
     if (p->row_a == p->row_b && body[0] >= 0) { /* a body that meets its own image */
-        for (int k = 0; k < d * width; k++) G[k] += other[k], other[k] = 0;
+        for (int k = 0, n = d * dls_width_of(rows, body[0]); k < n; k++) G[k] += other[k], other[k] = 0;
         body[1] = -1;
     }
 }
@@ -303,6 +306,7 @@ typedef struct contact_work {
     uint8_t *verdict; /* per contact */
     uint8_t *ball;    /* per block: whether only balls move in it */
     uint8_t *parts;   /* per block; NULL where nothing resists turning */
+    int *body;        /* two per block, of joints too; NULL where nothing deforms */
 } contact_work;
 
 typedef enum verdict { STAYS_OUT, ENTERS, BOUNCES, INERT } verdict;
@@ -551,23 +555,39 @@ static bool find_balls(contact_work *work) {
     return true;
 }
 
+/* The rows of all blocks, where widths of some depend on them. */
+static bool find_bodies(contact_work *work) {
+    dls_assembly *a = work->assembly;
+    if (!a->solids) return true;
+    work->body = DLS_TAKE(a->space, int, 2 * ((int64_t)a->block_count + dls_joint_blocks(a)));
+    if (!work->body) return false;
+    for (int64_t i = 0; i < a->block_count; i++) {
+        const dls_contact *c = &work->contacts[a->contact_of[i]];
+        work->body[2 * i] = c->body_a, work->body[2 * i + 1] = c->body_b;
+    }
+    dls_joint_bodies(a, work->body + 2 * (int64_t)a->block_count);
+    return true;
+}
+
 dls_status dls_assemble_contacts(dls_assembly *a, const dls_world *world, const dls_contact *contacts,
                                  int count, const dls_assemble_options *o, dls_error *error) {
     assert(a->row_count == world->body_count && a->block_count == 0); /* masses are those of these rows */
-    contact_work work = {a, world, contacts, o, DLS_TAKE(a->space, uint8_t, count), NULL, NULL};
+    contact_work work = {.assembly = a, .world = world, .contacts = contacts, .options = o};
+    work.verdict = DLS_TAKE(a->space, uint8_t, count);
     if (!work.verdict) return dls_fail_memory(error);
     dls_parallel_for(count, o->threads, judge_range, &work);
     if (!take_blocks(a, work.verdict, count) || !add_cohesion(&work) || !find_balls(&work) ||
-        !find_parts(&work))
+        !find_parts(&work) || !find_bodies(&work))
         return dls_fail_memory(error);
     dls_contacts_def def = {.count = a->block_count,
                             .d = a->dimension,
                             .body_count = world->body_count,
-                            .width = a->solids ? a->solids->width : 0,
+                            .width = a->solids ? a->solids->width : NULL,
+                            .body = work.body,
                             .reference_velocity = o->reference_velocity,
                             .ball = work.ball,
                             .parts = work.parts,
-                            .interval_count = a->joints ? a->joints->block_count : 0,
+                            .interval_count = dls_joint_blocks(a),
                             .interval_size = a->joints ? a->joints->block_size : NULL};
     dls_status status = dls_problem_begin_contacts(a->space, &def, &a->rows, error);
     if (status) return status;
@@ -621,7 +641,7 @@ dls_status dls_assemble_apply(const dls_assembly *a, dls_world *world, double h,
     a->rows->op->start(a->rows, a->r, y, threads);
     dls_leave_units(a->rows, a->r, NULL);
     dls_parallel_for(world->body_count, threads, apply_range, &(apply_work){a, world, y});
-    dls_solids_apply(a, world, h, y, dls_rows_of(a->rows)->stride);
+    dls_solids_apply(a, world, h, y);
     return DLS_OK;
 }
 

@@ -332,13 +332,16 @@ static double fill_block(dls_assembly *a, const dls_world *world, const dls_asse
     dls_body_rows *B = dls_rows_of(p);
     const dls_joint_asks *asks = a->joints;
     const dls_joint_pose *pose = &asks->pose[asks->ask[first].at];
-    int d = dls_size(p, c), width = B->dof;
+    int d = dls_size(p, c), *body = B->body + 2 * (int64_t)c;
     double sum = 0, fastest = 0;
-    memset(dls_side_of(p, c, 0), 0, sizeof(double) * (size_t)(2 * d * width));
     for (int side = 0; side < 2; side++) {
         int row = pose->row[side];
-        bool moves = row >= 0 && dls_row_can_move(&a->mass[row]);
-        B->body[2 * (int64_t)c + side] = moves ? row : -1;
+        body[side] = row >= 0 && dls_row_can_move(&a->mass[row]) ? row : -1;
+    }
+    memset(dls_side_of(p, c, 0), 0, sizeof(double) * (size_t)dls_side_numbers(p, c));
+    for (int side = 0; side < 2; side++) {
+        int row = pose->row[side], width = dls_width_of(B, body[side]);
+        bool moves = body[side] >= 0;
         for (int k = 0; moves && k < d; k++)
             if (pose->spot[side])
                 dls_solid_row(a, pose->spot[side], asks->ask[first + k].row.v[side],
@@ -365,6 +368,14 @@ static double fill_block(dls_assembly *a, const dls_world *world, const dls_asse
     p->inverse_mass[c] = inverse_mass_of(a, pose);
     p->speed[c] = fastest;
     return sum;
+}
+
+int dls_joint_blocks(const dls_assembly *a) { return a->joints ? a->joints->block_count : 0; }
+
+void dls_joint_bodies(const dls_assembly *a, int *body) {
+    for (int k = 0, first = 0; k < dls_joint_blocks(a); first += a->joints->block_size[k++])
+        for (int side = 0; side < 2; side++)
+            body[2 * k + side] = a->joints->pose[a->joints->ask[first].at].row[side];
 }
 
 double dls_fill_joints(dls_assembly *a, const dls_world *world, const dls_assemble_options *o) {

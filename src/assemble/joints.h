@@ -31,6 +31,9 @@ typedef struct dls_joint_asks {
  * dls_assemble_bodies. */
 dls_status dls_find_joint_asks(dls_assembly *a, const dls_world *world, const dls_assemble_options *options,
                                dls_error *error);
+/* How many blocks they are, and the rows of these, two per block; −1 for none. */
+int dls_joint_blocks(const dls_assembly *a);
+void dls_joint_bodies(const dls_assembly *a, int *body);
 /* Their blocks in the problem that was begun with them; returns the sum of their b. */
 double dls_fill_joints(dls_assembly *a, const dls_world *world, const dls_assemble_options *options);
 

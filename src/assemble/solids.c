@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/vector.h"
+#include "problem/operator/bodies.h"
 
 #include <assert.h>
 #include <math.h>
@@ -188,7 +189,8 @@ static bool take(solids_work *work) {
     dls_solid_steps *steps = a->solids = DLS_TAKE_ZERO(a->space, dls_solid_steps, 1);
     if (!steps) return false;
     steps->step = DLS_TAKE_ZERO(a->space, dls_solid_step, w->solid_count);
-    if (!steps->step) return false;
+    steps->width = DLS_TAKE_ZERO(a->space, int, a->row_count);
+    if (!steps->step || !steps->width) return false;
     for (int k = 0; k < w->solid_count; k++) {
         const dls_solid *solid = &w->solids[k];
         dls_solid_step *step = &steps->step[k];
@@ -196,7 +198,8 @@ static bool take(solids_work *work) {
         step->pattern = solid->kind->pattern(solid->data);
         assert(dls_pattern_freedoms(step->pattern) == solid->n);
         if (step->row < 0) continue;
-        if (step->n > steps->width) steps->width = step->n;
+        steps->width[step->row] = step->n;
+        if (step->n > steps->widest) steps->widest = step->n;
         if (dls_pattern_numbers(step->pattern) > numbers) numbers = dls_pattern_numbers(step->pattern);
         if (dls_pattern_room(step->pattern) > column) column = dls_pattern_room(step->pattern);
         step->free = DLS_TAKE(a->space, double, step->n);
@@ -204,7 +207,7 @@ static bool take(solids_work *work) {
     }
     double **room[] = {&work->place, &work->force, &steps->room[0], &steps->room[1]};
     for (int k = 0; k < 4; k++)
-        if (!(*room[k] = DLS_TAKE(a->space, double, steps->width))) return false;
+        if (!(*room[k] = DLS_TAKE(a->space, double, steps->widest))) return false;
     work->A = DLS_TAKE(a->space, double, numbers);
     work->column = DLS_TAKE(a->space, double, column);
     return work->A && work->column;
@@ -259,13 +262,12 @@ static double damped(const dls_solid_steps *steps, const dls_solid_step *step, d
     return sum;
 }
 
-void dls_solids_apply(const dls_assembly *a, dls_world *w, double h, double *y, int stride) {
+void dls_solids_apply(const dls_assembly *a, dls_world *w, double h, double *y) {
     if (!a->solids) return;
     for (int k = 0; k < w->solid_count; k++) {
         const dls_solid_step *step = &a->solids->step[k];
         if (!step->L) continue;
-        double *u = w->u + w->solids[k].at, *of = y + (int64_t)step->row * stride;
-        assert(stride >= step->n);
+        double *u = w->u + w->solids[k].at, *of = y + dls_place_of(dls_rows_of(a->rows), step->row);
         add_back(a->solids, step, of, step->free);
         for (int i = 0; i < step->n; i++) of[i] = 0.5 * (u[i] + step->free[i]);
         memcpy(u, step->free, sizeof(double) * (size_t)step->n);

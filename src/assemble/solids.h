@@ -28,7 +28,8 @@ typedef struct dls_solid_step {
 
 typedef struct dls_solid_steps {
     dls_solid_step *step; /* by solid; L is NULL where it takes no part */
-    int width;            /* most freedoms of one */
+    int *width;           /* freedoms of each row, 0 of rigid ones */
+    int widest;           /* most freedoms of one */
     double *room[2];      /* as many numbers each */
     double damped;        /* J that D took in the step, once impulses are known */
 } dls_solid_steps;
@@ -57,7 +58,7 @@ void dls_solid_row(const dls_assembly *a, const dls_spot *spot, const double *d,
 /* An impulse and a turn at a spot act on u_free: += A⁻¹ Hᵀ. */
 void dls_solid_push(const dls_assembly *a, const dls_spot *spot, const double *impulse, const double *turn);
 
-/* u⁺ = u_free + R̄ Pᵀ L⁻ᵀ y of all solids; y: the problem's state with so many numbers per body, is lost. */
-void dls_solids_apply(const dls_assembly *a, dls_world *world, double h, double *y, int stride);
+/* u⁺ = u_free + R̄ Pᵀ L⁻ᵀ y of all solids; y: the problem's state, is lost. */
+void dls_solids_apply(const dls_assembly *a, dls_world *world, double h, double *y);
 
 #endif

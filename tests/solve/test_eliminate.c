@@ -181,10 +181,11 @@ static void check_reduced(dls_elimination *e, const linkage *l, const roles *whi
 static void test_reduced_problems_are_schur_complements(void **state) {
     (void)state;
     dls_elimination *e = dls_elimination_create(); /* one for all, whatever is joined */
-    for (int seed = 0; seed < 48; seed++) {
+    for (int seed = 0; seed < 64; seed++) {
         linkage_shape shape = {.seed = (uint64_t)seed,
-                               .bodies = 2 + seed / 2,
-                               .contacts = 6 + seed / 2,
+                               .bodies = 2 + seed % 48 / 2,
+                               .contacts = 6 + seed % 48 / 2,
+                               .wide = seed < 48 ? 0 : 2 + seed % 2,
                                .loops = seed % 3,
                                .redundant = seed % 4 == 3 ? 2 : 0,
                                .trees = 1 + seed % 4,

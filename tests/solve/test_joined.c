@@ -170,7 +170,8 @@ static void test_all_kinds_are_certified_by_all_solvers(void **state) {
                                    .round = seed % 5 == 2,
                                    .turning = seed % 5 > 2,
                                    .soft = seed % 2,
-                                   .bounded = seed % 3 > 0};
+                                   .bounded = seed % 3 > 0,
+                                   .wide = seed < 15 ? 0 : 3};
             if (shape.turning && k > 3) continue; /* others do not know parts, or come slowly there */
             linkage l = linkage_random(&shape);
             outcome x = solve(&l, solvers[k], 1e-6);

@@ -16,6 +16,7 @@ typedef struct tree_work {
     dls_random g;
     dls_problem *p;
     double *mass; /* √(1/m) of each body */
+    int *body;    /* of each block, where some are wide */
 } tree_work;
 
 static int random_size(tree_work *x) { return 1 + (int)dls_random_below(&x->g, x->shape->planar ? 2 : 5); }
@@ -38,14 +39,15 @@ static void choose_bodies(tree_work *x, int k, int *body) {
 
 static void random_rows(tree_work *x, int c) {
     dls_body_rows *B = dls_rows_of(x->p);
-    int d = dls_size(x->p, c), dof = B->dof, freedoms = dof == 3 ? 3 : 6;
+    int d = dls_size(x->p, c);
     for (int side = 0; side < 2; side++) {
+        int dof = dls_width_of(B, B->body[2 * c + side]), freedoms = dof == 8 ? 6 : dof;
         double *G = dls_side_of(x->p, c, side),
                root = B->body[2 * c + side] < 0 ? 0 : x->mass[B->body[2 * c + side]];
         memset(G, 0, sizeof *G * (size_t)(d * dof));
         for (int i = 0; i < d; i++)
             for (int k = 0; k < freedoms; k++)
-                G[i * dof + (dof == 3 ? k : k / 3 * (dof / 2) + k % 3)] =
+                G[i * dof + (dof == 8 ? k / 3 * 4 + k % 3 : k)] =
                     root * ((side ? 1 : -1) * (i == k ? 1 : 0) + 0.3 * dls_random_normal(&x->g));
     }
 }
@@ -73,11 +75,10 @@ static void copy_rows(tree_work *x, int c, int from) {
     memcpy(B->body + 2 * c, B->body + 2 * from, 2 * sizeof(int));
     assert_int_equal(d, dls_size(x->p, from));
     for (int side = 0; side < 2; side++)
-        for (int i = 0; i < d; i++)
-            for (int k = 0; k < B->dof; k++)
-                dls_side_of(x->p, c, side)[i * B->dof + k] =
-                    2 * dls_side_of(x->p, from, side)[i * B->dof + k] +
-                    (i ? dls_side_of(x->p, from, side)[k] : 0);
+        for (int i = 0, dof = dls_width_of(B, B->body[2 * c + side]); i < d; i++)
+            for (int k = 0; k < dof; k++)
+                dls_side_of(x->p, c, side)[i * dof + k] = 2 * dls_side_of(x->p, from, side)[i * dof + k] +
+                                                          (i ? dls_side_of(x->p, from, side)[k] : 0);
 }
 
 /* b = G y + n: velocities −y are allowed by all rows, and nothing approaches. */
@@ -89,6 +90,7 @@ static void make_solvable(tree_work *x) {
     for (int body = 0; body < p->body_count; body++)
         for (int k = 0; k < B->stride; k++)
             y[body * B->stride + k] = B->stride == 8 && k % 4 == 3 ? 0 : dls_random_normal(&x->g);
+    for (size_t k = states - (size_t)B->wide; k < states; k++) y[k] = dls_random_normal(&x->g);
     for (int c = 0; c < p->block_count; c++) {
         double v[DLS_MAX_BLOCK];
         for (int i = p->row[c]; i < p->row[c + 1]; i++) p->b[i] = 0;
@@ -102,14 +104,18 @@ static void make_solvable(tree_work *x) {
     free(r);
 }
 
-static void fill_contact(tree_work *x, int c) {
-    dls_body_rows *B = dls_rows_of(x->p);
-    int *body = B->body + 2 * c, bodies = x->shape->bodies;
-    x->p->mu[c] = x->shape->smooth ? 0 : 0.5;
-    if (x->p->parts) x->p->mu_rolling[c] = x->p->mu_spinning[c] = 0.1;
+static void choose_touching(tree_work *x, int *body) {
+    int bodies = x->shape->bodies;
     body[0] = (int)dls_random_below(&x->g, (uint64_t)bodies + 1) - 1;
     body[1] = (int)dls_random_below(&x->g, (uint64_t)bodies);
     if (body[0] == body[1]) body[0] = -1;
+}
+
+static void fill_contact(tree_work *x, int c) {
+    dls_body_rows *B = dls_rows_of(x->p);
+    x->p->mu[c] = x->shape->smooth ? 0 : 0.5;
+    if (x->p->parts) x->p->mu_rolling[c] = x->p->mu_spinning[c] = 0.1;
+    if (!x->body) choose_touching(x, B->body + 2 * c);
     if (dls_is_ball(B, c))
         random_ball(x, c);
     else
@@ -122,7 +128,7 @@ static void fill_joint(tree_work *x, int c) {
     int k = c - p->contact_count;
     p->inverse_mass[c] = dls_random_between(&x->g, 0.5, 4);
     if (k < s->bodies + s->loops) {
-        choose_bodies(x, k, dls_rows_of(p)->body + 2 * c);
+        if (!x->body) choose_bodies(x, k, dls_rows_of(p)->body + 2 * c);
         random_rows(x, c);
     } else {
         copy_rows(x, c, c - s->bodies - s->loops);
@@ -131,6 +137,29 @@ static void fill_joint(tree_work *x, int c) {
         if (s->soft && i % 3 == 0) dls_rows_of(p)->compliance[i] = dls_random_between(&x->g, 0.1, 3);
         if (s->bounded && i % 2) p->low[i] = -0.2, p->high[i] = 0.3;
     }
+}
+
+static int width_of(const linkage_shape *s, int body) {
+    return body >= 0 && body % s->wide == 0 ? 9 + 5 * (body / s->wide % 4) : 0;
+}
+
+/* Bodies of all blocks before there are rows: widths follow from them, and which contacts may be balls. */
+static int *choose_widths(tree_work *x, int intervals, uint8_t *ball, int *width) {
+    const linkage_shape *s = x->shape;
+    int *body = x->body = malloc(sizeof(int) * 2 * (size_t)(s->contacts + intervals));
+    for (int k = 0; k < s->bodies; k++) width[k] = width_of(s, k);
+    for (int c = 0; c < s->contacts; c++) {
+        choose_touching(x, body + 2 * c);
+        ball[c] = ball[c] && !width_of(s, body[2 * c]) && !width_of(s, body[2 * c + 1]);
+    }
+    for (int k = 0; k < intervals; k++) {
+        int *of = body + 2 * (s->contacts + k);
+        if (k < s->bodies + s->loops)
+            choose_bodies(x, k, of);
+        else
+            memcpy(of, of - 2 * (s->bodies + s->loops), 2 * sizeof(int));
+    }
+    return body;
 }
 
 linkage linkage_random(const linkage_shape *s) {
@@ -152,6 +181,8 @@ linkage linkage_random(const linkage_shape *s) {
                             .parts = s->turning && !s->planar ? parts : NULL,
                             .interval_count = (int)intervals,
                             .interval_size = sizes};
+    int *width = malloc(sizeof(int) * (size_t)s->bodies);
+    if (s->wide) def.body = choose_widths(&x, (int)intervals, ball, width), def.width = width;
     assert_int_equal(dls_problem_begin_contacts(l.space, &def, &x.p, &error), DLS_OK);
     l.p = x.p;
     for (int i = 0; i < l.p->row_count; i++) l.p->b[i] = 0;
@@ -162,7 +193,7 @@ linkage linkage_random(const linkage_shape *s) {
             fill_joint(&x, c);
     assert_int_equal(dls_problem_end_contacts(l.p, 1, &error), DLS_OK);
     make_solvable(&x);
-    free(ball), free(parts), free(sizes), free(x.mass);
+    free(ball), free(parts), free(sizes), free(x.mass), free(x.body), free(width);
     return l;
 }
 

@@ -21,6 +21,7 @@ typedef struct linkage_shape {
     bool far;      /* loops join any two bodies of a tree, not only near ones */
     bool planar, round, turning, soft, bounded;
     bool smooth; /* without friction */
+    int wide;    /* every so many bodies have more freedoms than others; 0: none */
 } linkage_shape;
 
 /* Random bodies in random trees; a motion exists that every row allows. */

@@ -75,7 +75,8 @@ static void place_row(dls_elimination *e, int node, int row, int place) {
     for (int64_t side = 0; side < 2; side++) {
         e->body_of[2 * (int64_t)place + side] = e->body[2 * (int64_t)node + side];
         e->G[2 * (int64_t)place + side] =
-            dls_side_of(p, c, (int)side) + (int64_t)(row - p->row[c]) * dls_rows_of(p)->dof;
+            dls_side_of(p, c, (int)side) +
+            (int64_t)(row - p->row[c]) * dls_width_of(dls_rows_of(p), e->body[2 * (int64_t)node + side]);
     }
 }
 
@@ -119,6 +120,7 @@ static void visit_pairs(dls_elimination *e, bool write) {
         for (int side = 0; side < 2; side++) {
             int body = e->body[2 * (int64_t)e->order[k] + side];
             if (body < 0) continue;
+            int width = dls_width_of(B, body);
             for (int64_t n = e->start[body]; n < e->start[body + 1] && e->entry[n] / 2 <= k; n++) {
                 int other = e->entry[n] / 2, other_side = e->entry[n] % 2;
                 for (int j = e->first_place[k]; j < e->first_place[k + 1]; j++)
@@ -127,7 +129,7 @@ static void visit_pairs(dls_elimination *e, bool write) {
                         if (!write) continue;
                         S->row[at] = i;
                         S->value[at] =
-                            small_dot(B->dof, dls_held_row(e, side, j), dls_held_row(e, other_side, i));
+                            small_dot(width, dls_held_row(e, side, j), dls_held_row(e, other_side, i));
                     }
             }
         }
@@ -234,8 +236,8 @@ void dls_held_add(const dls_elimination *e, const double *x, double *y) {
         if (e->body_of[j] < 0) continue;
         const double *G = e->G[j];
         double by = x[j / 2];
-        double *to = y + (int64_t)e->body_of[j] * B->stride;
-        for (int i = 0; i < B->dof; i++) to[i] += G[i] * by;
+        double *to = y + dls_place_of(B, e->body_of[j]);
+        for (int i = 0, width = dls_width_of(B, e->body_of[j]); i < width; i++) to[i] += G[i] * by;
     }
 }
 
@@ -244,7 +246,8 @@ void dls_held_gather(const dls_elimination *e, const double *y, double *u) {
     for (int j = 0; j < e->place_count; j++)
         for (int side = 0; side < 2; side++) {
             int body = e->body_of[2 * (int64_t)j + side];
-            if (body >= 0) u[j] += small_dot(B->dof, dls_held_row(e, side, j), y + (int64_t)body * B->stride);
+            if (body < 0) continue;
+            u[j] += small_dot(dls_width_of(B, body), dls_held_row(e, side, j), y + dls_place_of(B, body));
         }
 }
 

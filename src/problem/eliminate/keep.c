@@ -53,17 +53,33 @@ static bool take_layout(keeping *x, int blocks, int rows) {
            p->diagonal_start && p->diagonal;
 }
 
+/* Numbers of all rows that are kept. */
+static int64_t count_numbers(const keeping *x) {
+    const dls_body_rows *A = dls_rows_of(x->q);
+    int64_t count = 0;
+    for (int c = 0; c < x->q->block_count; c++) count += dls_side_numbers(x->q, c);
+    for (int k = 0; k < x->e->node_count; k++)
+        for (int side = 0; side < 2; side++)
+            count +=
+                (int64_t)node_rows(x->e, k) * dls_width_of(A, x->e->body[2 * (int64_t)x->e->order[k] + side]);
+    return count;
+}
+
 static bool take_rows(keeping *x, int blocks, int rows) {
     dls_workspace *w = x->p->workspace;
     const dls_body_rows *A = dls_rows_of(x->q);
     dls_body_rows *B = x->B;
     B->dof = A->dof;
     B->stride = A->stride;
+    B->width = A->width;
+    B->place = A->place;
+    B->wide = A->wide;
+    B->widest = A->widest;
     B->round = A->round;
     B->roll = A->roll;
     B->body = DLS_TAKE(w, int, 2 * (int64_t)blocks);
     B->row_start = DLS_TAKE(w, int64_t, blocks);
-    B->G = DLS_TAKE_ZERO(w, double, 2 * (int64_t)rows * A->dof);
+    B->G = DLS_TAKE_ZERO(w, double, count_numbers(x));
     B->compliance = DLS_TAKE_ZERO(w, double, rows);
     return B->body && B->row_start && B->G && B->compliance;
 }
@@ -92,8 +108,11 @@ static void fill_diagonal(const keeping *x, int d) {
     const dls_body_rows *B = x->B;
     int64_t c = x->p->block_count;
     double *W = x->p->diagonal + x->p->diagonal_start[c], *G = B->G + x->at;
-    for (int side = 0; side < 2; side++, G += d * B->dof)
-        if (B->body[2 * c + side] >= 0) body_outer(d, d, B->dof, G, G, W);
+    for (int side = 0; side < 2; side++) {
+        int body = B->body[2 * c + side], width = dls_width_of(B, body);
+        if (body >= 0) body_outer(d, d, width, G, G, W);
+        G += d * width;
+    }
     for (int i = 0; i < d; i++) W[i + d * i] += B->compliance[x->p->row_count + i];
 }
 
@@ -113,7 +132,8 @@ static void add_own(keeping *x, int c) {
     const dls_problem *q = x->q;
     const dls_body_rows *A = dls_rows_of(q);
     dls_problem *p = x->p;
-    int d = dls_size(q, c), row = q->row[c], numbers = 2 * d * A->dof;
+    int d = dls_size(q, c), row = q->row[c];
+    int64_t numbers = dls_side_numbers(q, c);
     double room[DLS_MAX_BLOCK * DLS_MAX_BLOCK];
     bool ball = dls_is_ball(A, c);
     for (int i = 0; i < d; i++) {
@@ -144,7 +164,7 @@ static void add_node(keeping *x, int position) {
     const dls_elimination *e = x->e;
     const double *compliance = dls_rows_of(e->p)->compliance;
     dls_problem *p = x->p;
-    int d = node_rows(e, position), c = p->block_count, dof = x->B->dof, i = 0;
+    int d = node_rows(e, position), c = p->block_count, i = 0;
     if (!d) return;
     memcpy(x->B->body + 2 * (int64_t)c, e->body + 2 * (int64_t)e->order[position], 2 * sizeof(int));
     x->B->row_start[c] = x->at;
@@ -153,14 +173,17 @@ static void add_node(keeping *x, int position) {
         p->low[p->row_count + i] = -HUGE_VAL;
         p->high[p->row_count + i] = HUGE_VAL;
         x->B->compliance[p->row_count + i] = compliance ? compliance[e->row[j]] : 0;
-        for (int side = 0; side < 2; side++)
-            if (x->B->body[2 * (int64_t)c + side] >= 0)
-                memcpy(x->B->G + x->at + (side * d + i) * dof, dls_held_row(e, side, j),
-                       sizeof(double) * (size_t)dof);
+        double *to = x->B->G + x->at;
+        for (int side = 0; side < 2; side++) {
+            int64_t body = x->B->body[2 * (int64_t)c + side], width = dls_width_of(x->B, (int)body);
+            if (body >= 0) memcpy(to + i * width, dls_held_row(e, side, j), sizeof(double) * (size_t)width);
+            to += d * width;
+        }
         i++;
     }
     fill_diagonal(x, d);
-    x->at += 2 * d * dof;
+    for (int side = 0; side < 2; side++)
+        x->at += (int64_t)d * dls_width_of(x->B, x->B->body[2 * (int64_t)c + side]);
     close_block(x, d, DLS_INTERVAL);
 }
 

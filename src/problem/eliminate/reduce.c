@@ -29,10 +29,10 @@ static int first_place_of(const dls_elimination *e, int body) {
     return e->first_place[e->entry[e->start[body]] / 2];
 }
 
-/* T of one body; X: place_count × dof zeros, left so. */
+/* T of one body; X: zeros for place_count rows of the widest, left so. */
 static void make_tail(const dls_elimination *e, int body, double *X, double *T) {
     const dls_cholesky *R = &e->R;
-    int dof = dls_rows_of(e->p)->dof;
+    int dof = dls_width_of(dls_rows_of(e->p), body);
     for (int64_t n = e->start[body]; n < e->start[body + 1]; n++)
         for (int k = e->entry[n] / 2, j = e->first_place[k]; j < e->first_place[k + 1]; j++)
             memcpy(X + (int64_t)j * dof, dls_held_row(e, e->entry[n] % 2, j), sizeof(double) * (size_t)dof);
@@ -61,15 +61,16 @@ static bool is_wanted(const dls_elimination *e, int c) {
 static bool make_tails(reduction *x) {
     const dls_elimination *e = x->e;
     const dls_problem *p = x->p;
-    int dof = dls_rows_of(p)->dof;
+    const dls_body_rows *A = dls_rows_of(p);
     x->tail_start = DLS_TAKE_ZERO(e->space, int64_t, p->body_count + 1);
-    double *X = DLS_TAKE_ZERO(e->space, double, (int64_t)e->place_count *dof);
+    double *X = DLS_TAKE_ZERO(e->space, double, (int64_t)e->place_count * A->widest);
     if (!x->tail_start || !X) return false;
     for (int c = 0; c < p->block_count; c++)
         for (int side = 0; side < 2 && is_wanted(e, c); side++) {
-            int body = dls_rows_of(p)->body[2 * (int64_t)c + side];
+            int body = A->body[2 * (int64_t)c + side];
             if (body >= 0 && e->joined[body] >= 0)
-                x->tail_start[body + 1] = (int64_t)dof * e->R.depth[first_place_of(e, body)];
+                x->tail_start[body + 1] =
+                    (int64_t)dls_width_of(A, body) * e->R.depth[first_place_of(e, body)];
         }
     for (int body = 0; body < p->body_count; body++) x->tail_start[body + 1] += x->tail_start[body];
     x->tail = DLS_TAKE(e->space, double, x->tail_start[p->body_count]);
@@ -91,9 +92,10 @@ static void add_tail(int d, int dof, const double *G, const double *T, double *t
 static void merge_tails(reduction *x, const int *body, int d, const double *const *G) {
     dls_tails *t = x->t;
     const dls_elimination *e = x->e;
-    int dof = dls_rows_of(x->p)->dof, at[2];
+    int dof[2], at[2];
     const double *T[2];
     for (int side = 0; side < 2; side++) {
+        dof[side] = dls_width_of(x->B, body[side]);
         at[side] = body[side] < 0 ? -1 : first_place_of(e, body[side]);
         T[side] = body[side] < 0 ? NULL : x->tail + x->tail_start[body[side]];
     }
@@ -103,8 +105,8 @@ static void merge_tails(reduction *x, const int *body, int d, const double *cons
         for (int i = 0; i < d; i++) tail[i] = 0;
         for (int side = 0; side < 2; side++) {
             if (at[side] != next) continue;
-            add_tail(d, dof, G[side], T[side], tail);
-            T[side] += dof;
+            add_tail(d, dof[side], G[side], T[side], tail);
+            T[side] += dof[side];
             at[side] = e->R.parent[next];
         }
         t->index[t->start[2 * (int64_t)x->q->block_count + 2]++] = next;
@@ -157,17 +159,19 @@ static bool reduce_diagonal(const reduction *x, int d, double scale) {
 static bool add_rows(reduction *x, int c, int first, int d, double scale) {
     const dls_problem *p = x->p;
     const int *body = dls_rows_of(p)->body + 2 * (int64_t)c;
-    int k = x->q->block_count, dof = x->B->dof;
+    int k = x->q->block_count;
     double room[2][DLS_MAX_BLOCK * ROUND_STATE], *to = x->B->G + x->rows_at;
     const double *G[2];
     for (int side = 0; side < 2; side++) {
-        G[side] = dls_rows_in(p, c, side, room[side]) + (int64_t)first * dof;
-        if (body[side] >= 0) memcpy(to + side * d * dof, G[side], sizeof(double) * (size_t)(d * dof));
+        int64_t width = dls_width_of(x->B, body[side]);
+        G[side] = dls_rows_in(p, c, side, room[side]) + first * width;
+        if (body[side] >= 0) memcpy(to, G[side], sizeof(double) * (size_t)(d * width));
+        to += d * width;
     }
     x->B->row_start[k] = x->rows_at;
     if (x->t) make_block_tail(x, body, d, G);
     if (x->t && dls_has_tail(x->t, k) && !reduce_diagonal(x, d, scale)) return false;
-    x->rows_at += 2 * d * dof;
+    x->rows_at = to - x->B->G;
     return true;
 }
 
@@ -180,13 +184,18 @@ static void close_block(reduction *x, int c, int first, int d) {
     const dls_problem *p = x->p;
     dls_problem *q = x->q;
     int k = q->block_count++, row = q->row[k];
+    const int *body = dls_rows_of(p)->body + 2 * (int64_t)c;
     bool tailed = x->t && dls_has_tail(x->t, k), ball = x->B->row_start[k] < 0;
+    bool wide = dls_width_of(x->B, body[0]) + dls_width_of(x->B, body[1]) > 2 * x->B->dof;
     dls_run run = {k,
                    k + 1,
                    row,
                    (uint8_t)d,
                    p->kind[c],
-                   ball ? DLS_BALLS : tailed ? DLS_TAILED : DLS_ROWS,
+                   (uint8_t)(ball     ? DLS_BALLS
+                             : tailed ? DLS_TAILED
+                             : wide   ? DLS_WIDE
+                                      : DLS_ROWS),
                    dls_parts_of(p, c)};
     if (!q->run_count || !is_like(&run, &q->runs[q->run_count - 1])) q->runs[q->run_count++] = run;
     q->runs[q->run_count - 1].end = k + 1;
@@ -285,11 +294,12 @@ static reduced_size count_reduced(const reduction *x) {
         n.stays += stays;
         n.diagonal += d * d + stays;
         n.tails += (int64_t)reach * (d ? d : stays);
+        n.G += (int64_t)(d + stays) *
+               (dls_width_of(dls_rows_of(p), body[0]) + dls_width_of(dls_rows_of(p), body[1]));
         if (d && !n.uniform) n.uniform = d;
         alike = alike && (!d || d == n.uniform);
     }
     if (!alike || p->parts || n.stays) n.uniform = 0;
-    n.G = 2 * (int64_t)n.rows * dls_rows_of(p)->dof;
     return n;
 }
 
@@ -379,9 +389,13 @@ static bool take_all(reduction *x, const reduced_size *n) {
     q->eliminated = x->e;
     B->dof = dls_rows_of(p)->dof;
     B->stride = dls_rows_of(p)->stride;
+    B->width = dls_rows_of(p)->width;
+    B->place = dls_rows_of(p)->place;
+    B->wide = dls_rows_of(p)->wide;
+    B->widest = dls_rows_of(p)->widest;
     B->body = DLS_TAKE(w, int, 2 * (int64_t)n->blocks);
     B->row_start = DLS_TAKE(w, int64_t, n->blocks);
-    B->G = DLS_TAKE_ZERO(w, double, n->G + 2 * DLS_MAX_BLOCK * ROUND_STATE);
+    B->G = DLS_TAKE_ZERO(w, double, n->G + 2 * DLS_MAX_BLOCK * (int64_t)B->widest);
     if (!B->body || !B->row_start || !B->G || !take_layout(x, n) || !take_extras(x, n) || !take_tails(x, n))
         return false;
     q->body_count = p->body_count + (x->t ? x->t->component_count : 0);

@@ -12,13 +12,11 @@ enum { AHEAD = 16, CACHE_LINE = 8 }; /* entries; numbers */
 
 static size_t state_size(const dls_problem *p) {
     const dls_body_rows *B = p->data;
-    return (size_t)dls_true_bodies(p) * (size_t)B->stride + (B->tails ? (size_t)B->tails->row_count : 0);
+    return (size_t)dls_body_numbers(p) + (B->tails ? (size_t)B->tails->row_count : 0);
 }
 
 /* t of all components, behind the velocities. */
-static inline double *tail_state(const dls_problem *p, double *state) {
-    return state + (int64_t)dls_true_bodies(p) * dls_rows_of(p)->stride;
-}
+static inline double *tail_state(const dls_problem *p, double *state) { return state + dls_body_numbers(p); }
 
 /* Blocks that are all rows of contacts in space, or all balls, have loops of their own. */
 static bool all_spatial(const dls_problem *p) {
@@ -38,6 +36,8 @@ static inline void gather_any(int d, int dof, const double *G, const double *w, 
         body_gather(2, 3, G, w, v);
     else if (d == 3 && dof == ROUND_STATE)
         body_gather38(G, w, v);
+    else if (dof > ROUND_STATE)
+        body_gather_wide(d, dof, G, w, v);
     else
         body_gather(d, dof, G, w, v);
 }
@@ -49,12 +49,22 @@ static inline void scatter_any(int d, int dof, const double *G, const double *x,
         body_scatter(2, 3, G, x, w);
     else if (d == 3 && dof == ROUND_STATE)
         body_scatter38(G, x, w);
+    else if (d == 3 && dof > ROUND_STATE)
+        body_scatter_wide3(dof, G, x, w);
     else
         body_scatter(d, dof, G, x, w);
 }
 
-/* v += G_c w */
-static inline void row_sum(const dls_problem *p, int c, const double *state, double *v) {
+/* The address of a side, without a question where no body is wide. */
+static inline const double *side_of(const dls_problem *p, int c, int side, bool wide) {
+    const dls_body_rows *B = p->data;
+    int64_t d = dls_size(p, c), at = B->row_start ? B->row_start[c] : 2 * (int64_t)c * d * B->dof;
+    return wide ? dls_side_of(p, c, side) : B->G + at + side * d * B->dof;
+}
+
+/* v += G_c w; wide, a constant, tells whether rows may differ in width. */
+static inline __attribute__((always_inline)) void row_sum_of(const dls_problem *p, int c, const double *state,
+                                                             double *v, bool wide) {
     const dls_body_rows *B = p->data;
     const int *body = B->body + 2 * (int64_t)c;
     if (dls_is_ball(B, c)) {
@@ -67,9 +77,17 @@ static inline void row_sum(const dls_problem *p, int c, const double *state, dou
     }
     for (int side = 0, d = dls_size(p, c); side < 2; side++)
         if (body[side] >= 0)
-            gather_any(d, B->dof, dls_side_of(p, c, side), state + (int64_t)body[side] * B->stride, v);
+            gather_any(d, wide ? B->width[body[side]] : B->dof, side_of(p, c, side, wide),
+                       state + (wide ? B->place[body[side]] : (int64_t)body[side] * B->stride), v);
     if (dls_has_tail(B->tails, c))
-        dls_tail_gather(B->tails, c, dls_size(p, c), state + (int64_t)dls_true_bodies(p) * B->stride, v);
+        dls_tail_gather(B->tails, c, dls_size(p, c), state + dls_body_numbers(p), v);
+}
+
+static inline void row_sum(const dls_problem *p, int c, const double *state, double *v) {
+    if (dls_rows_of(p)->width)
+        row_sum_of(p, c, state, v, true);
+    else
+        row_sum_of(p, c, state, v, false);
 }
 
 /* v += ε r_c */
@@ -80,10 +98,12 @@ static inline void add_compliance(const dls_problem *p, int c, const double *r, 
 }
 
 /* w += one side of G_cᵀ x */
-static inline void scatter_side(const dls_problem *p, int c, int side, const double *x, double *w) {
+static inline __attribute__((always_inline)) void scatter_side_of(const dls_problem *p, int c, int side,
+                                                                  const double *x, double *w, bool wide) {
     const dls_body_rows *B = p->data;
     if (!dls_is_ball(B, c)) {
-        scatter_any(dls_size(p, c), B->dof, dls_side_of(p, c, side), x, w);
+        int width = wide ? B->width[B->body[2 * (int64_t)c + side]] : B->dof;
+        scatter_any(dls_size(p, c), width, side_of(p, c, side, wide), x, w);
         return;
     }
     const dls_round_row *row = &B->round[c];
@@ -93,6 +113,13 @@ static inline void scatter_side(const dls_problem *p, int c, int side, const dou
     if (!B->roll) return;
     const dls_roll_row *roll = &B->roll[c];
     roll_scatter(roll_axis(row, roll, x + 3), side ? roll->gamma_b : -roll->gamma_a, w);
+}
+
+static inline void scatter_side(const dls_problem *p, int c, int side, const double *x, double *w) {
+    if (dls_rows_of(p)->width)
+        scatter_side_of(p, c, side, x, w, true);
+    else
+        scatter_side_of(p, c, side, x, w, false);
 }
 
 /* w = Gᵀ r of bodies that only contacts in space touch; entry e is side e of G. A body's contacts lie apart
@@ -135,18 +162,32 @@ static void start_component(const dls_product_work *work, int body) {
     }
 }
 
-/* Bodies gather from their contacts in ascending order, so that the sums do not depend on threads. */
-static void start_range(void *self, int first, int end) {
-    const dls_product_work *work = self;
+/* w of a body that is wide; the place that it would have among the others stays empty. */
+static void start_wide(const dls_product_work *work, int body) {
     const dls_problem *p = work->problem;
     const dls_body_rows *B = p->data;
-    if (all_spatial(p)) {
-        start_spatial(work, first, end);
-        return;
+    double *w = work->state + B->place[body];
+    memset(work->state + (int64_t)body * B->stride, 0, sizeof *w * (size_t)B->stride);
+    memset(w, 0, sizeof *w * (size_t)B->width[body]);
+    for (int64_t e = B->start[body]; e < B->start[body + 1]; e++) {
+        int c = B->entry[e] / 2;
+        if (!is_zero(dls_size(p, c), work->r + p->row[c]))
+            scatter_side(p, c, B->entry[e] % 2, work->r + p->row[c], w);
     }
+}
+
+/* Bodies gather from their contacts in ascending order, so that the sums do not depend on threads. */
+static inline __attribute__((always_inline)) void start_bodies(const dls_product_work *work, int first,
+                                                               int end, bool wide) {
+    const dls_problem *p = work->problem;
+    const dls_body_rows *B = p->data;
     for (int body = first; body < end; body++) {
         if (body >= dls_true_bodies(p)) {
             start_component(work, body);
+            continue;
+        }
+        if (wide && dls_is_wide(B, body)) {
+            start_wide(work, body);
             continue;
         }
         double *w = work->state + (int64_t)body * B->stride;
@@ -154,9 +195,19 @@ static void start_range(void *self, int first, int end) {
         for (int64_t e = B->start[body]; e < B->start[body + 1]; e++) {
             int c = B->entry[e] / 2;
             if (!is_zero(dls_size(p, c), work->r + p->row[c]))
-                scatter_side(p, c, B->entry[e] % 2, work->r + p->row[c], w);
+                scatter_side_of(p, c, B->entry[e] % 2, work->r + p->row[c], w, wide);
         }
     }
+}
+
+static void start_range(void *self, int first, int end) {
+    const dls_product_work *work = self;
+    if (all_spatial(work->problem))
+        start_spatial(work, first, end);
+    else if (dls_rows_of(work->problem)->width)
+        start_bodies(work, first, end, true);
+    else
+        start_bodies(work, first, end, false);
 }
 
 /* u = G w of contacts in space. */
@@ -221,7 +272,7 @@ static void changed(const dls_problem *p, int c, const double *delta, double *st
     const dls_body_rows *B = p->data;
     for (int side = 0; side < 2; side++) {
         int body = B->body[2 * (int64_t)c + side];
-        if (body >= 0) scatter_side(p, c, side, delta, state + (int64_t)body * B->stride);
+        if (body >= 0) scatter_side(p, c, side, delta, state + dls_place_of(B, body));
     }
     for (int side = 0; side < 2 && dls_has_tail(B->tails, c); side++)
         dls_tail_scatter(B->tails, c, side, dls_size(p, c), delta, tail_state(p, state));
@@ -418,7 +469,8 @@ static void block(const dls_problem *p, int c, int64_t k, int j, double *W) {
     for (int s = 0; s < 2; s++)
         for (int t = 0; t < 2; t++)
             if (of_c[s] >= 0 && of_c[s] == of_j[t])
-                body_outer(d, e, B->dof, dls_rows_in(p, c, s, room[0]), dls_rows_in(p, j, t, room[1]), W);
+                body_outer(d, e, dls_width_of(B, of_c[s]), dls_rows_in(p, c, s, room[0]),
+                           dls_rows_in(p, j, t, room[1]), W);
     if (!dls_has_tail(B->tails, c) || !dls_has_tail(B->tails, j)) return;
     of_c = B->tails->component + 2 * (int64_t)c;
     of_j = B->tails->component + 2 * (int64_t)j;
@@ -429,11 +481,15 @@ static void block(const dls_problem *p, int c, int64_t k, int j, double *W) {
 
 /* G_c ← S G_c, ε ← S² ε */
 static void rescale_block(dls_problem *p, int c, const double *S) {
-    int dof = dls_rows_of(p)->dof, d = dls_size(p, c);
-    double *compliance = dls_rows_of(p)->compliance;
-    for (int i = 0; i < d && compliance; i++) compliance[p->row[c] + i] *= S[i] * S[i];
-    double *W = dls_diagonal_place(p, c), *G = dls_side_of(p, c, 0);
-    for (int k = 0; k < 2 * d * dof; k++) G[k] *= S[k / dof % d];
+    const dls_body_rows *B = p->data;
+    int d = dls_size(p, c);
+    for (int i = 0; i < d && B->compliance; i++) B->compliance[p->row[c] + i] *= S[i] * S[i];
+    double *W = dls_diagonal_place(p, c);
+    for (int side = 0; side < 2; side++) {
+        int width = dls_width_of(B, B->body[2 * (int64_t)c + side]);
+        double *G = dls_side_of(p, c, side);
+        for (int k = 0; k < d * width; k++) G[k] *= S[k / width];
+    }
     for (int k = 0; k < d * d; k++) W[k] *= S[k % d] * S[k / d];
 }
 
@@ -466,7 +522,11 @@ void dls_bodies_take_units(dls_problem *p, int c) {
 static double sweep_cost(const dls_problem *p) {
     const dls_body_rows *B = p->data;
     double tails = B->tails ? (double)B->tails->value_start[p->block_count] : 0;
-    return 8.0 * p->row_count * (B->round ? SPATIAL_DOF : B->dof) + 4 * tails;
+    if (!B->width) return 8.0 * p->row_count * (B->round ? SPATIAL_DOF : B->dof) + 4 * tails;
+    double sides = 0;
+    for (int c = 0; c < p->block_count; c++)
+        sides += dls_is_ball(B, c) ? 2.0 * dls_size(p, c) * SPATIAL_DOF : (double)dls_side_numbers(p, c);
+    return 4 * sides + 4 * tails;
 }
 
 /* Two blocks share at most two bodies, so half of what these see is a bound from below. Rows that were
@@ -495,13 +555,13 @@ static void release(dls_problem *p) {
 
 static size_t memory(const dls_problem *p) {
     const dls_body_rows *B = p->data;
-    size_t n = (size_t)p->block_count, entries = (size_t)B->start[p->body_count], rows = 0;
+    size_t n = (size_t)p->block_count, entries = (size_t)B->start[p->body_count], sides = 0;
     for (int c = 0; c < p->block_count && B->G; c++)
-        if (!dls_is_ball(B, c)) rows += (size_t)dls_size(p, c);
+        if (!dls_is_ball(B, c)) sides += (size_t)dls_side_numbers(p, c);
     return sizeof *B + (2 * n + entries) * sizeof(int) +
            (B->compliance ? (size_t)p->row_count * sizeof(double) : 0) +
            ((size_t)p->body_count + 1) * sizeof(int64_t) + (B->row_start ? n * sizeof(int64_t) : 0) +
-           2 * rows * (size_t)B->dof * sizeof(double) + (B->round ? n * sizeof(dls_round_row) : 0) +
+           sides * sizeof(double) + (B->round ? n * sizeof(dls_round_row) : 0) +
            (B->roll ? n * sizeof(dls_roll_row) : 0);
 }
 

@@ -12,16 +12,21 @@ typedef enum dls_row_storage {
     DLS_ROWS,   /* rows of G */
     DLS_BALLS,  /* contacts in space of which only balls move: a frame and a few numbers */
     DLS_TAILED, /* rows of G, and of G₁ behind them */
+    DLS_WIDE,   /* rows of G, longer where they touch a solid */
 } dls_row_storage;
 
 typedef struct dls_body_rows {
     int dof;    /* numbers of a row of G for one body */
     int stride; /* numbers of a body's state: as many, or ROUND_STATE with rows of (v, 0, ω, 0) beside balls
                  */
-    int *body;  /* two per block, −1 for none */
+    const int *width;     /* the same of each body where some are wider; NULL: dof of all */
+    const int64_t *place; /* state of each body: wide ones have theirs behind those of all; NULL likewise */
+    int64_t wide;         /* numbers of these */
+    int widest;           /* largest width */
+    int *body;            /* two per block, −1 for none */
     int64_t *row_start; /* of each block in G, −1 for balls; NULL where all blocks are rows of one size, or
                            balls */
-    double *G;          /* per block: rows × dof of its first body, row after row, then of its second */
+    double *G;          /* per block: rows × width of its first body, row after row, then of its second */
     double *compliance; /* ε of each row, W = G Gᵀ + diag(ε); NULL where none has any */
     int64_t *start;     /* body_count + 1 into entry */
     int *entry;         /* 2 · block + side of each block that touches the body, ascending */
@@ -43,11 +48,36 @@ static inline bool dls_is_ball(const dls_body_rows *B, int c) {
     return B->round && (!B->row_start || B->row_start[c] < 0);
 }
 
-/* rows × dof of one side of a block that is rows, row after row. */
+/* Numbers of a row of G for a body, −1: for none. */
+static inline int dls_width_of(const dls_body_rows *B, int body) {
+    return B->width && body >= 0 ? B->width[body] : B->dof;
+}
+
+/* Where the state of a body begins. */
+static inline int64_t dls_place_of(const dls_body_rows *B, int body) {
+    return B->place ? B->place[body] : (int64_t)body * B->stride;
+}
+static inline bool dls_is_wide(const dls_body_rows *B, int body) {
+    return B->place && B->place[body] != (int64_t)body * B->stride;
+}
+/* Of all. */
+static inline int64_t dls_body_numbers(const dls_problem *p) {
+    return (int64_t)dls_true_bodies(p) * dls_rows_of(p)->stride + dls_rows_of(p)->wide;
+}
+
+/* rows × width of one side of a block that is rows, row after row. */
 static inline double *dls_side_of(const dls_problem *p, int c, int side) {
     const dls_body_rows *B = p->data;
     int64_t d = dls_size(p, c), at = B->row_start ? B->row_start[c] : 2 * (int64_t)c * d * B->dof;
-    return B->G + at + side * d * B->dof;
+    int width = side && B->width ? dls_width_of(B, B->body[2 * (int64_t)c]) : B->dof;
+    return B->G + at + side * d * width;
+}
+
+/* Numbers of both sides. */
+static inline int64_t dls_side_numbers(const dls_problem *p, int c) {
+    const dls_body_rows *B = p->data;
+    const int *body = B->body + 2 * (int64_t)c;
+    return (int64_t)dls_size(p, c) * (dls_width_of(B, body[0]) + dls_width_of(B, body[1]));
 }
 
 /* A matrix-free problem of contacts in a workspace, and of interval blocks behind them. Whoever begins it
@@ -57,7 +87,8 @@ static inline double *dls_side_of(const dls_problem *p, int c, int side) {
  * at the end. */
 typedef struct dls_contacts_def {
     int count, d, body_count;
-    int width; /* least numbers of a row of G for one body, of which rigid ones use their own; 0: theirs */
+    const int *width; /* numbers of a row of G for each body that deforms, 0 of rigid ones; NULL: none does */
+    const int *body;  /* two per block, where there are widths */
     double reference_velocity;
     const uint8_t *ball;  /* which contacts in space may be kept as balls; NULL: none */
     const uint8_t *parts; /* of each contact; NULL: d − 1 tangential rows, nothing else */

@@ -136,7 +136,7 @@ static dls_status build(dls_problem *p, const dls_bodies *bodies, double *L, dls
     dls_body_rows *B = p->data = dls_problem_take(p, 1, sizeof *B);
     if (!B) return dls_fail_memory(error);
     p->body_count = bodies->body_count;
-    B->dof = B->stride = dof;
+    B->dof = B->stride = B->widest = dof;
     B->body = DLS_NEW(int, 2 * (int64_t)p->block_count);
     B->G = DLS_NEW(double, 2 * (int64_t)p->row_count * dof);
     if (!p->uniform) B->row_start = DLS_NEW(int64_t, p->block_count);
@@ -189,12 +189,20 @@ static int block_size(const dls_contacts_def *def, int c) {
     return def->parts ? 1 + dls_parts_rows(def->parts[c]) : def->d;
 }
 
+static bool touches_wide(const dls_contacts_def *def, int c) {
+    for (int side = 0; side < 2 && def->width; side++) {
+        int body = def->body[2 * (int64_t)c + side];
+        if (body >= 0 && def->width[body]) return true;
+    }
+    return false;
+}
+
 /* A run of block c alone. */
 static dls_run run_of(const dls_problem *p, const dls_contacts_def *def, int balls, int c) {
     bool contact = c < def->count, ball = contact && balls && may_be_ball(def, c);
     uint8_t parts = !contact ? 0 : def->parts ? def->parts[c] : DLS_PARTS(def->d - 1, 0, 0);
-    return (dls_run){
-        c, c + 1, p->row[c], (uint8_t)block_size(def, c), p->kind[c], ball ? DLS_BALLS : DLS_ROWS, parts};
+    dls_row_storage storage = ball ? DLS_BALLS : touches_wide(def, c) ? DLS_WIDE : DLS_ROWS;
+    return (dls_run){c, c + 1, p->row[c], (uint8_t)block_size(def, c), p->kind[c], (uint8_t)storage, parts};
 }
 
 static bool are_alike(const dls_run *a, const dls_run *b) {
@@ -203,7 +211,7 @@ static bool are_alike(const dls_run *a, const dls_run *b) {
 
 /* Contacts of one size that are all balls or all rows. */
 static bool is_single_run(const dls_problem *p, const dls_contacts_def *def, int balls) {
-    return !def->parts && !def->interval_count && (balls == 0 || balls == p->block_count);
+    return !def->parts && !def->interval_count && !def->width && (balls == 0 || balls == p->block_count);
 }
 
 /* Runs of blocks that are alike; where they are not all, row_start tells balls from rows and where rows
@@ -230,7 +238,7 @@ static bool cut_runs(dls_problem *p, const dls_contacts_def *def, int balls) {
         if (!p->run_count || !are_alike(&run, &p->runs[p->run_count - 1])) p->runs[p->run_count++] = run;
         p->runs[p->run_count - 1].end = c + 1;
         B->row_start[c] = run.storage == DLS_BALLS ? -1 : at;
-        at += run.storage == DLS_BALLS ? 0 : 2 * (int64_t)run.size * B->dof;
+        at += run.storage == DLS_BALLS ? 0 : dls_side_numbers(p, c);
     }
     return true;
 }
@@ -288,18 +296,38 @@ static bool take_layout(dls_problem *p, const dls_contacts_def *def) {
     return (!def->parts || take_parts(p, def)) && (!def->interval_count || take_intervals(p, def));
 }
 
+/* Widths and places of all bodies; states of wide ones lie behind those of all. */
+static bool take_widths(dls_problem *p, const dls_contacts_def *def) {
+    dls_body_rows *B = p->data;
+    int *width = DLS_TAKE(p->workspace, int, def->body_count);
+    int64_t *place = DLS_TAKE(p->workspace, int64_t, def->body_count);
+    if (!width || !place) return false;
+    for (int body = 0; body < def->body_count; body++) {
+        bool wide = def->width[body] > 0;
+        width[body] = wide ? def->width[body] : B->dof;
+        place[body] = wide ? (int64_t)def->body_count * B->stride + B->wide : (int64_t)body * B->stride;
+        if (wide) B->wide += def->width[body];
+        if (width[body] > B->widest) B->widest = width[body];
+    }
+    B->width = width, B->place = place;
+    return true;
+}
+
 static bool take_rows(dls_problem *p, const dls_contacts_def *def, int balls) {
     dls_workspace *w = p->workspace;
     dls_body_rows *B = p->data;
-    int64_t n = p->block_count, d = p->uniform, rows = p->row_count;
+    int64_t n = p->block_count, d = p->uniform, numbers = 2 * (int64_t)p->row_count * B->dof;
     int64_t entries = d ? n * d * d : p->diagonal_start[n];
     bool only_balls = n && balls == n;
     for (int c = 0; c < def->count && balls; c++)
-        if (may_be_ball(def, c)) rows -= block_size(def, c);
+        if (may_be_ball(def, c)) numbers -= 2 * (int64_t)block_size(def, c) * B->dof;
     if (balls && def->parts) B->roll = DLS_TAKE(w, dls_roll_row, n);
     B->body = DLS_TAKE(w, int, 2 * n);
     if (balls) B->round = DLS_TAKE(w, dls_round_row, n);
-    if (!only_balls) B->G = DLS_TAKE(w, double, 2 * rows * B->dof);
+    if (B->body && def->width) memcpy(B->body, def->body, sizeof(int) * 2 * (size_t)n);
+    for (int64_t k = 0; k < 2 * n && def->width && B->body; k++)
+        numbers += (int64_t)block_size(def, (int)(k / 2)) * (dls_width_of(B, B->body[k]) - B->dof);
+    if (!only_balls) B->G = DLS_TAKE(w, double, numbers);
     if (!only_balls) p->diagonal = DLS_TAKE_ZERO(w, double, entries + DLS_MAX_BLOCK);
     return B->body && (!balls || (B->round && (B->roll || !def->parts))) &&
            (only_balls || (B->G && p->diagonal));
@@ -310,7 +338,7 @@ dls_status dls_problem_begin_contacts(dls_workspace *workspace, const dls_contac
     dls_problem *p = *problem = DLS_TAKE_ZERO(workspace, dls_problem, 1);
     dls_body_rows *B = DLS_TAKE_ZERO(workspace, dls_body_rows, 1);
     if (!p || !B) return dls_fail_memory(error);
-    int balls = def->width ? 0 : ball_count(def);
+    int balls = ball_count(def);
     p->workspace = workspace;
     p->op = &dls_operator_bodies;
     p->data = B;
@@ -321,9 +349,10 @@ dls_status dls_problem_begin_contacts(dls_workspace *workspace, const dls_contac
     p->uniform = def->count && !def->parts && !def->interval_count ? def->d : 0;
     p->reference_velocity = def->reference_velocity;
     B->dof = def->d == 2 ? 3 : balls && balls < p->block_count ? ROUND_STATE : 6;
-    if (def->width > B->dof) B->dof = def->width;
     B->stride = balls ? ROUND_STATE : B->dof;
-    bool taken = take_layout(p, def) && take_rows(p, def, balls) && cut_runs(p, def, balls);
+    B->widest = B->dof;
+    bool taken = (!def->width || take_widths(p, def)) && take_layout(p, def) && take_rows(p, def, balls) &&
+                 cut_runs(p, def, balls);
     return taken ? DLS_OK : dls_fail_memory(error);
 }
 
@@ -333,13 +362,14 @@ static double end_rows(dls_problem *p, int first, int end, double sum) {
     for (int c = first; c < end; c++) {
         int d = dls_size(p, c);
         double *W = dls_diagonal_place(p, c);
-        const double *G = dls_side_of(p, c, 0);
-        for (int side = 0; side < 2; side++, G += d * B->dof) {
-            if (B->body[2 * (int64_t)c + side] < 0) continue;
-            if (d == 3 && B->dof == 6)
+        for (int side = 0; side < 2; side++) {
+            const double *G = dls_side_of(p, c, side);
+            int body = B->body[2 * (int64_t)c + side], width = dls_width_of(B, body);
+            if (body < 0) continue;
+            if (d == 3 && width == 6)
                 body_outer(3, 3, 6, G, G, W);
             else
-                body_outer(d, d, B->dof, G, G, W);
+                body_outer(d, d, width, G, G, W);
         }
         if (p->parts || p->kind[c] == DLS_INTERVAL) dls_bodies_take_units(p, c);
         p->scale[c] = small_trace(d, W) / d;

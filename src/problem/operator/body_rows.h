@@ -25,6 +25,25 @@ static inline void body_scatter(int d, int dof, const double *restrict G, const 
         for (int k = 0; k < dof; k++) w[k] += G[i * dof + k] * x[i];
 }
 
+/* The same of rows of any length. */
+static inline void body_gather_wide(int d, int dof, const double *restrict G, const double *restrict w,
+                                    double *restrict v) {
+    int fours = dof & ~3;
+    for (int i = 0; i < d; i++, G += dof) {
+        dls_v4 sum = {0, 0, 0, 0};
+        double rest = 0;
+        for (int k = 0; k < fours; k += 4) sum += DLS_V4_LOAD(G + k) * DLS_V4_LOAD(w + k);
+        for (int k = fours; k < dof; k++) rest += G[k] * w[k];
+        v[i] += (sum[0] + sum[1]) + (sum[2] + sum[3]) + rest;
+    }
+}
+
+static inline void body_scatter_wide3(int dof, const double *restrict G, const double *restrict x,
+                                      double *restrict w) {
+    const double *restrict second = G + dof, *restrict third = second + dof;
+    for (int k = 0; k < dof; k++) w[k] += G[k] * x[0] + second[k] * x[1] + third[k] * x[2];
+}
+
 /* W_cj += G_c G_jᵀ over one shared body, d × e column-major. */
 static inline void body_outer(int d, int e, int dof, const double *Gc, const double *Gj, double *W) {
     for (int j = 0; j < e; j++)
