@@ -17,7 +17,8 @@ extern "C" {
 #endif
 
 typedef enum dls_solid_form {
-    DLS_SOLID_BEAM = 0, /* straight at rest along x of the body's frame, from its origin; in the plane */
+    DLS_SOLID_BEAM = 0,     /* straight at rest along x of the body's frame, from its origin; in the plane */
+    DLS_SOLID_PSEUDO_RIGID, /* x = x̄ + F X for all its places: 12 freedoms, (x̄, rows of F); in space */
     DLS_SOLID_FORMS
 } dls_solid_form;
 
@@ -26,13 +27,17 @@ DLS_API const char *dls_solid_form_summary(dls_solid_form form);
 DLS_API bool dls_solid_form_is_line(dls_solid_form form);
 
 /* Strain energy of a beam: ∫ ½ EA (λ − 1)² + ½ EI κ² ds with its stretch λ and curvature κ, whatever its
- * turns; shear is left out. Its curve is a B-spline. */
+ * turns; shear is left out. Its curve is a B-spline.
+ *
+ * A pseudo-rigid body is made of its shapes, of one material with a Young's modulus: mass, strain energy and
+ * damping follow from these. Spheres, ellipsoids, boxes and polyhedra deform with it. */
 typedef struct dls_solid_def {
     dls_solid_form form;
+    bool retained;       /* pseudo-rigid: shapes keep their form, and go with place and mean rotation alone */
     double length;       /* m, at rest */
     double EA, EI;       /* N, N m² */
     double line_density; /* kg/m */
-    double damping;      /* s: stress follows strain + damping · its rate */
+    double damping;      /* s: stress follows strain + damping · its rate; of a beam, else the material's */
     int degree;          /* of the spline, 2 to 5 */
     int elements;        /* pieces of it, from 1 on */
     int gauss;           /* points of each at which energies are summed, degree + 1 to 8 */

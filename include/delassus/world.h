@@ -102,12 +102,26 @@ typedef struct dls_turning_def {
                         spinning */
 } dls_turning_def;
 
+/* How solids of a material answer to strain. */
+typedef enum dls_elastic_law {
+    DLS_ELASTIC_KIRCHHOFF = 0, /* St Venant's and Kirchhoff's: Hooke's law of Green's strain, for any turns */
+    DLS_ELASTIC_LINEAR,        /* Hooke's law of small strains, for small turns */
+    DLS_ELASTIC_NEO_HOOKEAN,   /* with ln J: resists to be turned inside out */
+    DLS_ELASTIC_LAWS
+} dls_elastic_law;
+
+DLS_API const char *dls_elastic_law_name(dls_elastic_law law); /* "kirchhoff", "linear", "neo-hookean" */
+
 typedef struct dls_material_def {
     const char *name; /* copied */
     double density;   /* kg/m³, kg/m² in the plane */
     double mu, e_n, e_t;
     double cohesion; /* N, attraction of a closed contact */
     dls_turning_def turning;
+    double young;   /* Pa, of bodies that deform (solid.h); 0: it has none, and its bodies are rigid */
+    double poisson; /* ratio, above −1 and below 0.5 */
+    dls_elastic_law law;
+    double damping; /* s: stress follows strain + damping · its rate */
 } dls_material_def;
 
 /* What a contact obeys. Pairs that are not stated mix: μ, cohesion and turning the smaller, e_n and e_t the

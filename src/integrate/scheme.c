@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "integrate/alpha/finish.h"
+#include "world/solid/solid.h"
 
 #include <string.h>
 
@@ -29,7 +30,7 @@ static dls_step_plan plan_moreau_jean(const dls_simulation *s) {
 static const dls_scheme row_moreau_jean = {.name = "moreau-jean",
                                            .summary = "all at the half step, q + h/2 v",
                                            .curved = true,
-                                           .solids = true,
+                                           .solids = DLS_MOVES_SOLIDS,
                                            .plan = plan_moreau_jean,
                                            .move = dls_move_rest,
                                            .advance = dls_impulse_advance};
@@ -52,7 +53,7 @@ static void move_theta(dls_simulation *s, const dls_step_plan *plan) {
 
 static const dls_scheme row_theta = {.name = "theta",
                                      .summary = "shares 1 − θ and θ of the step's two ends",
-                                     .solids = true,
+                                     .solids = DLS_MOVES_SOLIDS,
                                      .plan = plan_theta,
                                      .move = move_theta,
                                      .advance = dls_impulse_advance};
@@ -70,7 +71,7 @@ static dls_step_plan plan_dvi(const dls_simulation *s) {
 static const dls_scheme row_dvi = {.name = "dvi",
                                    .summary = "semi-implicit with gap/h, contacts at q",
                                    .whole_gap = true,
-                                   .solids = true,
+                                   .solids = DLS_MOVES_SOLIDS,
                                    .plan = plan_dvi,
                                    .move = dls_move_rest,
                                    .advance = dls_impulse_advance};
@@ -87,7 +88,7 @@ static dls_step_plan plan_alpha(const dls_simulation *s) {
 
 static const dls_scheme row_alpha = {.name = "generalized-alpha",
                                      .summary = "second order, contacts and joints hold at three levels",
-                                     .solids = true,
+                                     .solids = DLS_MOVES_LINES,
                                      .plan = plan_alpha,
                                      .move = dls_move_rest,
                                      .advance = dls_alpha_world_advance,
@@ -96,6 +97,17 @@ static const dls_scheme row_alpha = {.name = "generalized-alpha",
                                      .state_size = dls_alpha_world_size,
                                      .state_write = dls_alpha_world_write,
                                      .state_read = dls_alpha_world_read};
+
+dls_status dls_scheme_check_solids(const dls_scheme *scheme, const dls_world *world, dls_error *error) {
+    for (int k = 0; k < world->solid_count && scheme->solids != DLS_MOVES_SOLIDS; k++) {
+        const dls_solid *solid = &world->solids[k];
+        if (scheme->solids == DLS_MOVES_LINES && solid->kind->line) continue;
+        return dls_fail(error, DLS_ERROR_INPUT, "body %d is a solid (%s) in the scheme '%s', expected one %s",
+                        solid->id, solid->kind->name, scheme->name,
+                        scheme->solids ? "for such solids: moreau-jean, theta or dvi" : "that moves solids");
+    }
+    return DLS_OK;
+}
 
 /* ---- the table ---- */
 

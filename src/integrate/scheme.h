@@ -17,11 +17,17 @@ typedef struct dls_step_plan {
     double damping, stiffness;
 } dls_step_plan;
 
+typedef enum dls_moves_solids {
+    DLS_MOVES_NO_SOLIDS = 0,
+    DLS_MOVES_LINES, /* beams alone: shapes on spots */
+    DLS_MOVES_SOLIDS
+} dls_moves_solids;
+
 struct dls_scheme {
     const char *name, *summary;
-    bool whole_gap; /* gap/h stands in b for gaps of both signs: open contacts do not bounce */
-    bool curved;    /* round walls bend within a step */
-    bool solids;    /* it moves bodies that deform */
+    bool whole_gap;          /* gap/h stands in b for gaps of both signs: open contacts do not bounce */
+    bool curved;             /* round walls bend within a step */
+    dls_moves_solids solids; /* which bodies that deform it moves */
     dls_step_plan (*plan)(const dls_simulation *simulation);
     /* From where contacts were found to the end of the step, with v⁺. */
     void (*move)(dls_simulation *simulation, const dls_step_plan *plan);
@@ -39,6 +45,9 @@ struct dls_scheme {
     dls_status (*state_read)(dls_simulation *simulation, const dls_world *next, const void *bytes,
                              size_t size, dls_error *error);
 };
+
+/* Fails where the world has a solid that the scheme does not move. */
+dls_status dls_scheme_check_solids(const dls_scheme *scheme, const dls_world *world, dls_error *error);
 
 /* NULL for a name that no row has. */
 const dls_scheme *dls_scheme_find(const char *name);

@@ -198,17 +198,17 @@ static dls_status ask_callbacks(const dls_simulation *s, const dls_step_plan *pl
 }
 
 static dls_status advance(dls_simulation *s, dls_step_report *report, dls_error *error) {
-    if (s->world->solid_count && !s->scheme->solids)
-        return dls_fail(error, DLS_ERROR_INPUT, "a solid in the scheme '%s', expected one that moves solids",
-                        s->scheme->name);
+    dls_status status = dls_scheme_check_solids(s->scheme, s->world, error);
+    if (status) return status;
     dls_step_plan plan = s->scheme->plan(s);
     double end = end_of_step(s);
-    dls_status status = ask_callbacks(s, &plan, error);
+    status = ask_callbacks(s, &plan, error);
     if (!status) status = dls_world_drive(s->world, end, s->options.step, error);
     if (!status) status = s->scheme->advance(s, &plan, report, error);
     if (status) return status;
     dls_world_drive_finish(s->world, end);
     status = check_finite(s, error);
+    if (!status) status = dls_solids_check(s->world, error);
     if (status) dls_world_drive_undo(s->world);
     return status;
 }

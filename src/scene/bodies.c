@@ -46,8 +46,7 @@ static const dls_row body_rows[] = {
     {"shape", DLS_ROW_NODE, AT(shape), "", "the body's only shape", "none", "shape", false, 0},
     {"shapes", DLS_ROW_NODE, AT(shapes), "", "instead: several shapes, a compound", "none", "list of shapes",
      false, 0},
-    {"solid", DLS_ROW_NODE, AT(solid), "", "what it is where it deforms", "rigid", "solid", false,
-     DLS_USE_SINGLE},
+    {"solid", DLS_ROW_NODE, AT(solid), "", "what it is where it deforms", "rigid", "solid", false, NOT_FED},
     {"material", DLS_ROW_NODE, AT(material), "", "of shapes that name none", "`default`", "name", false, 0},
     {"position", DLS_ROW_VECTOR, AT(position), "m", "of the body's frame", NULL, NULL, false, DLS_USE_SINGLE},
     {"rotation", DLS_ROW_NODE, AT(rotation), "rad", "of the body's frame", "none", "rotation", false, 0},
@@ -292,12 +291,16 @@ static dls_family *find_family(dls_reader *reader, const char *name) {
     return reader->families = f;
 }
 
-static dls_status read_solid(dls_reader *reader, const dls_node *node, dls_prototype *p) {
+static dls_status read_solid(dls_reader *reader, const dls_node *node, bool generated, dls_prototype *p) {
     if (!node) return DLS_OK;
     dls_solid_def *solid = dls_arena_take(reader->arena, 1, sizeof *solid);
     if (!solid) return dls_fail_memory(reader->error);
     p->def.solid = solid;
-    return dls_read_solid(reader, node, solid);
+    dls_status status = dls_read_solid(reader, node, solid);
+    if (!status && generated && dls_solid_form_is_line(solid->form))
+        return dls_node_fail(node, reader->error, "a prototype is a %s, expected one with a shape of its own",
+                             dls_solid_form_name(solid->form));
+    return status;
 }
 
 dls_status dls_prototype_read(dls_reader *reader, const dls_node *map, dls_prototype_use use,
@@ -327,7 +330,7 @@ dls_status dls_prototype_read(dls_reader *reader, const dls_node *map, dls_proto
     if (!(text.death > text.birth))
         return dls_node_fail(map, reader->error, "death at %g and birth at %g, expected death after birth",
                              text.death, text.birth);
-    status = read_solid(reader, text.solid, p);
+    status = read_solid(reader, text.solid, generated, p);
     if (!status) status = dls_read_rotation(reader, text.rotation, p->def.pose.q);
     if (!status) status = read_spin(reader, text.spin, p->def.w);
     if (!status) status = read_inertia(reader, &text, p);

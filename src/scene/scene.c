@@ -138,6 +138,16 @@ static const dls_row material_rows[] = {
     {"drilling", DLS_ROW_NOT_NEGATIVE, offsetof(dls_material_def, turning.drilling), "m",
      "radius of Coulomb–Contensou friction: sliding and spinning share one μ F_n; not with spinning", NULL,
      NULL, false, 0},
+    {"young", DLS_ROW_POSITIVE, offsetof(dls_material_def, young), "Pa",
+     "Young's modulus, of bodies with `solid`", "none", NULL, false, 0},
+    {"poisson", DLS_ROW_REAL, offsetof(dls_material_def, poisson), "",
+     "Poisson's ratio, above -1 and below 0.5", NULL, NULL, false, 0},
+    {"law", DLS_ROW_CHOICE, offsetof(dls_material_def, law), "",
+     "kirchhoff: Hooke's law of Green's strain; linear: of small strains and turns; neo-hookean: resists to "
+     "be turned inside out",
+     NULL, "kirchhoff|linear|neo-hookean", false, 0},
+    {"damping", DLS_ROW_NOT_NEGATIVE, offsetof(dls_material_def, damping), "s",
+     "stress of solids follows strain + damping · its rate", NULL, NULL, false, 0},
 };
 
 const dls_group dls_group_material = {

@@ -6,10 +6,12 @@
 #include <delassus/solid.h>
 
 #include <math.h>
+#include <stdio.h>
 
 typedef struct solid_text {
     const dls_node *kind;
     double length, EA, EI, line_density, damping, degree, elements, gauss;
+    int shape;
 } solid_text;
 
 static void solid_defaults(void *target) {
@@ -22,48 +24,71 @@ static void solid_defaults(void *target) {
 
 #define AT(member) offsetof(solid_text, member)
 
+/* Which kinds have a key. */
+enum { BEAM = 1 << DLS_SOLID_BEAM, PSEUDO_RIGID = 1 << DLS_SOLID_PSEUDO_RIGID };
+
 static const dls_row solid_rows[] = {
-    {"kind", DLS_ROW_NODE, AT(kind), "", "beam: one without shear in the plane, straight at rest", NULL,
-     "beam", true, 0},
+    {"kind", DLS_ROW_NODE, AT(kind), "",
+     "beam: one without shear in the plane, straight at rest; pseudo-rigid: all its places move by one "
+     "affine "
+     "map",
+     NULL, "beam|pseudo-rigid", true, 0},
     {"length", DLS_ROW_POSITIVE, AT(length), "m", "along x of the body's frame, from its origin", NULL, NULL,
-     true, 0},
-    {"EA", DLS_ROW_POSITIVE, AT(EA), "N", "stiffness against stretch", NULL, NULL, true, 0},
-    {"EI", DLS_ROW_POSITIVE, AT(EI), "N m²", "stiffness against bending", NULL, NULL, true, 0},
-    {"line_density", DLS_ROW_POSITIVE, AT(line_density), "kg/m", "mass over length", NULL, NULL, true, 0},
+     true, BEAM},
+    {"EA", DLS_ROW_POSITIVE, AT(EA), "N", "stiffness against stretch", NULL, NULL, true, BEAM},
+    {"EI", DLS_ROW_POSITIVE, AT(EI), "N m²", "stiffness against bending", NULL, NULL, true, BEAM},
+    {"line_density", DLS_ROW_POSITIVE, AT(line_density), "kg/m", "mass over length", NULL, NULL, true, BEAM},
     {"damping", DLS_ROW_NOT_NEGATIVE, AT(damping), "s", "stress follows strain + damping · its rate", NULL,
-     NULL, false, 0},
-    {"degree", DLS_ROW_COUNT, AT(degree), "", "of its spline, 2 to 5", NULL, NULL, false, 0},
-    {"elements", DLS_ROW_COUNT, AT(elements), "", "pieces of its spline", NULL, NULL, false, 0},
+     NULL, false, BEAM},
+    {"degree", DLS_ROW_COUNT, AT(degree), "", "of its spline, 2 to 5", NULL, NULL, false, BEAM},
+    {"elements", DLS_ROW_COUNT, AT(elements), "", "pieces of its spline", NULL, NULL, false, BEAM},
     {"gauss", DLS_ROW_COUNT, AT(gauss), "", "points of each at which energies are summed, degree + 1 to 8",
-     NULL, NULL, false, 0},
+     NULL, NULL, false, BEAM},
+    {"shape", DLS_ROW_CHOICE, AT(shape), "",
+     "whether spheres, ellipsoids, boxes and polyhedra deform with the body, or shapes keep their form", NULL,
+     "deforming|retained", false, PSEUDO_RIGID},
 };
 
-const dls_group dls_group_solid = {"bodies.solid",
-                                   "a solid",
-                                   "A body with `solid` deforms. Its mass follows from it; it has none of "
-                                   "`mass`, `inertia`, `centre`, `locked`, "
-                                   "`torque` and `drive`, and is no prototype. Shapes of it say by `end` "
-                                   "where they stand; they are in the frame "
-                                   "of that place, x along the tangent. So do sides of joints.",
-                                   DLS_GROUP_ROWS(solid_rows),
-                                   sizeof(solid_text),
-                                   solid_defaults};
+const dls_group dls_group_solid = {
+    "bodies.solid",
+    "a solid",
+    "A body with `solid` deforms. It has none of `mass`, `inertia`, `centre`, `locked`, `torque` and "
+    "`drive`. "
+    "A beam's mass follows from its own numbers, and it is no prototype; its shapes say by `end` where they "
+    "stand, in the frame of that place, x along the tangent, and so do sides of joints. Others have mass and "
+    "stiffness from their shapes and their material (`young`, `poisson`, `law`, `damping`); joints hold the "
+    "place that they are told.",
+    DLS_GROUP_ROWS(solid_rows),
+    sizeof(solid_text),
+    solid_defaults};
 
 /* A count that an int holds; the solid says what it expects. */
 static int whole(double number) { return (int)fmin(number, 1e9); }
 
-dls_status dls_read_solid(dls_reader *reader, const dls_node *map, dls_solid_def *def) {
+/* Which kind the map names; −1 after a message. */
+static int read_kind(dls_reader *reader, const dls_node *map) {
     const char *names[DLS_SOLID_FORMS];
-    solid_text text;
     for (int k = 0; k < DLS_SOLID_FORMS; k++) names[k] = dls_solid_form_name((dls_solid_form)k);
-    dls_status status = dls_read_group(reader, map, &dls_group_solid, 0, NULL, &text);
-    if (status) return status;
-    if (text.kind->kind != DLS_NODE_SCALAR)
-        return dls_node_fail(text.kind, reader->error, "kind is %s, expected a name",
-                             dls_node_noun(text.kind));
-    int form = dls_read_name(reader, text.kind, text.kind->text, "kind of solid", DLS_SOLID_FORMS, names);
+    const dls_node *kind = dls_node_find(map, "kind");
+    if (!kind || kind->kind != DLS_NODE_SCALAR) {
+        dls_node_fail(kind ? kind : map, reader->error, "kind of a solid is %s, expected a name",
+                      kind ? dls_node_noun(kind) : "missing");
+        return -1;
+    }
+    return dls_read_name(reader, kind, kind->text, "kind of solid", DLS_SOLID_FORMS, names);
+}
+
+dls_status dls_read_solid(dls_reader *reader, const dls_node *map, dls_solid_def *def) {
+    solid_text text;
+    char noun[40];
+    int form = map->kind == DLS_NODE_MAP ? read_kind(reader, map) : DLS_SOLID_BEAM;
     if (form < 0) return DLS_ERROR_INPUT;
+    snprintf(noun, sizeof noun, "a %s", dls_solid_form_name((dls_solid_form)form));
+    dls_status status = dls_read_group(reader, map, &dls_group_solid, 1u << form,
+                                       map->kind == DLS_NODE_MAP ? noun : NULL, &text);
+    if (status) return status;
     *def = (dls_solid_def){.form = (dls_solid_form)form,
+                           .retained = text.shape == 1,
                            .length = text.length,
                            .EA = text.EA,
                            .EI = text.EI,

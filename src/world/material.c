@@ -2,6 +2,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "world/parts.h"
+#include "world/solid/elastic.h"
 
 #include <assert.h>
 #include <math.h>
@@ -75,7 +76,8 @@ static dls_status check_material(const dls_world *world, const dls_material_def 
     for (int k = 0; def->name && def->name[0] && k < world->material_count; k++)
         if (k != own && !strcmp(world->materials[k].name, def->name))
             return dls_fail(error, DLS_ERROR_INPUT, "there is a material '%.100s' already", def->name);
-    return check_pair(&pair, world->def.dimension, error);
+    dls_status status = dls_elastic_check(def, error);
+    return status ? status : check_pair(&pair, world->def.dimension, error);
 }
 
 /* Mixes what is not stated in row and column a. */

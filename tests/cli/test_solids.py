@@ -104,10 +104,10 @@ def test_refusals_name_the_line():
         refuses("check", scene("wrong", (old, new)), words=[f"wrong.yaml:{line}:", word])
 
 
-def test_generators_make_no_solids():
+def test_generators_make_no_beams():
     refuses("check", scene("many", ("  - name: board\n", "  - lattice: {count: [2, 1], spacing: 1}\n    body:\n"),
                            ("    solid:", "      solid:"), ("    shape: {kind: point, end: 1}\n", "")),
-            words=["many.yaml:9:", "solid"])
+            words=["many.yaml:9:", "a prototype is a beam"])
 
 
 tap.main(globals())

@@ -11,7 +11,8 @@
 #include <math.h>
 #include <string.h>
 
-const dls_solid_kind *const dls_solid_table[DLS_SOLID_FORMS] = {[DLS_SOLID_BEAM] = &dls_solid_kind_beam};
+const dls_solid_kind *const dls_solid_table[DLS_SOLID_FORMS] = {
+    [DLS_SOLID_BEAM] = &dls_solid_kind_beam, [DLS_SOLID_PSEUDO_RIGID] = &dls_solid_kind_pseudo_rigid};
 
 static const dls_solid_kind *kind_of(dls_solid_form form) {
     return (unsigned)form < DLS_SOLID_FORMS ? dls_solid_table[form] : NULL;
@@ -102,6 +103,7 @@ dls_status dls_solid_prepare(dls_world *w, const dls_body_def *def, dls_shape *s
         status = solid->kind->create(&build, &solid->data, error);
     if (status) return status;
     solid->n = solid->kind->freedoms(solid->data);
+    if (solid->kind->damping) solid->def.damping = solid->kind->damping(solid->data);
     if (!reserve(w, solid->n, is_line(def) ? def->shape_count : 0)) status = dls_fail_memory(error);
     if (!status && solid->kind->dress) status = solid->kind->dress(solid->data, &build, error);
     if (status) dls_solid_drop(w, solid);
@@ -226,6 +228,21 @@ void dls_solids_fly(dls_world *w, double dt) {
         for (int64_t i = solid->at; i < solid->at + solid->n; i++) w->q[i] += dt * w->u[i];
     }
     if (w->solid_count) dls_solids_stand(w);
+}
+
+dls_status dls_solids_check(const dls_world *w, dls_error *error) {
+    for (int k = 0; k < w->solid_count; k++) {
+        const dls_solid *solid = &w->solids[k];
+        if (w->entries[solid->id].row < 0 || !solid->kind->inverted) continue;
+        int cell = solid->kind->inverted(solid->data, w->q + solid->at);
+        char label[120];
+        if (cell >= 0)
+            return dls_fail(error, DLS_ERROR_NUMERIC,
+                            "%s is turned inside out (%s, element %d), expected stresses that its law can "
+                            "bear, a shorter step or law: neo-hookean",
+                            dls_body_label(w, solid->id, label, sizeof label), solid->kind->name, cell);
+    }
+    return DLS_OK;
 }
 
 double dls_solid_kinetic(const dls_world *w, const dls_solid *solid) {

@@ -79,7 +79,9 @@ struct dls_solid_kind {
     /* Shapes become those that the solid has: NULL, they are. */
     dls_status (*dress)(const dls_solid_data *data, const dls_solid_build *build, dls_error *error);
     int (*freedoms)(const dls_solid_data *data);
-    double (*reach)(const dls_solid_data *data); /* from its mass centre, however it bends */
+    double (*reach)(
+        const dls_solid_data *data); /* of a line, from its mass centre, however it bends; else 0 */
+    double (*damping)(const dls_solid_data *data); /* s; NULL: as the definition says */
     /* At rest, in the body's frame: mass, centre, inertia about it. */
     void (*mass)(const dls_solid_data *data, dls_body_mass *mass);
     /* The rest shape where this mean motion puts it. */
@@ -121,7 +123,7 @@ struct dls_solid_kind {
 };
 
 extern const dls_solid_kind *const dls_solid_table[DLS_SOLID_FORMS];
-extern const dls_solid_kind dls_solid_kind_beam;
+extern const dls_solid_kind dls_solid_kind_beam, dls_solid_kind_pseudo_rigid;
 
 /* ---- made with a body ---- */
 
@@ -181,6 +183,9 @@ void dls_solids_fly(dls_world *world, double dt);
 /* A matrix at q as n × n numbers in world axes; room: as many. */
 void dls_solid_full_matrix(const dls_solid *solid, dls_solid_matrix which, const double *q, double *room,
                            double *A);
+
+/* Fails, by name, where a solid that takes part is turned inside out. */
+dls_status dls_solids_check(const dls_world *world, dls_error *error);
 
 /* ½ uᵀM u */
 double dls_solid_kinetic(const dls_world *world, const dls_solid *solid);
