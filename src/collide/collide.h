@@ -98,6 +98,9 @@ typedef struct dls_collide_options {
     double h;               /* length of the step, s */
     int threads;            /* any number gives the same contacts in the same order */
     dls_workspace *scratch; /* for what an update needs and does not keep; NULL: the collider has its own */
+    bool follow;            /* pairs to where they meet: contacts that close elsewhere are no contacts */
+    const double *extra;    /* per row, m: what it may go in the step beyond its velocity; NULL: nothing */
+    const dls_body_state *tried; /* per row: velocities that pairs are followed by as well; NULL: none */
 } dls_collide_options;
 
 dls_collider *dls_collider_create(void); /* NULL when memory is out */
@@ -107,6 +110,13 @@ void dls_collider_destroy(dls_collider *collider);
  * Each carries over impulse and closed from the contact of the same identity, if there was one. */
 dls_status dls_collider_update(dls_collider *collider, const dls_world *world,
                                const dls_collide_options *options, dls_error *error);
+
+/* Whether bodies meet within h, as rows stand and fly, that no contact of the last update keeps apart: pairs
+ * that were left out since they pass by on their free way, and all that these rows may come to. */
+bool dls_collider_misses(dls_collider *collider, const dls_world *world, double h, const int *rows,
+                         int count);
+/* When a row first meets another within h, INFINITY for never. */
+double dls_collider_first_meeting(dls_collider *collider, const dls_world *world, double h, int row);
 
 int dls_collider_count(const dls_collider *collider);
 dls_contact *dls_collider_contacts(dls_collider *collider);

@@ -6,7 +6,9 @@
 #include "base/memory.h"
 #include "base/parallel.h"
 #include "base/vector.h"
+#include "collide/meeting.h"
 #include "world/joint/joint.h"
+#include "world/shape/kinds.h"
 #include "world/solid/solid.h"
 
 #include <assert.h>
@@ -15,17 +17,7 @@
 
 enum { CHUNK = 512, SLOTS = 32 };
 
-/* A chunk of pairs and what came of it. */
-typedef struct dls_collide_slot {
-    int first, end;
-    dls_contact_list contacts;
-    dls_kept_list kept;   /* first: into the slot's contacts */
-    dls_contact_list *to; /* these, or with one thread the collider's own: nothing is copied then */
-    dls_kept_list *kept_to;
-    dls_manifold manifold;
-    const dls_shape_pair *stranger; /* a pair that no row of the table is for */
-    bool out_of_memory;
-} slot;
+typedef dls_collide_slot slot;
 
 /* ---- keys ---- */
 
@@ -89,10 +81,13 @@ void dls_collider_destroy(dls_collider *c) {
         dls_free(c->slots[k].contacts.item);
         dls_free(c->slots[k].kept.item);
         dls_free(c->slots[k].manifold.point);
+        dls_free(c->slots[k].trial.point);
+        dls_free(c->slots[k].passing.item);
     }
     dls_free(c->slots);
     dls_workspace_destroy(c->own);
     dls_free(c->contacts.item);
+    dls_free(c->passing.item);
     dls_free(c->kept.item);
     dls_free(c->past.item);
     dls_free(c->past_kept.item);
@@ -106,9 +101,10 @@ dls_contact *dls_collider_contacts(dls_collider *c) { return c->contacts.item; }
 size_t dls_collider_bytes(const dls_collider *c) {
     size_t sum = sizeof *c + dls_broadphase_bytes(c->broadphase) + sizeof *c->slots * (size_t)c->slot_count;
     for (int k = 0; k < c->slot_count; k++)
-        sum += sizeof(dls_contact) * (size_t)c->slots[k].contacts.capacity +
-               sizeof(dls_kept_pair) * (size_t)c->slots[k].kept.capacity +
-               sizeof(dls_contact_point) * (size_t)c->slots[k].manifold.capacity;
+        sum +=
+            sizeof(dls_contact) * (size_t)c->slots[k].contacts.capacity +
+            sizeof(dls_kept_pair) * (size_t)c->slots[k].kept.capacity +
+            sizeof(dls_contact_point) * (size_t)(c->slots[k].manifold.capacity + c->slots[k].trial.capacity);
     return sum + dls_workspace_bytes(c->own) + sizeof(dls_contact) * (size_t)c->contacts.capacity +
            sizeof(dls_kept_pair) * (size_t)(c->kept.capacity + c->past_kept.capacity) +
            sizeof(dls_past_contact) * (size_t)c->past.capacity +
@@ -402,9 +398,9 @@ static inline double reach_of(const update *u, const dls_shape_pair *pair, const
     const dls_mover *a = &u->collider->movers[pair->a], *b = &u->collider->movers[pair->b];
     if (isinf(a->spin) || isinf(b->spin))
         return dls_pair_reach(u->world, u->collider->placed, u->options, pair, shift);
-    double d[3];
+    double d[3], extra = u->options->extra ? u->options->extra[a->body] + u->options->extra[b->body] : 0;
     vec_sub(d, a->v, b->v);
-    return u->options->margin + u->options->h * (vec_norm(d) + a->spin + b->spin);
+    return u->options->margin + extra + u->options->h * (vec_norm(d) + a->spin + b->spin);
 }
 
 /* Whether the balls around the shapes are within reach. */
@@ -487,6 +483,65 @@ static void keep(slot *s, const dls_pair_key *key, const dls_pair_memory *memory
     kept->swapped = swapped;
 }
 
+/* Of the smaller one's size: see dls_meeting. */
+static const double far_from_place = 1e-2;
+
+/* By its velocities before the step and gravity, or by those that were tried. */
+static dls_traveller traveller(const update *u, int shape, const dls_placed *placed, const double *shift,
+                               bool tried) {
+    const dls_mover *mover = &u->collider->movers[shape];
+    const dls_body_state *state = &u->world->states[mover->body];
+    dls_traveller t = {.placed = *placed, .moves = u->world->bodies[mover->body].motion == DLS_DYNAMIC};
+    vec_add(t.centre, state->x, shift);
+    vec_copy(t.w, tried ? u->options->tried[mover->body].w : state->w);
+    if (tried)
+        vec_copy(t.v, u->options->tried[mover->body].v);
+    else
+        vec_along(t.v, state->v, t.moves ? u->options->h : 0, u->world->def.gravity);
+    return t;
+}
+
+/* Contacts of the pair at hand as it will have them when it meets; false where it passes by. */
+static bool follow_way(const update *u, slot *s, const dls_shape_pair *pair, const dls_pair_kind *row,
+                       const dls_placed *of_b, const double *shift, double reach, bool swapped, bool tried) {
+    const dls_collider *c = u->collider;
+    static const double none[3] = {0, 0, 0};
+    double size = fmin(c->movers[pair->a].bound, c->movers[pair->b].bound);
+    dls_traveller a = traveller(u, pair->a, &c->placed[pair->a], none, tried),
+                  b = traveller(u, pair->b, of_b, shift, tried);
+    dls_meeting meeting = {.collide = row->collide,
+                           .a = swapped ? b : a,
+                           .b = swapped ? a : b,
+                           .h = u->options->h,
+                           .reach = reach,
+                           .size = size,
+                           .far = far_from_place * size};
+    return dls_pair_meet(&meeting, &s->trial, &s->manifold);
+}
+
+/* Planes without end are as they seem, and balls have no ends of faces. What passes by on its free way, and
+ * on the way that was tried, is left out and noted. */
+static void follow_pair(const update *u, slot *s, const dls_shape_pair *pair, const dls_pair_kind *row,
+                        const dls_placed *of_b, const double *shift, double reach, bool swapped) {
+    const dls_mover *a = &u->collider->movers[pair->a], *b = &u->collider->movers[pair->b];
+    if (isinf(a->bound) || isinf(b->bound)) return;
+    if (dls_shape_table[a->kind].round && dls_shape_table[b->kind].round) return;
+    if (u->world->bodies[a->body].is_solid || u->world->bodies[b->body].is_solid) return;
+    if (u->options->tried && follow_way(u, s, pair, row, of_b, shift, reach, swapped, true)) return;
+    if (follow_way(u, s, pair, row, of_b, shift, reach, swapped, false)) return;
+    if (reserve_pairs(&s->passing, 1))
+        s->passing.item[s->passing.count++] = *pair;
+    else
+        s->out_of_memory = true;
+}
+
+/* Whether a pair has contacts that are open: the rest is as it seems. */
+static bool any_open(const dls_manifold *m) {
+    for (int k = 0; k < m->count; k++)
+        if (m->point[k].gap > 0) return true;
+    return false;
+}
+
 static void collide_pair(const update *u, slot *s, const dls_shape_pair *pair, cursor *at) {
     const dls_collider *c = u->collider;
     const dls_placed *a = &c->placed[pair->a], *b = &c->placed[pair->b];
@@ -518,6 +573,7 @@ static void collide_pair(const update *u, slot *s, const dls_shape_pair *pair, c
     row->collide(swapped ? b : a, swapped ? a : b, reach, &memory,
                  kept && kept->count ? c->past_points.item + kept->first : NULL, kept ? kept->count : 0,
                  &s->manifold);
+    if (u->options->follow && any_open(&s->manifold)) follow_pair(u, s, pair, row, b, shift, reach, swapped);
     int first = s->to->count;
     if (s->manifold.count) emit(u, s, pair, &key, swapped, at);
     if (row->remembers) keep(s, &key, &memory, first, swapped);
@@ -534,9 +590,9 @@ static void collide_slots(void *self, int first, int end) {
         s->kept_to = direct ? &u->collider->kept : &s->kept;
         dls_pair_key key = key_of(u->collider, &u->pairs[s->first]);
         cursor at = cursor_at(u->collider, &key);
-        s->contacts.count = s->kept.count = 0;
+        s->contacts.count = s->kept.count = s->passing.count = 0;
         s->stranger = NULL;
-        s->out_of_memory = s->manifold.out_of_memory = false;
+        s->out_of_memory = s->manifold.out_of_memory = s->trial.out_of_memory = false;
         for (int i = s->first; i < s->end; i++) collide_pair(u, s, &u->pairs[i], &at);
     }
 }
@@ -552,17 +608,20 @@ static dls_status check_slot(const update *u, const slot *s, dls_error *error) {
 /* What the slots found goes behind what is there, in their order. */
 static dls_status join(update *u, int slots, dls_error *error) {
     dls_collider *c = u->collider;
-    int64_t contacts = 0, kept = 0;
+    int64_t contacts = 0, kept = 0, passing = 0;
     for (int k = 0; k < slots; k++) {
         dls_status status = check_slot(u, &c->slots[k], error);
         if (status) return status;
         contacts += c->slots[k].contacts.count;
         kept += c->slots[k].kept.count;
+        passing += c->slots[k].passing.count;
     }
+    if (!reserve_pairs(&c->passing, passing)) return dls_fail_memory(error);
     if (!reserve_contacts(&c->contacts, contacts) || !reserve_kept(&c->kept, kept))
         return dls_fail_memory(error);
     for (int k = 0; k < slots; k++) {
         const slot *s = &c->slots[k];
+        for (int i = 0; i < s->passing.count; i++) c->passing.item[c->passing.count++] = s->passing.item[i];
         for (int i = 0; i < s->kept.count; i++) {
             c->kept.item[c->kept.count] = s->kept.item[i];
             c->kept.item[c->kept.count++].first += c->contacts.count;
@@ -578,6 +637,7 @@ static dls_status join(update *u, int slots, dls_error *error) {
 static dls_status collide_pairs(update *u, dls_error *error) {
     dls_collider *c = u->collider;
     dls_status status = DLS_OK;
+    c->passing.count = 0;
     for (int first = 0; first < u->pair_count && !status;) {
         int slots = 0, most = u->options->threads > 1 ? SLOTS : 1;
         for (; slots < most && first < u->pair_count; slots++) {

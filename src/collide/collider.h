@@ -49,6 +49,12 @@ typedef struct dls_point_list {
     int64_t capacity;
 } dls_point_list;
 
+typedef struct dls_shape_pair_list {
+    dls_shape_pair *item;
+    int count;
+    int64_t capacity;
+} dls_shape_pair_list;
+
 typedef struct dls_contact_list {
     dls_contact *item;
     int count;
@@ -64,6 +70,19 @@ typedef struct dls_mover {
     uint8_t kind;
 } dls_mover;
 
+/* A chunk of pairs and what came of it. */
+typedef struct dls_collide_slot {
+    int first, end;
+    dls_contact_list contacts;
+    dls_kept_list kept;   /* first: into the slot's contacts */
+    dls_contact_list *to; /* these, or with one thread the collider's own: nothing is copied then */
+    dls_kept_list *kept_to;
+    dls_shape_pair_list passing;
+    dls_manifold manifold, trial;
+    const dls_shape_pair *stranger; /* a pair that no row of the table is for */
+    bool out_of_memory;
+} dls_collide_slot;
+
 struct dls_collider {
     dls_broadphase *broadphase;
     struct {
@@ -72,7 +91,8 @@ struct dls_collider {
     } rows[DLS_SHAPE_KINDS][DLS_SHAPE_KINDS];
     dls_workspace *own; /* scratch for callers who have none */
     dls_contact_list contacts;
-    dls_kept_list kept; /* first: into contacts */
+    dls_kept_list kept;          /* first: into contacts */
+    dls_shape_pair_list passing; /* pairs that would close, and pass by on their free way */
 
     /* the step before; `retired` says that contacts and kept have become this already */
     bool retired;
@@ -80,7 +100,7 @@ struct dls_collider {
     dls_kept_list past_kept; /* first: into past_points */
     dls_point_list past_points;
 
-    struct dls_collide_slot *slots; /* one per chunk of pairs that is under way */
+    dls_collide_slot *slots; /* one per chunk of pairs that is under way */
     int slot_count;
 
     /* of the present update, in its scratch */
@@ -101,6 +121,7 @@ struct dls_collider {
     }
 DLS_LIST_RESERVE(reserve_contacts, dls_contact_list)
 DLS_LIST_RESERVE(reserve_past, dls_past_list)
+DLS_LIST_RESERVE(reserve_pairs, dls_shape_pair_list)
 DLS_LIST_RESERVE(reserve_kept, dls_kept_list)
 DLS_LIST_RESERVE(reserve_points, dls_point_list)
 

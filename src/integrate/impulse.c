@@ -3,6 +3,7 @@
  *     q_m = q + contacts_at · h v,   u = W r + b at q_m,   solve, judge,   v⁺ = v_free + M⁻¹ Hᵀ r,   move. */
 #include "assemble/turning.h"
 #include "base/error.h"
+#include "base/memory.h"
 #include "base/parallel.h"
 #include "base/vector.h"
 #include "integrate/scheme.h"
@@ -191,25 +192,52 @@ static double largest_jump(const dls_simulation *s) {
 
 /* ---- the step ---- */
 
-dls_status dls_impulse_advance(dls_simulation *s, const dls_step_plan *plan, dls_step_report *report,
-                               dls_error *error) {
-    const dls_simulation_options *o = &s->options;
+static dls_twist *velocities(const dls_simulation *s) {
+    dls_twist *of = DLS_TAKE(s->assembly.space, dls_twist, s->world->body_count);
+    for (int row = 0; of && row < s->world->body_count; row++) {
+        vec_copy(of[row].v, s->world->states[row].v);
+        vec_copy(of[row].w, s->world->states[row].w);
+    }
+    return of;
+}
+
+/* Contacts, problem, solution and v⁺. again: bodies meet on their way what was not looked for; they have
+ * their velocities back then. */
+static dls_status respond(dls_simulation *s, const dls_step_plan *plan, int look, bool *again,
+                          dls_step_report *report, dls_error *error) {
     double began = dls_clock_wall();
-    if (plan->contacts_at > 0) dls_fly(s->world, plan->contacts_at * o->step, o->threads);
-    dls_status status = dls_simulation_find_contacts(s, error);
+    int iterations = report->iterations;
+    report->iterations = 0;
+    dls_status status = dls_simulation_find_contacts(s, look > 0, error);
     double found = dls_clock_wall();
     if (!status) status = assemble(s, plan, error);
     double assembled = dls_clock_wall();
     if (!status) status = solve(s, report, error);
-    double solved = dls_clock_wall();
-    if (!status) status = dls_assemble_apply(&s->assembly, s->world, o->step, o->threads, error);
+    if (status) return status;
+    report->seconds_solve += dls_clock_wall() - assembled;
+    report->seconds_assemble += assembled - found;
+    report->seconds_collide += found - began;
+    report->iterations += iterations;
+    dls_twist *before = dls_simulation_follows(s) ? velocities(s) : NULL;
+    if (!before && dls_simulation_follows(s)) return dls_fail_memory(error);
+    status = dls_assemble_apply(&s->assembly, s->world, s->options.step, s->options.threads, error);
+    if (status) return status;
+    remember(s, report);
+    *again = false;
+    return before ? dls_simulation_look_again(s, before, look, again, error) : DLS_OK;
+}
+
+dls_status dls_impulse_advance(dls_simulation *s, const dls_step_plan *plan, dls_step_report *report,
+                               dls_error *error) {
+    const dls_simulation_options *o = &s->options;
+    bool again = true;
+    dls_status status = DLS_OK;
+    if (plan->contacts_at > 0) dls_simulation_fly_on(s, plan->contacts_at * o->step);
+    for (int look = 0; again && !status; look++) status = respond(s, plan, look, &again, report, error);
     if (!status) status = dls_joints_apply(s, error);
     if (status) return status;
+    s->flown_uid = s->world->next_uid;
     s->jump = largest_jump(s);
-    remember(s, report);
     s->scheme->move(s, plan);
-    report->seconds_collide = found - began;
-    report->seconds_assemble = assembled - found;
-    report->seconds_solve = solved - assembled;
     return DLS_OK;
 }

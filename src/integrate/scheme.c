@@ -30,6 +30,7 @@ static dls_step_plan plan_moreau_jean(const dls_simulation *s) {
 static const dls_scheme row_moreau_jean = {.name = "moreau-jean",
                                            .summary = "all at the half step, q + h/2 v",
                                            .curved = true,
+                                           .follow = true,
                                            .solids = DLS_MOVES_SOLIDS,
                                            .plan = plan_moreau_jean,
                                            .move = dls_move_rest,
@@ -53,6 +54,7 @@ static void move_theta(dls_simulation *s, const dls_step_plan *plan) {
 
 static const dls_scheme row_theta = {.name = "theta",
                                      .summary = "shares 1 − θ and θ of the step's two ends",
+                                     .follow = true,
                                      .solids = DLS_MOVES_SOLIDS,
                                      .plan = plan_theta,
                                      .move = move_theta,
@@ -71,6 +73,7 @@ static dls_step_plan plan_dvi(const dls_simulation *s) {
 static const dls_scheme row_dvi = {.name = "dvi",
                                    .summary = "semi-implicit with gap/h, contacts at q",
                                    .whole_gap = true,
+                                   .follow = true,
                                    .solids = DLS_MOVES_SOLIDS,
                                    .plan = plan_dvi,
                                    .move = dls_move_rest,

@@ -173,6 +173,8 @@ void dls_simulation_destroy(dls_simulation *s) {
     dls_collider_destroy(s->collider);
     dls_workspace_destroy(s->assembly.space);
     dls_free(s->kept);
+    dls_free(s->tried);
+    dls_free(s->extra);
     dls_free(s->kept_memory);
     dls_free(s->kept_joints);
     dls_free(s->kept_solids);
@@ -237,7 +239,8 @@ const double *dls_simulation_impulses(const dls_simulation *s) { return s->assem
 size_t dls_simulation_memory(const dls_simulation *s) {
     return sizeof *s + dls_collider_bytes(s->collider) + dls_workspace_bytes(s->assembly.space) +
            dls_solid_factors_bytes(s->factors) +
-           (size_t)s->row_capacity * (sizeof *s->kept + sizeof *s->found) + (size_t)s->kept_capacity;
+           (size_t)s->row_capacity * (sizeof *s->kept + sizeof *s->found) + (size_t)s->kept_capacity +
+           sizeof *s->tried * (size_t)s->tried_capacity + sizeof *s->extra * (size_t)s->extra_capacity;
 }
 
 uint64_t dls_simulation_hash(const dls_simulation *s) {

@@ -31,7 +31,12 @@ struct dls_simulation {
     int64_t kept_capacity;
     dls_pose *found; /* where rows stood when the contacts were found */
     int row_capacity;
-    int found_count; /* rows in found: 0 before the first step */
+    int found_count;       /* rows in found: 0 before the first step */
+    dls_body_state *tried; /* with velocities by which bodies met what no contact kept apart */
+    double *extra;         /* per row: what it goes farther by these than contacts were looked for, m */
+    int64_t tried_capacity, extra_capacity;
+    double margin; /* of the last look */
+    int flown_uid; /* bodies from this uid on have not flown yet */
     double t;
     double smallest; /* radius of a moving body */
     double jump;     /* largest change of a velocity by impulses in the last step */
@@ -64,8 +69,17 @@ dls_status dls_simulation_reserve(dls_simulation *simulation, int rows, dls_erro
 dls_status dls_simulation_ready(dls_simulation *simulation, bool started, dls_error *error);
 /* The last step's problem and its contacts end: they speak of rows that may be other bodies' by now. */
 void dls_simulation_forget(dls_simulation *simulation);
-/* Contacts where the rows stand, which is noted; what the last step left in the space ends there. */
-dls_status dls_simulation_find_contacts(dls_simulation *simulation, dls_error *error);
+/* Whether pairs are followed to where they meet within a step. */
+bool dls_simulation_follows(const dls_simulation *simulation);
+/* Contacts where the rows stand, which is noted; what the last step left in the space ends there. again:
+ * those that tried velocities meet with, too. */
+dls_status dls_simulation_find_contacts(dls_simulation *simulation, bool again, dls_error *error);
+/* After look number `look`, from 0: whether rows, which have v⁺, meet on their way what no contact keeps them
+ * from. Then v⁺ is noted as tried, and rows are as they were before impulses. */
+dls_status dls_simulation_look_again(dls_simulation *simulation, const dls_twist *before, int look,
+                                     bool *again, dls_error *error);
+/* Rows fly for dt; what flies for the first time stops where it meets another body. */
+void dls_simulation_fly_on(dls_simulation *simulation, double dt);
 /* Whether the parts of a record are those of a contact in a world of that dimension. */
 bool dls_contact_record_fits(const dls_contact_record *record, int dimension);
 

@@ -485,6 +485,7 @@ dls_status dls_simulation_state_read(dls_simulation *s, const void *bytes, size_
     s->energy.motors = joints.motors;
     s->energy.strain = solids.strain;
     s->energy.damping = solids.damping;
+    s->flown_uid = s->step > 0 ? s->world->next_uid : 0; /* who came since the last step is in no row yet */
     dls_simulation_forget(s);
     return dls_simulation_ready(s, sums.started != 0, error);
 }

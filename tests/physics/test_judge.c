@@ -93,7 +93,7 @@ static void open_contacts_pay_for_nothing(void **state) {
     stage_run(&s, 8);
     assert_int_equal(s.uncertified, 0);
     assert_int_equal(s.last.active, 4 * 216);
-    assert_true(s.last.contacts > 4 * s.last.active && s.last.max_error < 1e-2 * G * H);
+    assert_true(s.last.contacts > 3 * s.last.active && s.last.max_error < 1e-2 * G * H);
     const dls_problem *p = dls_simulation_problem(s.simulation);
     int n = dls_problem_row_count(p);
     double *r = copy_of(NULL, n);

@@ -175,7 +175,7 @@ static uint64_t run_template(const char *name, const char *scheme, const char *r
 /* Results, checkpoint and resuming as of any other: stopped in the middle, it goes on with the same bits. */
 static void test_resumes(void **state) {
     (void)state;
-    static const char *const names[] = {"incline", "newton-cradle", "stack"};
+    static const char *const names[] = {"incline", "newton-cradle", "billiard"};
     static const char mine[] = "integrator.scheme=sampled", theirs[] = "integrator.scheme=moreau-jean";
     for (int k = 0; k < 3; k++) {
         uint64_t whole = run_template(names[k], mine, "whole.h5", false, -1);

@@ -111,7 +111,8 @@ double dls_pair_reach(const dls_world *world, const dls_placed *placed, const dl
         vec_sub(u, sa->v, sb->v);
         speed = vec_norm(u) + spin_a + spin_b;
     }
-    return options->margin + options->h * speed;
+    double extra = options->extra ? options->extra[a->body] + options->extra[b->body] : 0;
+    return options->margin + extra + options->h * speed;
 }
 
 /* The mean velocity of what moves freely, unless it serves worse than rest does. */
@@ -154,6 +155,7 @@ static void bound_shape(dls_broadphase *b, int i) {
     vec_sub(u, state->v, b->drift);
     double spin = dls_shape_spin(p->shape, state->w) + dls_row_spread(b->world, p->shape->body);
     double reach = 0.5 * b->options.margin + b->options.h * (vec_norm(u) + spin);
+    if (b->options.extra) reach += b->options.extra[p->shape->body];
     *f = (filter){p->shape->group, p->shape->collides,
                   p->shape->body,  b->world->bodies[p->shape->body].motion == DLS_DYNAMIC,
                   ROLE_ROWS,       0};

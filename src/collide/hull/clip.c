@@ -181,6 +181,17 @@ static bool close_pass(const clipping *c, int edge, span *cut) {
     return true;
 }
 
+/* Where the edge from u to v crosses the side itself, not where that stands for its slack: points lie on both
+ * bodies. */
+static void crossing_point(const clipping *c, const incident_vertex *u, const incident_vertex *v, int side,
+                           double *p) {
+    side_plane scratch;
+    const side_plane *plane = get_side(c, side, &scratch);
+    double e[3], du = vec_dot(plane->m, u->p) - plane->offset, dv = vec_dot(plane->m, v->p) - plane->offset;
+    vec_sub(e, v->p, u->p);
+    vec_along(p, u->p, fmin(1, fmax(0, du / (du - dv))), e);
+}
+
 static void clip_edge(clipping *c, int k) {
     incident_vertex first, second;
     const incident_vertex *u = get_vertex(c, k, &first), *v = get_vertex(c, k + 1, &second);
@@ -191,14 +202,13 @@ static void clip_edge(clipping *c, int k) {
     keep_side(c, k, u, v, false, &inner);
     keep_side(c, k, u, v, true, &inner);
     if (inner.from > inner.to && !close_pass(c, k, &inner)) return;
-    double e[3], p[3];
-    vec_sub(e, v->p, u->p);
+    double p[3];
     if (inner.from_side >= 0) {
-        vec_along(p, u->p, inner.from, e);
+        crossing_point(c, u, v, inner.from_side, p);
         emit(c, p, DLS_CLIP_EDGE, k, inner.from_side);
     }
     if (inner.to_side >= 0) {
-        vec_along(p, u->p, inner.to, e);
+        crossing_point(c, u, v, inner.to_side, p);
         emit(c, p, DLS_CLIP_EDGE, k, inner.to_side);
     }
 }
@@ -233,6 +243,7 @@ static void clip_corner(clipping *c, int k, const double *normal, double offset)
     double out = outside_incident(c, x);
     if (out > 0) return;
     if (out > -c->epsilon && !was(c, DLS_CLIP_CORNER, k, 0)) return;
+    vec_copy(x, reference_corner(c, k));
     vec_along(x, x, (offset - vec_dot(normal, x)) / vec_dot(normal, c->n), c->n);
     emit(c, x, DLS_CLIP_CORNER, k, 0);
 }

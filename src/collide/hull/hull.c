@@ -9,7 +9,7 @@
 
 #include <math.h>
 
-static const double tie = 1e-3;      /* of size: axes that close count as equally good */
+static const double tie = 5e-8;      /* of size: axes that close count as equally good */
 static const double attained = 1e-7; /* of size: a face whose least gap is that near to the best gap has it */
 static const double reach = 1e-6;    /* of size: by which edges may miss each other and still touch */
 static const double along_side = 1e-2; /* sin² of two edges below which they run side by side */
@@ -93,9 +93,13 @@ static double clip_faces(touch *t, int side, int face, int incident, const doubl
                      .last_count = t->last_count,
                      .emit = emit,
                      .user = t};
+    int start = t->manifold->count;
     t->clip = &clip;
     dls_hull_pair_direction(&t->pair, n, t->normal);
-    return dls_hull_clip(&t->pair, &clip);
+    double least = dls_hull_clip(&t->pair, &clip);
+    if (emit == add_clipped && least <= t->best + 2 * attained * t->pair.size)
+        dls_hull_settle_border(&t->pair, &clip, start, t->manifold);
+    return least;
 }
 
 /* ---- a face of one against the other ---- */

@@ -97,6 +97,11 @@ bool dls_contact_was(const dls_contact_point *last, int last_count, uint64_t fea
 
 /* Emits all corners, returns the least gap (INFINITY when there is no common area). */
 double dls_hull_clip(const dls_hull_pair *pair, const dls_clip *clip);
+/* What the clipped faces have from place `start` of the manifold on, where that is no area: nothing where
+ * they lie in one plane, and one normal amid those of both where they meet along an edge. Twins become one.
+ */
+void dls_hull_settle_border(const dls_hull_pair *pair, const dls_clip *clip, int start,
+                            dls_manifold *manifold);
 /* The face that turns most to the reference face among those around its deepest vertex; cached (−1: none)
  * stays while it is about as good. */
 int dls_hull_incident(const dls_hull_pair *pair, int reference, int face, int cached);

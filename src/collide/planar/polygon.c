@@ -2,7 +2,7 @@
 #include "collide/planar/planar.h"
 
 /* Relative to the smaller of the two sizes. */
-static const double prefer = 1e-3;  /* how much worse than the best a preferred side may be */
+static const double prefer = 5e-8;  /* how much worse than the best a preferred side may be */
 static const double outward = 1e-6; /* how far beyond the ends of the reference side points count */
 static const double keep_cosine = 2e-3;
 
@@ -189,6 +189,50 @@ static void clip_side(const dls_placed *p, int kind, int side, const dls_placed 
     }
 }
 
+/* ---- sides that share no length ---- */
+
+static const double border = 8e-6;      /* of size: stretches that short are a point */
+static const double in_line = 1 - 1e-6; /* cosine of sides that lie in one line */
+
+/* The side of a vertex that is at x, beside the given one, at whose begin or end it is; −1 for none. */
+static int side_beside(const dls_placed *p, int side, const double *x, double close) {
+    const dls_hull *h = p->shape->hull;
+    for (int end = 0; end < 2; end++) {
+        double at[3];
+        dls_plane_to_world(p, vertex(h, end ? side_after(h, side) : side), at);
+        if (hypot(at[0] - x[0], at[1] - x[1]) <= close)
+            return end ? side_after(h, side) : side_before(h, side);
+    }
+    return -1;
+}
+
+/* The angle from n to the normal of a side of p, turned round for the other polygon. */
+static double angle_to(const double *n, const dls_placed *p, int side, double sign) {
+    double u[3];
+    dls_plane_turn(p, normal(p->shape->hull, side), u);
+    return atan2(sign * (n[0] * u[1] - n[1] * u[0]), sign * (n[0] * u[0] + n[1] * u[1]));
+}
+
+/* Sides in one line that meet in a corner hold nothing: bodies slide from one to the next. Corner on corner
+ * has the normal amid all that both admit, so that mirror images stay mirror images. */
+static void settle_border(const dls_placed *p, int side, const dls_placed *q, int other, double close,
+                          clipped *c) {
+    if (c->count == 0 || (c->count == 2 && hypot(c->on_side[0][0] - c->on_side[1][0],
+                                                 c->on_side[0][1] - c->on_side[1][1]) > close))
+        return;
+    double *n = c->normal, facing = angle_to(n, q, other, -1);
+    int beside_p = side_beside(p, side, c->on_side[0], close),
+        beside_q = side_beside(q, other, c->on_other[0], close);
+    if (beside_p < 0 || beside_q < 0) return;
+    c->count = cos(facing) > in_line ? 0 : 1;
+    double own = angle_to(n, p, beside_p, 1), far = angle_to(n, q, beside_q, -1);
+    double low = fmax(fmin(0, own), fmin(facing, far)), high = fmin(fmax(0, own), fmax(facing, far));
+    double amid = 0.5 * (low + high), x = n[0], y = n[1];
+    n[0] = cos(amid) * x - sin(amid) * y;
+    n[1] = sin(amid) * x + cos(amid) * y;
+    c->gap[0] = n[0] * (c->on_other[0][0] - c->on_side[0][0]) + n[1] * (c->on_other[0][1] - c->on_side[0][1]);
+}
+
 static double least_gap(const clipped *c) {
     double least = INFINITY;
     for (int k = 0; k < c->count; k++) least = fmin(least, c->gap[k]);
@@ -283,6 +327,9 @@ void dls_collide_polygon_polygon(const dls_placed *a, const dls_placed *b, doubl
         add_corners(a, b, best_is_of_a ? &best_a : &best_b, best_is_of_a, margin, manifold);
         return;
     }
+    bool of_a_side = kind == SIDE_OF_A;
+    settle_border(of_a_side ? a : b, of_a_side ? of_a.side : of_b.side, of_a_side ? b : a, remembered,
+                  border * size, &c);
     memory->used = 1;
     memory->feature[0] = kind;
     memory->feature[1] = kind == SIDE_OF_A ? of_a.side : of_b.side;

@@ -356,7 +356,7 @@ static dls_status start(dls_simulation *s, dls_error *error) {
     dls_pieces pieces;
     dls_alpha_world *w = s->memory;
     if (!begin(s, &p)) return dls_fail_memory(error);
-    dls_status status = dls_simulation_find_contacts(s, error);
+    dls_status status = dls_simulation_find_contacts(s, false, error);
     if (!status) status = dls_pieces_find(s, &pieces, error);
     if (!status && !reserve(s)) status = dls_fail_memory(error);
     for (int i = 0; !status && i < pieces.count; i++) {
@@ -380,7 +380,7 @@ static dls_status start(dls_simulation *s, dls_error *error) {
 /* Contacts where bodies will be about the end of the step. */
 static dls_status find_contacts(dls_simulation *s, dls_error *error) {
     dls_fly(s->world, s->options.step, s->options.threads);
-    dls_status status = dls_simulation_find_contacts(s, error);
+    dls_status status = dls_simulation_find_contacts(s, false, error);
     for (int row = 0; row < s->world->body_count; row++) {
         dls_body_state *state = &s->world->states[row];
         vec_copy(state->x, s->kept[row].x);
@@ -470,7 +470,7 @@ dls_status dls_alpha_world_check(dls_simulation *s, double tolerance, dls_error 
     dls_alpha_world *w = s->memory;
     for (int row = 0; row < s->world->body_count; row++) s->kept[row] = s->world->states[row];
     if (!begin(s, &p)) return dls_fail_memory(error);
-    dls_status status = dls_simulation_find_contacts(s, error);
+    dls_status status = dls_simulation_find_contacts(s, false, error);
     if (!status) status = dls_pieces_find(s, &pieces, error);
     for (int i = 0; !status && i < pieces.count; i++) {
         status = dls_piece_make(s, &pieces, i, &p, error);
