@@ -67,6 +67,8 @@ typedef struct standing {
     int body;
     bool wall;
     double x[3], q[4];
+    const double *F; /* of a body that deforms: x and q are in its frame, and it stands at */
+    const double *centre;
 } standing;
 
 typedef struct outline {
@@ -76,9 +78,12 @@ typedef struct outline {
 static const outline outlines[DLS_SHAPE_KINDS];
 
 static void to_page(const standing *s, const double *local, double *page, double *depth) {
-    double x[3];
+    double x[3], rest[3];
     rotate(s->q, local, x);
     for (int k = 0; k < 3; k++) x[k] += s->x[k];
+    for (int k = 0; k < 3; k++) rest[k] = x[k];
+    for (int k = 0; k < 3 && s->F; k++)
+        x[k] = s->centre[k] + s->F[k] * rest[0] + s->F[3 + k] * rest[1] + s->F[6 + k] * rest[2];
     picture_project(&s->picture->view, x, page, depth);
 }
 
@@ -354,7 +359,38 @@ static const outline outlines[DLS_SHAPE_KINDS] = {
     [DLS_MESH] = {.add = add_mesh},
 };
 
+/* Shapes of which not every point is drawn where it is: they are, where they deform. */
+static void add_deformed(const standing *s) {
+    const dls_shape_def *d = s->shape;
+    if (dls_shape_kind_is_planar(d->kind) || d->kind == DLS_POLYHEDRON) {
+        outlines[d->kind].add(s);
+        return;
+    }
+    if (d->kind != DLS_BOX) {
+        double axes[3] = {d->radius, d->radius, d->radius};
+        add_round(s, d->kind == DLS_ELLIPSOID ? d->size : axes, 0);
+        return;
+    }
+    double local[8][3];
+    for (int c = 0; c < 8; c++)
+        for (int k = 0; k < 3; k++) local[c][k] = (c >> k & 1 ? 0.5 : -0.5) * d->size[k];
+    add_solid(s, local, 8);
+}
+
 /* ---- all shapes ---- */
+
+/* F of a body; NULL where it has none. */
+static const double *gradient_of(const picture *p, int body) {
+    int low = 0, high = p->gradient_count;
+    while (low < high) {
+        int middle = low + (high - low) / 2;
+        if (p->gradients[middle].body < body)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < p->gradient_count && p->gradients[low].body == body ? p->gradients[low].F : NULL;
+}
 
 static void add_body(const picture *p, int body, bool endless, picture_items *items) {
     const dls_body_state *state = &p->states[body];
@@ -362,8 +398,15 @@ static void add_body(const picture *p, int body, bool endless, picture_items *it
     for (int k = 0; k < dls_results_body_shape_count(p->results, body); k++) {
         dls_shape_def shape;
         if (dls_results_body_shape(p->results, body, k, &shape, NULL)) continue;
-        standing s = {p, items, &shape, body, !items->moving, {0}, {0}};
+        standing s = {.picture = p, .items = items, .shape = &shape, .body = body, .wall = !items->moving};
         const double *a = state->q, *b = shape.pose.q;
+        s.F = gradient_of(p, body), s.centre = state->x;
+        if (s.F) {
+            memcpy(s.x, shape.pose.x, sizeof s.x);
+            memcpy(s.q, shape.pose.q, sizeof s.q);
+            if (!endless) add_deformed(&s);
+            continue;
+        }
         rotate(a, shape.pose.x, s.x);
         for (int i = 0; i < 3; i++) s.x[i] += state->x[i];
         s.q[0] = a[0] * b[0] - a[1] * b[1] - a[2] * b[2] - a[3] * b[3];
@@ -389,7 +432,38 @@ static int first_node(const picture *p, int body) {
     return low < p->node_count && p->nodes[low].body == body ? low : -1;
 }
 
-/* A body that deforms is the line through its nodes: where its shapes stand on it, results do not say. */
+/* The shape whose points are these nodes, if it is one. */
+static bool find_skin(const picture *p, int first, dls_shape_def *skin) {
+    int body = p->nodes[first].body, end = first;
+    while (end < p->node_count && p->nodes[end].body == body) end++;
+    return dls_results_body_shape_count(p->results, body) == 1 &&
+           !dls_results_body_shape(p->results, body, 0, skin, NULL) && skin->triangle_count > 0 &&
+           skin->point_count == end - first;
+}
+
+/* A triangle that looks at the eye, as bright as it faces the light. */
+static void add_triangle(const picture *p, int first, const int *corner, picture_items *items) {
+    const double *a = p->nodes[first + corner[0]].x, *b = p->nodes[first + corner[1]].x,
+                 *c = p->nodes[first + corner[2]].x;
+    double normal[3], toward = 0, size = 0, page[2], depth, mean = 0;
+    for (int k = 0; k < 3; k++) {
+        int i = (k + 1) % 3, j = (k + 2) % 3;
+        normal[k] = (b[i] - a[i]) * (c[j] - a[j]) - (b[j] - a[j]) * (c[i] - a[i]);
+        size += normal[k] * normal[k];
+        toward += normal[k] * p->view.toward[k];
+    }
+    if (!(toward > 1e-9 * sqrt(size))) return;
+    picture_item *item = add_item(items, ITEM_FACE, p->nodes[first].body);
+    for (int k = 0; k < 3; k++) {
+        picture_project(&p->view, p->nodes[first + corner[k]].x, page, &depth);
+        add_point(items, item, page);
+        enclose(items, page[0], page[1], 0);
+        mean += depth / 3;
+    }
+    item->depth = mean;
+    item->shade = 0.3 + 0.5 * toward / sqrt(size) + 0.2 * fmax(0, normal[2] / sqrt(size));
+}
+
 static void add_curve(const picture *p, int first, picture_items *items) {
     double page[2], depth = 0;
     picture_item *item = add_item(items, ITEM_BAR, p->nodes[first].body);
@@ -400,6 +474,18 @@ static void add_curve(const picture *p, int first, picture_items *items) {
         enclose(items, page[0], page[1], 0);
     }
     item->depth = depth;
+}
+
+/* A body that deforms is its skin, or the line through its nodes: where shapes stand on a line, results do
+ * not say. */
+static void add_nodes(const picture *p, int first, picture_items *items) {
+    dls_shape_def skin;
+    items->moving = true;
+    if (!find_skin(p, first, &skin)) {
+        add_curve(p, first, items);
+        return;
+    }
+    for (int k = 0; k < skin.triangle_count; k++) add_triangle(p, first, skin.triangles + 3 * k, items);
 }
 
 static bool is_bare(const picture *p, int body) {
@@ -492,7 +578,7 @@ void picture_items_gather(const picture *p, picture_items *items) {
     for (int body = 0; body < p->body_count; body++)
         if (p->present[body] && first_node(p, body) < 0) add_body(p, body, false, items);
     for (int body = 0; body < p->body_count; body++)
-        if (p->present[body] && first_node(p, body) >= 0) add_curve(p, first_node(p, body), items);
+        if (p->present[body] && first_node(p, body) >= 0) add_nodes(p, first_node(p, body), items);
     for (int body = 0; body < p->body_count; body++)
         if (p->present[body] && is_bare(p, body) && first_node(p, body) < 0) add_cross(p, body, items);
     for (int k = 0; k < p->joint_count; k++) add_joint(p, p->joints[k], items);

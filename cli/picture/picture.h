@@ -27,6 +27,8 @@ typedef struct picture {
     const dls_joint_id *joints; /* that are drawn; their bodies are present */
     int node_count;
     const dls_node_record *nodes; /* of bodies that deform, as results have them */
+    int gradient_count;
+    const dls_gradient_record *gradients; /* of those that deform alike everywhere */
     double time;
     const char *title;
     picture_view view;

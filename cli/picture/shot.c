@@ -32,6 +32,7 @@ void picture_shot_free(picture_shot *s) {
     free(s->contacts);
     free(s->joints);
     free(s->nodes);
+    free(s->gradients);
 }
 
 bool picture_shot_read(picture_shot *s, dls_results *results, int frame, const char *view, bool forces,
@@ -44,6 +45,8 @@ bool picture_shot_read(picture_shot *s, dls_results *results, int frame, const c
     s->contacts = report_allocate((size_t)contacts + 1, sizeof *s->contacts);
     s->joints = report_allocate((size_t)dls_results_joint_count(results) + 1, sizeof *s->joints);
     s->nodes = report_allocate((size_t)dls_results_frame_node_count(results, frame) + 1, sizeof *s->nodes);
+    s->gradients =
+        report_allocate((size_t)dls_results_frame_gradient_count(results, frame) + 1, sizeof *s->gradients);
     s->picture = (picture){.dimension = dls_results_dimension(results),
                            .body_count = bodies,
                            .results = results,
@@ -54,6 +57,8 @@ bool picture_shot_read(picture_shot *s, dls_results *results, int frame, const c
                            .joints = s->joints,
                            .node_count = dls_results_frame_node_count(results, frame),
                            .nodes = s->nodes,
+                           .gradient_count = dls_results_frame_gradient_count(results, frame),
+                           .gradients = s->gradients,
                            .time = dls_results_frame_time(results, frame),
                            .title = dls_results_title(results),
                            .width_inches = width_inches};
@@ -61,6 +66,7 @@ bool picture_shot_read(picture_shot *s, dls_results *results, int frame, const c
     if (!dls_results_frame_states(results, frame, s->states, s->present, &error) &&
         !find_joints(results, frame, s->present, s->joints, &s->picture.joint_count, &error) &&
         !dls_results_frame_nodes(results, frame, s->nodes, &error) &&
+        !dls_results_frame_gradients(results, frame, s->gradients, &error) &&
         (!contacts || !dls_results_frame_contacts(results, frame, s->contacts, &error)))
         return true;
     report_error("picture: %s", error.message);

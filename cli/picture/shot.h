@@ -10,6 +10,7 @@ typedef struct picture_shot {
     dls_contact_record *contacts;
     dls_joint_id *joints;
     dls_node_record *nodes;
+    dls_gradient_record *gradients;
     picture picture;
 } picture_shot;
 

@@ -116,15 +116,26 @@ DLS_API dls_status dls_results_frame_contacts(dls_results *results, int frame, d
 DLS_API int dls_results_frame_joint_count(const dls_results *results, int frame);
 DLS_API dls_status dls_results_frame_joints(dls_results *results, int frame, dls_joint_record *joints,
                                             dls_error *error);
-/* Places on solids at the frame, those of one body together, by ascending body and along it. */
+/* Places on solids at the frame, those of one body together, by ascending body: along a line, or the points
+ * of a skin in the order of that shape. */
 typedef struct dls_node_record {
     dls_body_id body;
-    double at;         /* material coordinate */
+    double at; /* material coordinate of a line; of a skin the number of the point over that of the last */
     double x[3], v[3]; /* m, m/s */
+    double von_mises;  /* Pa; 0 of lines, and of files without it */
 } dls_node_record;
 DLS_API int dls_results_frame_node_count(const dls_results *results, int frame);
 DLS_API dls_status dls_results_frame_nodes(dls_results *results, int frame, dls_node_record *nodes,
                                            dls_error *error);
+/* Of solids that deform alike everywhere, by ascending body: the place X of the body's frame is at x + F X.
+ */
+typedef struct dls_gradient_record {
+    dls_body_id body;
+    double F[9], rate[9]; /* column-major; 1, 1/s */
+} dls_gradient_record;
+DLS_API int dls_results_frame_gradient_count(const dls_results *results, int frame);
+DLS_API dls_status dls_results_frame_gradients(dls_results *results, int frame,
+                                               dls_gradient_record *gradients, dls_error *error);
 DLS_API int64_t dls_results_step_count(const dls_results *results);
 DLS_API dls_status dls_results_steps(dls_results *results, int64_t first, int64_t count,
                                      dls_step_report *reports, dls_error *error);

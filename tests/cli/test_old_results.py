@@ -1,5 +1,6 @@
 """Results that a version before this one wrote: results_version_1.h5.gz is a file of format version 1, as its program
-left it, of a ball that falls and a box that slides (20 steps, 5 frames, contacts)."""
+left it, of a ball that falls and a box that slides (20 steps, 5 frames, contacts); results_version_6.h5.gz has the
+springboard of test_solids.py (40 steps, 3 frames)."""
 import csv
 import gzip
 import math
@@ -17,6 +18,16 @@ def old():
     if not path.exists():
         path.write_bytes(gzip.decompress((SOURCE / "tests/cli/results_version_1.h5.gz").read_bytes()))
     return path
+
+
+def test_beams_of_version_6_have_no_stress():
+    path = pathlib.Path("beam.h5")
+    path.write_bytes(gzip.decompress((SOURCE / "tests/cli/results_version_6.h5.gz").read_bytes()))
+    run("export", path, "--csv", "beam", "--vtk", "surfaces")
+    with open("beam/nodes.csv") as file:
+        rows = list(csv.DictReader(file))
+    assert len(rows) == 3 * 33 and all(float(row["von_mises [Pa]"]) == 0 for row in rows), len(rows)
+    assert float(rows[-1]["y [m]"]) < -1e-3 and not pathlib.Path("beam/gradients.csv").exists(), rows[-1]
 
 
 def facts(analysis, measure):

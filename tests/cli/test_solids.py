@@ -1,9 +1,11 @@
 """Beams and points through the program: runs, resuming, threads, what is refused with its line."""
 import csv
+import itertools
 import math
 import os
 import pathlib
 import re
+import struct
 import sys
 
 sys.path.insert(0, os.path.join(os.environ["DLS_SOURCE_DIR"], "tests", "support"))
@@ -108,6 +110,47 @@ def test_generators_make_no_beams():
     refuses("check", scene("many", ("  - name: board\n", "  - lattice: {count: [2, 1], spacing: 1}\n    body:\n"),
                            ("    solid:", "      solid:"), ("    shape: {kind: point, end: 1}\n", "")),
             words=["many.yaml:9:", "a prototype is a beam"])
+
+
+# A soft ball and a soft box, one on the other, on a floor.
+SOFT = """delassus: 1
+title: Soft
+materials:
+  jelly: {density: 1000, young: 3e4, poisson: 0.3, law: kirchhoff, damping: 0.01, mu: 0.5}
+bodies:
+  - {name: floor, motion: static, shape: {kind: half-space}}
+  - {name: box, position: [0, 0, 0.1], material: jelly, solid: {kind: pseudo-rigid}, shape: {kind: box, size: [0.2, 0.2, 0.2]}}
+  - {name: egg, position: [0, 0, 0.25], material: jelly, solid: {kind: pseudo-rigid}, shape: {kind: ellipsoid, size: [0.08, 0.06, 0.05]}}
+time: {step: 2e-3, until: 0.2}
+output: {interval: 0.1}
+"""
+
+
+def points_of(path):
+    data = pathlib.Path(path).read_bytes()
+    count = int(re.search(rb'NumberOfPoints="(\d+)"', data)[1])
+    raw = data[data.index(b"_", data.index(b"<AppendedData")) + 1:]
+    return [struct.unpack_from("<3f", raw, 8 + 12 * k) for k in range(count)]
+
+
+def test_results_hold_what_deforms_alike():
+    pathlib.Path("soft.yaml").write_text(SOFT)
+    report = run_json("run", "soft.yaml", "-o", "soft.h5")
+    assert report["certified"] == report["steps"] and report["strain"] > 0, report
+    run("export", "soft.h5", "--csv", "soft", "--vtk", "soft-surfaces")
+    rows = [row for row in csv.DictReader(pathlib.Path("soft/gradients.csv").open()) if row["frame"] == "2"]
+    assert [row["body"] for row in rows] == ["1", "2"], rows
+    F = {row["body"]: [[float(row[f"F{i}{j}"]) for j in "xyz"] for i in "xyz"] for row in rows}
+    assert 0.8 < F["1"][2][2] < 0.999 and F["1"][0][0] > 1.0005, F["1"]  # pressed along z, wider along x
+    states = {row["body"]: [float(row[f"{i} [m]"]) for i in "xyz"]
+              for row in csv.DictReader(pathlib.Path("soft/bodies.csv").open()) if row["frame"] == "2"}
+    corners = [[sum(F["1"][i][j] * s[j] * 0.1 for j in range(3)) + states["1"][i] for i in range(3)]
+               for s in itertools.product((-1, 1), repeat=3)]
+    drawn = points_of("soft-surfaces/bodies_00002.vtp")
+    assert all(min(math.dist(corner, point) for point in drawn) < 1e-6 for corner in corners), corners
+    for frame in 0, 2:
+        run("picture", "soft.h5", "--frame", frame, "-o", f"soft{frame}")
+    assert pathlib.Path("soft0.svg").read_text() != pathlib.Path("soft2.svg").read_text()
 
 
 tap.main(globals())

@@ -119,6 +119,25 @@ static dls_status put_nodes(FILE *out, const csv_frame *f, void *rows, dls_error
             put_reals(out, 1, &row[k].at);
             put_reals(out, 3, row[k].x);
             put_reals(out, 3, row[k].v);
+            put_reals(out, 1, &row[k].von_mises);
+            fprintf(out, "\n");
+        }
+    }
+    return DLS_OK;
+}
+
+static dls_status put_gradients(FILE *out, const csv_frame *f, void *rows, dls_error *error) {
+    int total = f->results->frames[f->frame].gradient_count;
+    dls_gradient_record *row = rows;
+    for (int first = 0; first < total; first += DLS_BATCH) {
+        int count = total - first < DLS_BATCH ? total - first : DLS_BATCH;
+        dls_status status = dls_results_gradient_rows(f->results, f->frame, first, count, row, error);
+        if (status) return status;
+        for (int k = 0; k < count; k++) {
+            put_frame(out, f);
+            fprintf(out, ",%d", row[k].body);
+            put_reals(out, 9, row[k].F);
+            put_reals(out, 9, row[k].rate);
             fprintf(out, "\n");
         }
     }
@@ -131,6 +150,8 @@ static bool always(const dls_results *r) { return r != NULL; }
 static bool has_contacts(const dls_results *r) { return r->has_contacts; }
 static bool has_joints(const dls_results *r) { return r->joint_count > 0; }
 static bool has_nodes(const dls_results *r) { return r->node_rows > 0; }
+static bool has_gradients(const dls_results *r) { return r->gradient_rows > 0; }
+static bool has_solids(const dls_results *r) { return has_nodes(r) || has_gradients(r); }
 
 typedef struct csv_file {
     const char *name, *head, *turning_head; /* the latter of results in which contacts resist turning */
@@ -163,8 +184,12 @@ static const csv_file frame_files[] = {
                                           "impulse_x [N s],impulse_y [N s],impulse_z [N s],"
                                           "torque_x [N m s],torque_y [N m s],torque_z [N m s]",
      "", has_joints, put_joints},
-    {"nodes.csv", "frame,step,time [s],body,at,x [m],y [m],z [m],vx [m/s],vy [m/s],vz [m/s]", "", has_nodes,
-     put_nodes}};
+    {"nodes.csv", "frame,step,time [s],body,at,x [m],y [m],z [m],vx [m/s],vy [m/s],vz [m/s],von_mises [Pa]",
+     "", has_nodes, put_nodes},
+    {"gradients.csv",
+     "frame,step,time [s],body,Fxx,Fyx,Fzx,Fxy,Fyy,Fzy,Fxz,Fyz,Fzz,rate_xx [1/s],rate_yx [1/s],rate_zx [1/s],"
+     "rate_xy [1/s],rate_yy [1/s],rate_zy [1/s],rate_xz [1/s],rate_yz [1/s],rate_zz [1/s]",
+     "", has_gradients, put_gradients}};
 
 static dls_status open_in(const char *folder, const char *name, dls_aside **aside, dls_error *error) {
     char *path = dls_path_join(folder, name);
@@ -226,12 +251,12 @@ static dls_status put_steps(FILE *out, dls_results *r, dls_step_report *reports,
                 "motors [J],joint_loss [J]"
               : "",
           out);
-    fputs(has_nodes(r) ? ",strain [J],damping [J]\n" : "\n", out);
+    fputs(has_solids(r) ? ",strain [J],damping [J]\n" : "\n", out);
     for (int64_t first = 0; !status && first < r->step_count; first += DLS_BATCH) {
         int64_t count = r->step_count - first < DLS_BATCH ? r->step_count - first : DLS_BATCH;
         status = dls_results_steps(r, first, count, reports, error);
         for (int64_t k = 0; k < count && !status; k++)
-            put_step(out, &reports[k], has_joints(r), has_nodes(r));
+            put_step(out, &reports[k], has_joints(r), has_solids(r));
     }
     return status;
 }

@@ -135,7 +135,11 @@ typedef struct vtk_export {
     double centre[3], reach; /* of all that moves, for what has no end */
     dls_body_state *states;
     bool *present;
-    bool *deforms; /* has nodes */
+    int *first_node;             /* of each body; −1: it has none */
+    bool *is_skin;               /* whether these are points of its skin, */
+    double *stress;              /* von Mises's at each node */
+    dls_gradient_record *deform; /* of each body that has one, by ascending body */
+    int deform_count;
     dls_surface surface;
     poly_data bodies, contacts, joints;
 } vtk_export;
@@ -155,7 +159,7 @@ typedef struct vtk_export {
 #define CELL_SORT INTS("connectivity"), INTS("offsets")
 #define CELLS     CELL_SORT, CELL_SORT, CELL_SORT
 
-enum { BODY = FIRST_DATA, MATERIAL, OBSTACLE, SPEED, VELOCITY, ANGULAR_VELOCITY, BODY_ARRAYS };
+enum { BODY = FIRST_DATA, MATERIAL, OBSTACLE, SPEED, VELOCITY, ANGULAR_VELOCITY, VON_MISES, BODY_ARRAYS };
 enum {
     BODY_A = FIRST_DATA,
     BODY_B,
@@ -189,7 +193,8 @@ enum {
 static void describe_files(vtk_export *x) {
     x->bodies = (poly_data){BODY_ARRAYS,
                             {FLOATS("points", 3), CELLS, INTS("body"), INTS("material"), INTS("obstacle"),
-                             FLOATS("speed", 1), FLOATS("velocity", 3), FLOATS("angular_velocity", 3)}};
+                             FLOATS("speed", 1), FLOATS("velocity", 3), FLOATS("angular_velocity", 3),
+                             FLOATS("von_mises", 1)}};
     x->contacts = (poly_data){CONTACT_ARRAYS,
                               {REALS("points", 3), CELLS, INTS("body_a"), INTS("body_b"), REALS("gap", 1),
                                REALS("normal_impulse", 1), REALS("impulse", 1), REALS("normal_force", 1),
@@ -216,9 +221,26 @@ static void find_middle(const vtk_export *x, const dls_body_state *state, const 
     mat_apply_transposed(middle, R, middle);
 }
 
-static void put_points(vtk_export *x, const dls_body_state *state, const dls_shape_def *shape) {
+/* R of a rigid body, F of one that deforms alike everywhere. */
+static void find_axes(const vtk_export *x, int id, double *axes) {
+    int low = 0, high = x->deform_count;
+    while (low < high) {
+        int middle = low + (high - low) / 2;
+        if (x->deform[middle].body < id)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low < x->deform_count && x->deform[low].body == id)
+        memcpy(axes, x->deform[low].F, sizeof x->deform[low].F);
+    else
+        quat_matrix(x->states[id].q, axes);
+}
+
+static void put_points(vtk_export *x, int id, const dls_shape_def *shape) {
+    const dls_body_state *state = &x->states[id];
     double body[9], own[9];
-    quat_matrix(state->q, body);
+    find_axes(x, id, body);
     quat_matrix(shape->pose.q, own);
     for (int k = 0; k < x->surface.point_count; k++) {
         double p[3];
@@ -230,7 +252,7 @@ static void put_points(vtk_export *x, const dls_body_state *state, const dls_sha
     }
 }
 
-static void put_cell_data(vtk_export *x, int id, const dls_shape_def *shape) {
+static void put_cell_data(vtk_export *x, int id, const dls_shape_def *shape, double stress) {
     array *a = x->bodies.arrays;
     const dls_body_state *state = &x->states[id];
     put_int(&a[BODY].values, id);
@@ -239,6 +261,7 @@ static void put_cell_data(vtk_export *x, int id, const dls_shape_def *shape) {
     put_floats(&a[SPEED].values, 1, &(double){vec_norm(state->v)});
     put_floats(&a[VELOCITY].values, 3, state->v);
     put_floats(&a[ANGULAR_VELOCITY].values, 3, state->w);
+    put_floats(&a[VON_MISES].values, 1, &stress);
 }
 
 /* Cells of one sort; VTK counts lines before polygons, and so does the data of cells. */
@@ -251,39 +274,89 @@ static void put_cells(vtk_export *x, bool lines, int first_point, int id, const 
         if ((size < 0) == lines) {
             for (int i = 0; i < count; i++) put_int(corners, first_point + corner[i]);
             put_int(ends, (int)(corners->size / sizeof(int32_t)));
-            put_cell_data(x, id, shape);
+            put_cell_data(x, id, shape, 0);
         }
         corner += count;
     }
 }
 
-/* Solids are lines through their nodes, before those of shapes; how many points they took. */
-static dls_status put_solids(vtk_export *x, int frame, int *points, dls_error *error) {
+/* The shape whose points are the nodes of a solid; false of a line. */
+static bool find_skin(const vtk_export *x, int id, int nodes, dls_shape_def *skin) {
+    return x->results->bodies[id].shape_count == 1 &&
+           !dls_results_body_shape(x->results, id, 0, skin, NULL) && skin->triangle_count > 0 &&
+           skin->point_count == nodes;
+}
+
+/* Its triangles, with the mean of the stresses at their corners. */
+static void put_skin(vtk_export *x, int id) {
     array *a = x->bodies.arrays;
+    int first = x->first_node[id];
+    dls_shape_def skin;
+    if (dls_results_body_shape(x->results, id, 0, &skin, NULL)) return;
+    for (int k = 0; x->is_skin[id] && k < skin.triangle_count; k++) {
+        double stress = 0;
+        for (int i = 0; i < 3; i++) {
+            put_int(&a[POLYGONS].values, first + skin.triangles[3 * k + i]);
+            stress += x->stress[first + skin.triangles[3 * k + i]] / 3;
+        }
+        put_int(&a[POLYGON_ENDS].values, (int)(a[POLYGONS].values.size / sizeof(int32_t)));
+        put_cell_data(x, id, &skin, stress);
+    }
+}
+
+/* Nodes of one solid as points; those of a line as a line through them. */
+static void put_nodes(vtk_export *x, const dls_node_record *nodes, int first, int count) {
+    array *a = x->bodies.arrays;
+    int id = nodes[first].body;
+    dls_shape_def skin;
+    x->first_node[id] = first;
+    x->is_skin[id] = find_skin(x, id, count, &skin);
+    for (int k = first; k < first + count; k++) {
+        put_floats(&a[POINTS].values, 3, nodes[k].x);
+        x->stress[k] = nodes[k].von_mises;
+        if (!x->is_skin[id]) put_int(&a[LINES].values, k);
+    }
+    if (x->is_skin[id]) return;
+    put_int(&a[LINE_ENDS].values, (int)(a[LINES].values.size / sizeof(int32_t)));
+    put_cell_data(x, id, &(dls_shape_def){.kind = (dls_shape_kind)0}, 0);
+}
+
+/* Solids come before shapes; how many points they took. */
+static dls_status put_solids(vtk_export *x, int frame, int *points, dls_error *error) {
     int count = dls_results_frame_node_count(x->results, frame);
     dls_node_record *nodes = DLS_NEW(dls_node_record, count);
-    dls_status status =
-        nodes ? dls_results_frame_nodes(x->results, frame, nodes, error) : dls_fail_memory(error);
+    x->deform_count = dls_results_frame_gradient_count(x->results, frame);
+    x->deform = DLS_NEW(dls_gradient_record, x->deform_count);
+    x->stress = DLS_NEW(double, count);
+    dls_status status = nodes && x->deform && x->stress
+                            ? dls_results_frame_nodes(x->results, frame, nodes, error)
+                            : dls_fail_memory(error);
+    if (!status) status = dls_results_frame_gradients(x->results, frame, x->deform, error);
+    for (int id = 0; id < x->results->body_count; id++) x->first_node[id] = -1;
     *points = count;
-    for (int k = 0; k < count && !status; k++) {
-        bool ends = k == count - 1 || nodes[k + 1].body != nodes[k].body;
-        put_floats(&a[POINTS].values, 3, nodes[k].x);
-        put_int(&a[LINES].values, k);
-        x->deforms[nodes[k].body] = true;
-        if (!ends) continue;
-        put_int(&a[LINE_ENDS].values, (int)(a[LINES].values.size / sizeof(int32_t)));
-        put_cell_data(x, nodes[k].body, &(dls_shape_def){.kind = (dls_shape_kind)0});
+    for (int first = 0, end; first < count && !status; first = end) {
+        for (end = first + 1; end < count && nodes[end].body == nodes[first].body; end++) continue;
+        put_nodes(x, nodes, first, end - first);
     }
     dls_free(nodes);
     return status;
+}
+
+static void free_solids(vtk_export *x) {
+    dls_free(x->deform);
+    dls_free(x->stress);
+    x->deform = NULL, x->stress = NULL;
 }
 
 /* One pass for the lines and the points, one for the polygons. */
 static dls_status put_shapes(vtk_export *x, bool lines, int first_point, dls_error *error) {
     dls_results *r = x->results;
     for (int id = 0; id < r->body_count; id++) {
-        /* where shapes stand on a solid, results do not say */
-        for (int k = 0; x->present[id] && !x->deforms[id] && k < r->bodies[id].shape_count; k++) {
+        if (x->first_node[id] >= 0) {
+            if (!lines) put_skin(x, id);
+            continue; /* where shapes stand on a line, results do not say */
+        }
+        for (int k = 0; x->present[id] && k < r->bodies[id].shape_count; k++) {
             dls_shape_def shape;
             double middle[3];
             dls_status status = dls_results_body_shape(r, id, k, &shape, error);
@@ -291,7 +364,7 @@ static dls_status put_shapes(vtk_export *x, bool lines, int first_point, dls_err
             find_middle(x, &x->states[id], &shape, middle);
             dls_surface_clear(&x->surface);
             dls_surface_add(&x->surface, &shape, x->sides, x->reach, middle);
-            if (lines) put_points(x, &x->states[id], &shape);
+            if (lines) put_points(x, id, &shape);
             put_cells(x, lines, first_point, id, &shape);
             first_point += x->surface.point_count;
         }
@@ -305,6 +378,7 @@ static dls_status export_bodies(vtk_export *x, int frame, dls_error *error) {
     dls_status status = put_solids(x, frame, &nodes, error);
     if (!status) status = put_shapes(x, true, nodes, error);
     if (!status) status = put_shapes(x, false, nodes, error);
+    free_solids(x);
     return status ? status : write_poly_data(&x->bodies, x->folder, "bodies", frame, error);
 }
 
@@ -500,16 +574,19 @@ dls_status dls_results_export_vtk(dls_results *results, const char *folder, dls_
         x->sides = choose_sides(results->shape_count);
         x->states = DLS_NEW(dls_body_state, results->body_count);
         x->present = DLS_NEW(bool, results->body_count);
-        x->deforms = DLS_NEW_ZERO(bool, results->body_count);
+        x->first_node = DLS_NEW(int, results->body_count);
+        x->is_skin = DLS_NEW_ZERO(bool, results->body_count);
         describe_files(x);
-        status = x->states && x->present && x->deforms ? export_all(x, &inner) : dls_fail_memory(&inner);
+        status = x->states && x->present && x->first_node && x->is_skin ? export_all(x, &inner)
+                                                                        : dls_fail_memory(&inner);
         release(&x->bodies);
         release(&x->contacts);
         release(&x->joints);
         dls_surface_free(&x->surface);
         dls_free(x->states);
         dls_free(x->present);
-        dls_free(x->deforms);
+        dls_free(x->first_node);
+        dls_free(x->is_skin);
     }
     dls_free(x);
     if (status && error) *error = inner;

@@ -54,6 +54,10 @@ int dls_results_frame_node_count(const dls_results *results, int frame) {
     return frame_at(results, frame)->node_count;
 }
 
+int dls_results_frame_gradient_count(const dls_results *results, int frame) {
+    return frame_at(results, frame)->gradient_count;
+}
+
 /* ---- materials, bodies and joints ---- */
 
 dls_status dls_results_material(const dls_results *results, dls_material_id id, dls_material_def *def,

@@ -41,13 +41,14 @@ static dls_status copy_rows(dls_results_writer *w, const dls_results *old, int t
 static dls_status copy_all(dls_results_writer *w, const dls_results *old, int64_t last_frame, int64_t kept,
                            dls_error *error) {
     int frames = 0;
-    int64_t states = 0, contacts = 0, reactions = 0, nodes = 0;
+    int64_t states = 0, contacts = 0, reactions = 0, nodes = 0, gradients = 0;
     dls_status status = DLS_OK;
     for (; frames < old->frame_count && old->frames[frames].step <= last_frame; frames++) {
         states += old->frames[frames].state_count;
         contacts += old->frames[frames].contact_count;
         reactions += old->frames[frames].reaction_count;
         nodes += old->frames[frames].node_count;
+        gradients += old->frames[frames].gradient_count;
         if (!dls_writer_note_frame(w, &old->frames[frames])) return dls_fail_memory(error);
         if (!dls_writer_number_points(w, &old->frames[frames])) return dls_writer_fail(w, error);
     }
@@ -55,8 +56,10 @@ static dls_status copy_all(dls_results_writer *w, const dls_results *old, int64_
         int64_t count = table == DLS_TABLE_STEPS         ? kept
                         : table == DLS_TABLE_FRAMES      ? frames
                         : table == DLS_TABLE_JOINT_STEPS ? (old->tables[table].rows ? kept : 0)
-                        : table >= DLS_TABLE_NODES       ? nodes
-                        : table >= DLS_TABLE_REACTIONS   ? reactions
+                        : table >= DLS_TABLE_GRADIENTS   ? gradients
+                        : table >= DLS_TABLE_NODES_STRESS && !old->has_stress ? 0
+                        : table >= DLS_TABLE_NODES                            ? nodes
+                        : table >= DLS_TABLE_REACTIONS                        ? reactions
                         : table >= DLS_TABLE_TURNING && !old->has_turning     ? 0
                         : table >= DLS_TABLE_CONTACTS                         ? contacts
                         : table >= DLS_TABLE_STATES_POSES && !w->def.contacts ? 0

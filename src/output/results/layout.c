@@ -19,12 +19,13 @@ static const dls_cell frame_cells[] = {
     {"reaction_count", DLS_CELL_INT32, 1, offsetof(dls_frame_row, reaction_count), "1", DLS_RANGE_COUNT},
     {"node_start", DLS_CELL_INT64, 1, offsetof(dls_frame_row, node_start), "1", DLS_RANGE_COUNT},
     {"node_count", DLS_CELL_INT32, 1, offsetof(dls_frame_row, node_count), "1", DLS_RANGE_COUNT},
+    {"gradient_start", DLS_CELL_INT64, 1, offsetof(dls_frame_row, gradient_start), "1", DLS_RANGE_COUNT},
+    {"gradient_count", DLS_CELL_INT32, 1, offsetof(dls_frame_row, gradient_count), "1", DLS_RANGE_COUNT},
 };
 
-static const dls_older older_frames[] = {{4, "reaction_start", 0, 0},
-                                         {4, "reaction_count", 0, 0},
-                                         {5, "node_start", 0, 0},
-                                         {5, "node_count", 0, 0}};
+static const dls_older older_frames[] = {{4, "reaction_start", 0, 0}, {4, "reaction_count", 0, 0},
+                                         {5, "node_start", 0, 0},     {5, "node_count", 0, 0},
+                                         {6, "gradient_start", 0, 0}, {6, "gradient_count", 0, 0}};
 
 static const dls_cell step_cells[] = {
     {"step", DLS_CELL_INT64, 1, offsetof(dls_step_report, step), "1", DLS_RANGE_COUNT},
@@ -236,6 +237,8 @@ static const dls_cell joint_step_cells[] = {
     LATER(4, "contacts/" name, type, ctype, width, dls_contact_row, member, unit, range)
 #define NODE(name, ctype, type, width, member, unit, range)                                                  \
     LATER(6, "nodes/" name, type, ctype, width, dls_node_record, member, unit, range)
+#define GRADIENT(name, ctype, type, width, member, unit, range)                                              \
+    LATER(7, "gradients/" name, type, ctype, width, dls_gradient_record, member, unit, range)
 #define REACTS(name, type, ctype, width, member, unit, range)                                                \
     LATER(5, "reactions/" name, type, ctype, width, dls_reaction_row, member, unit, range)
 
@@ -344,6 +347,12 @@ const dls_table_layout dls_table_layouts[DLS_TABLES] = {
     [DLS_TABLE_NODES + 1] = NODE("at", double, DLS_CELL_DOUBLE, 1, at, "1", DLS_RANGE_SHARE),
     [DLS_TABLE_NODES + 2] = NODE("position", double, DLS_CELL_DOUBLE, 3, x, "m", DLS_RANGE_NEAR),
     [DLS_TABLE_NODES + 3] = NODE("velocity", double, DLS_CELL_DOUBLE, 3, v, "m/s", DLS_RANGE_NEAR),
+    [DLS_TABLE_NODES_STRESS] = LATER(7, "nodes/von_mises", DLS_CELL_DOUBLE, double, 1, dls_node_record,
+                                     von_mises, "Pa", DLS_RANGE_SIZE),
+
+    [DLS_TABLE_GRADIENTS + 0] = GRADIENT("body", int32_t, DLS_CELL_INT32, 1, body, "1", DLS_RANGE_INDEX),
+    [DLS_TABLE_GRADIENTS + 1] = GRADIENT("F", double, DLS_CELL_DOUBLE, 9, F, "1", DLS_RANGE_NEAR),
+    [DLS_TABLE_GRADIENTS + 2] = GRADIENT("rate", double, DLS_CELL_DOUBLE, 9, rate, "1/s", DLS_RANGE_NEAR),
 
     [DLS_TABLE_JOINT_STEPS] = {COLUMNS("joints/steps", false, 256, dls_joint_step_row, joint_step_cells),
                                .since = 5},

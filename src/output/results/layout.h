@@ -8,7 +8,7 @@
 #include <delassus/output.h>
 
 #define DLS_RESULTS_FORMAT "delassus results"
-enum { DLS_RESULTS_FORMAT_VERSION = 6, DLS_RESULTS_OLDEST_VERSION = 1 }; /* of those that are read */
+enum { DLS_RESULTS_FORMAT_VERSION = 7, DLS_RESULTS_OLDEST_VERSION = 1 }; /* of those that are read */
 
 typedef enum dls_table_name {
     /* what the world consists of, a row per thing */
@@ -37,9 +37,13 @@ typedef enum dls_table_name {
     DLS_TABLE_REACTIONS_END = DLS_TABLE_REACTIONS + 13,
     /* columns of dls_node_record, a row per node of a solid and frame */
     DLS_TABLE_NODES = DLS_TABLE_REACTIONS_END,
-    DLS_TABLE_NODES_END = DLS_TABLE_NODES + 4,
+    DLS_TABLE_NODES_STRESS = DLS_TABLE_NODES + 4, /* not in files of version 6 */
+    DLS_TABLE_NODES_END = DLS_TABLE_NODES_STRESS + 1,
+    /* columns of dls_gradient_record, a row per solid that deforms alike everywhere and frame */
+    DLS_TABLE_GRADIENTS = DLS_TABLE_NODES_END,
+    DLS_TABLE_GRADIENTS_END = DLS_TABLE_GRADIENTS + 3,
     /* what joints add to the history: no rows where there are none, else one for every step */
-    DLS_TABLE_JOINT_STEPS = DLS_TABLE_NODES_END,
+    DLS_TABLE_JOINT_STEPS = DLS_TABLE_GRADIENTS_END,
     /* a row each: frame, step, finished run */
     DLS_TABLE_FRAMES,
     DLS_TABLE_STEPS,
@@ -51,13 +55,13 @@ typedef enum dls_table_name {
 
 extern const dls_table_layout dls_table_layouts[DLS_TABLES];
 
-/* A frame's rows in the states, contacts, reactions and nodes. Rows of frames follow each other without gaps.
- */
+/* A frame's rows in the states, contacts, reactions, nodes and gradients. Rows of frames follow each other
+ * without gaps. */
 typedef struct dls_frame_row {
     int64_t step; /* −1 where a row was not written yet */
     double time;
-    int64_t state_start, contact_start, reaction_start, node_start;
-    int32_t state_count, contact_count, reaction_count, node_count;
+    int64_t state_start, contact_start, reaction_start, node_start, gradient_start;
+    int32_t state_count, contact_count, reaction_count, node_count, gradient_count;
 } dls_frame_row;
 
 typedef struct dls_state_row {

@@ -191,7 +191,7 @@ static dls_status keep_whole(dls_results *r, dls_error *error) {
     if (!r->left_out.status) r->left_out = why;
     r->body_count = bodies;
     r->tables[DLS_TABLE_STATES].below = r->tables[DLS_TABLE_CONTACTS].below = bodies;
-    r->tables[DLS_TABLE_NODES].below = bodies;
+    r->tables[DLS_TABLE_NODES].below = r->tables[DLS_TABLE_GRADIENTS].below = bodies;
     return DLS_OK;
 }
 
@@ -292,7 +292,10 @@ static dls_status load_frames(dls_results *r, dls_error *error) {
         r->has_turning = r->has_turning || r->tables[k].rows > 0;
     r->contact_rows = least_rows(r, DLS_TABLE_CONTACTS, dls_results_contact_end(r));
     r->reaction_rows = least_rows(r, DLS_TABLE_REACTIONS, DLS_TABLE_REACTIONS_END);
-    r->node_rows = least_rows(r, DLS_TABLE_NODES, DLS_TABLE_NODES_END);
+    r->has_stress =
+        r->tables[DLS_TABLE_NODES_STRESS].version >= dls_table_layouts[DLS_TABLE_NODES_STRESS].since;
+    r->node_rows = least_rows(r, DLS_TABLE_NODES, dls_results_node_end(r));
+    r->gradient_rows = least_rows(r, DLS_TABLE_GRADIENTS, DLS_TABLE_GRADIENTS_END);
     dls_status status = count_written(r, DLS_TABLE_FRAMES, &rows, error);
     if (!status) status = load(r, DLS_TABLE_FRAMES, rows, (void **)&r->frames, error);
     for (; !status && r->frame_count < rows; r->frame_count++) {
@@ -485,6 +488,15 @@ dls_status dls_results_frame_nodes(dls_results *results, int frame, dls_node_rec
     int total = results->frames[frame].node_count;
     if (!nodes && total) return dls_fail(error, DLS_ERROR_ARGUMENT, "nodes are needed, got NULL");
     return total ? dls_results_node_rows(results, frame, 0, total, nodes, error) : DLS_OK;
+}
+
+dls_status dls_results_frame_gradients(dls_results *results, int frame, dls_gradient_record *gradients,
+                                       dls_error *error) {
+    dls_status status = check_frame(results, frame, error);
+    if (status) return status;
+    int total = results->frames[frame].gradient_count;
+    if (!gradients && total) return dls_fail(error, DLS_ERROR_ARGUMENT, "gradients are needed, got NULL");
+    return total ? dls_results_gradient_rows(results, frame, 0, total, gradients, error) : DLS_OK;
 }
 
 dls_status dls_results_steps(dls_results *results, int64_t first, int64_t count, dls_step_report *reports,

@@ -35,6 +35,8 @@ struct dls_results_writer {
     bool has_turning;         /* contacts have the columns of turning */
     dls_joint_record *joints; /* of the last step */
     int64_t joint_room;
+    double *skin; /* of one solid: places, rates and stresses of its vertices */
+    int64_t skin_room;
     dls_error failure;
 };
 
@@ -86,6 +88,7 @@ struct dls_results {
     char **file_names, *file_bytes;
     double tolerance;
     bool has_contacts, has_turning, is_finished; /* has_turning: a contact of it may resist turning */
+    bool has_stress;                             /* nodes have von Mises's */
     dls_world_def world;
     dls_run_summary summary;
     int frame_count;
@@ -106,7 +109,8 @@ struct dls_results {
     dls_joint_def_row *joints;
     char *joint_names;
     size_t joint_name_size;
-    int64_t state_rows, contact_rows, reaction_rows, node_rows; /* that all of their columns have */
+    int64_t state_rows, contact_rows, reaction_rows, node_rows,
+        gradient_rows;  /* that all of their columns have */
     dls_error left_out; /* why bodies or joints at the end of their tables do not count, if some do not */
 };
 
@@ -130,13 +134,18 @@ static inline int dls_results_contact_end(const dls_results *results) {
     return results->has_turning ? DLS_TABLE_TURNING_END : DLS_TABLE_CONTACTS_END;
 }
 
+/* The same of nodes. */
+static inline int dls_results_node_end(const dls_results *results) {
+    return results->has_stress ? DLS_TABLE_NODES_END : DLS_TABLE_NODES_STRESS;
+}
+
 dls_shape_def dls_results_shape_def(const dls_results *results, int index);
 
 /* Rows of the history, as sound as those below. */
 dls_status dls_results_step_rows(const dls_results *results, int64_t first, int64_t count,
                                  dls_step_report *rows, dls_error *error);
-/* Rows first … first + count − 1 of a frame's states, contacts, reactions or nodes, as the row structs have
- * them.
+/* Rows first … first + count − 1 of a frame's states, contacts, reactions, nodes or gradients, as the row
+ * structs have them.
  */
 dls_status dls_results_state_rows(const dls_results *results, int frame, int first, int count,
                                   dls_state_row *rows, dls_error *error);
@@ -144,6 +153,8 @@ dls_status dls_results_contact_rows(const dls_results *results, int frame, int f
                                     dls_contact_row *rows, dls_error *error);
 dls_status dls_results_node_rows(const dls_results *results, int frame, int first, int count,
                                  dls_node_record *rows, dls_error *error);
+dls_status dls_results_gradient_rows(const dls_results *results, int frame, int first, int count,
+                                     dls_gradient_record *rows, dls_error *error);
 dls_status dls_results_reaction_rows(const dls_results *results, int frame, int first, int count,
                                      dls_reaction_row *rows, dls_error *error);
 /* Length of the step that ended in the frame, from the history; 0 where it is not known. */

@@ -176,7 +176,8 @@ dls_status dls_results_check_frame(const dls_results *r, int index, bool *is_who
     int64_t states = last->state_start + last->state_count,
             contacts = last->contact_start + last->contact_count,
             reactions = last->reaction_start + last->reaction_count,
-            nodes = last->node_start + last->node_count;
+            nodes = last->node_start + last->node_count,
+            gradients = last->gradient_start + last->gradient_count;
     *is_whole = true;
     if (f->step <= last->step)
         return dls_results_fail(r, table, index, error, "step is %" PRId64 ", expected one after %" PRId64,
@@ -195,7 +196,13 @@ dls_status dls_results_check_frame(const dls_results *r, int index, bool *is_who
     if (f->node_start != nodes)
         return dls_results_fail(r, table, index, error, "nodes from %" PRId64 " on, expected %" PRId64,
                                 f->node_start, nodes);
+    if (f->gradient_start != gradients)
+        return dls_results_fail(r, table, index, error, "gradients from %" PRId64 " on, expected %" PRId64,
+                                f->gradient_start, gradients);
     *is_whole = false;
+    if (f->gradient_count > r->gradient_rows - gradients)
+        return dls_results_fail(r, table, index, error, "%d gradients, expected at most %" PRId64,
+                                f->gradient_count, r->gradient_rows - gradients);
     if (f->node_count > r->node_rows - nodes)
         return dls_results_fail(r, table, index, error, "%d nodes, expected at most %" PRId64, f->node_count,
                                 r->node_rows - nodes);
@@ -389,7 +396,7 @@ dls_status dls_results_node_rows(const dls_results *r, int frame, int first, int
                                  dls_error *error) {
     int64_t start = r->frames[frame].node_start + first;
     memset(rows, 0, sizeof *rows * (size_t)count);
-    dls_status status = read_columns(r, DLS_TABLE_NODES, DLS_TABLE_NODES_END, start, count, (char *)rows,
+    dls_status status = read_columns(r, DLS_TABLE_NODES, dls_results_node_end(r), start, count, (char *)rows,
                                      sizeof *rows, error);
     for (int i = 1; i < count && !status; i++) {
         const dls_node_record *before = &rows[i - 1], *row = &rows[i];
@@ -398,6 +405,29 @@ dls_status dls_results_node_rows(const dls_results *r, int frame, int first, int
                 dls_results_fail(r, DLS_TABLE_NODES, start + i, error,
                                  "body %d at %g, expected a place behind %g of body %d, or a body after it",
                                  row->body, row->at, before->at, before->body);
+    }
+    return status;
+}
+
+/* Bodies ascend within a frame, and nothing is turned inside out. */
+dls_status dls_results_gradient_rows(const dls_results *r, int frame, int first, int count,
+                                     dls_gradient_record *rows, dls_error *error) {
+    int64_t start = r->frames[frame].gradient_start + first;
+    int32_t before = -1;
+    memset(rows, 0, sizeof *rows * (size_t)count);
+    dls_status status = read_columns(r, DLS_TABLE_GRADIENTS, DLS_TABLE_GRADIENTS_END, start, count,
+                                     (char *)rows, sizeof *rows, error);
+    if (!status && first > 0) status = dls_results_rows(r, DLS_TABLE_GRADIENTS, start - 1, 1, &before, error);
+    for (int i = 0; i < count && !status; before = rows[i++].body) {
+        double side[3], volume;
+        vec_cross(side, rows[i].F, rows[i].F + 3);
+        volume = vec_dot(side, rows[i].F + 6);
+        if (rows[i].body <= before)
+            status = dls_results_fail(r, DLS_TABLE_GRADIENTS, start + i, error,
+                                      "body is %d, expected one after %d", rows[i].body, before);
+        else if (!(volume > 0))
+            status = dls_results_fail(r, DLS_TABLE_GRADIENTS + 1, start + i, error,
+                                      "its determinant is %g, expected one above 0", volume);
     }
     return status;
 }

@@ -112,6 +112,7 @@ static dls_results_writer *new_writer(const char *path, const dls_world *world, 
         dls_state_row state;
         dls_contact_row contact;
         dls_reaction_row reaction;
+        dls_gradient_record gradient;
     });
     dls_results_writer *w = DLS_NEW_ZERO(dls_results_writer, 1);
     if (!w) return NULL;
@@ -141,6 +142,7 @@ static void destroy(dls_results_writer *w) {
     dls_free(w->column);
     dls_free(w->frames);
     dls_free(w->joints);
+    dls_free(w->skin);
     for (int k = 0; k < DLS_TABLE_STATES; k++) dls_free(w->held[k].rows);
     dls_free(w);
 }
@@ -310,31 +312,86 @@ static bool append_reactions(dls_results_writer *w, const dls_simulation *simula
     return true;
 }
 
+/* Nodes first … first + count − 1 of a line. */
+static bool fill_line(const dls_world *world, dls_body_id id, int nodes, int first, int count,
+                      dls_node_record *rows) {
+    for (int k = 0; k < count; k++) {
+        dls_body_state state;
+        if (dls_solid_place(world, id, (double)(first + k) / (nodes - 1), &state, NULL)) return false;
+        vec_copy(rows[k].x, state.x);
+        vec_copy(rows[k].v, state.v);
+    }
+    return true;
+}
+
+/* All of a skin, for batches of them. */
+static bool take_skin(dls_results_writer *w, const dls_solid *solid, int nodes) {
+    if (!solid->kind->skin) return true;
+    if (!DLS_RESERVE(w->skin, 0, w->skin_room, 7 * (int64_t)nodes)) return false;
+    solid->kind->skin(solid->data, w->world->q + solid->at, w->world->u + solid->at, w->skin,
+                      w->skin + 3 * (int64_t)nodes, w->skin + 6 * (int64_t)nodes);
+    return true;
+}
+
+static void fill_skin(const double *skin, int nodes, int first, int count, dls_node_record *rows) {
+    for (int k = 0; k < count; k++) {
+        vec_copy(rows[k].x, skin + 3 * (int64_t)(first + k));
+        vec_copy(rows[k].v, skin + 3 * (int64_t)(nodes + first + k));
+        rows[k].von_mises = skin[6 * (int64_t)nodes + first + k];
+    }
+}
+
+static bool append_solid(dls_results_writer *w, const dls_solid *solid, int nodes) {
+    dls_node_record *rows = (dls_node_record *)w->rows;
+    if (!take_skin(w, solid, nodes)) return false;
+    for (int first = 0; first < nodes; first += DLS_BATCH) {
+        int count = nodes - first < DLS_BATCH ? nodes - first : DLS_BATCH;
+        memset(rows, 0, sizeof *rows * (size_t)count);
+        for (int k = 0; k < count; k++)
+            rows[k].body = solid->id, rows[k].at = (double)(first + k) / (nodes - 1);
+        if (solid->kind->skin)
+            fill_skin(w->skin, nodes, first, count, rows);
+        else if (!fill_line(w->world, solid->id, nodes, first, count, rows))
+            return false;
+        if (!append_columns(w, DLS_TABLE_NODES, DLS_TABLE_NODES_END, count, w->rows, sizeof *rows))
+            return false;
+    }
+    return true;
+}
+
 /* Of solids that are there. */
 static bool append_nodes(dls_results_writer *w, const dls_simulation *simulation, int *count) {
-    dls_node_record *rows = (dls_node_record *)w->rows;
+    double t = dls_simulation_time(simulation);
+    *count = 0;
+    for (int k = 0; k < w->world->solid_count; k++) {
+        const dls_solid *solid = &w->world->solids[k];
+        int nodes =
+            is_present(&w->world->entries[solid->id], t) ? dls_solid_node_count(w->world, solid->id) : 0;
+        if (!append_solid(w, solid, nodes)) return false;
+        *count += nodes;
+    }
+    return true;
+}
+
+static bool append_gradients(dls_results_writer *w, const dls_simulation *simulation, int *count) {
+    dls_gradient_record *rows = (dls_gradient_record *)w->rows;
     double t = dls_simulation_time(simulation);
     int used = 0;
     *count = 0;
     for (int k = 0; k < w->world->solid_count; k++) {
-        dls_body_id id = w->world->solids[k].id;
-        int nodes = dls_solid_node_count(w->world, id);
-        for (int i = 0; i < nodes && is_present(&w->world->entries[id], t); i++) {
-            dls_body_state state;
-            double at = (double)i / (nodes - 1);
-            if (dls_solid_place(w->world, id, at, &state, NULL)) return false;
-            memset(&rows[used], 0, sizeof *rows);
-            rows[used].body = id, rows[used].at = at;
-            vec_copy(rows[used].x, state.x);
-            vec_copy(rows[used++].v, state.v);
-            ++*count;
-            if (used < DLS_BATCH) continue;
-            if (!append_columns(w, DLS_TABLE_NODES, DLS_TABLE_NODES_END, used, w->rows, sizeof *rows))
-                return false;
-            used = 0;
-        }
+        const dls_solid *solid = &w->world->solids[k];
+        const double *q = w->world->q + solid->at, *u = w->world->u + solid->at;
+        if (!solid->kind->gradient || !is_present(&w->world->entries[solid->id], t)) continue;
+        memset(&rows[used], 0, sizeof *rows);
+        rows[used].body = solid->id;
+        if (!solid->kind->gradient(solid->data, q, u, rows[used].F, rows[used].rate)) continue;
+        ++*count;
+        if (++used < DLS_BATCH) continue;
+        if (!append_columns(w, DLS_TABLE_GRADIENTS, DLS_TABLE_GRADIENTS_END, used, w->rows, sizeof *rows))
+            return false;
+        used = 0;
     }
-    return append_columns(w, DLS_TABLE_NODES, DLS_TABLE_NODES_END, used, w->rows, sizeof *rows);
+    return append_columns(w, DLS_TABLE_GRADIENTS, DLS_TABLE_GRADIENTS_END, used, w->rows, sizeof *rows);
 }
 
 /* From the first joint on steps have what joints add to them: zeros for those that came before. */
@@ -431,13 +488,15 @@ static dls_status add_frame(dls_results_writer *w, const dls_simulation *simulat
     frame.contact_start = w->tables[DLS_TABLE_CONTACTS].rows;
     frame.reaction_start = w->tables[DLS_TABLE_REACTIONS].rows;
     frame.node_start = w->tables[DLS_TABLE_NODES].rows;
+    frame.gradient_start = w->tables[DLS_TABLE_GRADIENTS].rows;
     if (w->frame_count && w->frames[w->frame_count - 1].step >= frame.step) return DLS_OK;
     dls_status status = dls_writer_add_world(w, error);
     if (status) return status;
     if (!append_states(w, simulation, &frame.state_count) ||
         !append_contacts(w, simulation, &frame.contact_count) ||
         !append_reactions(w, simulation, &frame.reaction_count) ||
-        !append_nodes(w, simulation, &frame.node_count) || !append_pending(w) ||
+        !append_nodes(w, simulation, &frame.node_count) ||
+        !append_gradients(w, simulation, &frame.gradient_count) || !append_pending(w) ||
         !dls_writer_number_points(w, &frame) || !dls_table_append(&w->tables[DLS_TABLE_FRAMES], 1, &frame))
         return dls_writer_fail(w, error);
     status = dls_writer_flush(w, error);

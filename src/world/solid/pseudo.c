@@ -343,6 +343,11 @@ static void deform(const dls_solid_data *body, const double *q, const dls_body_s
     dls_shape_deform(rest, G, now, R, room);
 }
 
+static bool gradient(const dls_solid_data *body, const double *q, const double *u, double *F, double *rate) {
+    for (int k = 0; k < 9; k++) F[k] = q[3 + 3 * (k % 3) + k / 3], rate[k] = u[3 + 3 * (k % 3) + k / 3];
+    return !body->retained;
+}
+
 const dls_solid_kind dls_solid_kind_pseudo_rigid = {
     .name = "pseudo-rigid",
     .summary = "a body in space whose places all move by one affine map",
@@ -367,6 +372,7 @@ const dls_solid_kind dls_solid_kind_pseudo_rigid = {
     .deform = deform,
     .spread = spread,
     .inverted = inverted,
+    .gradient = gradient,
     .kinetic_energy = kinetic_energy,
     .strain_energy = strain_energy,
 };

@@ -351,7 +351,7 @@ dls_status dls_solid_point(const dls_world *w, dls_body_id id, const double *X, 
 
 int dls_solid_node_count(const dls_world *w, dls_body_id id) {
     const dls_solid *solid = find(w, id, NULL);
-    return solid && solid->kind->line ? solid->kind->nodes(solid->data) : 0;
+    return solid && solid->kind->nodes ? solid->kind->nodes(solid->data) : 0;
 }
 
 dls_status dls_solid_energy(const dls_world *w, dls_body_id id, double *kinetic, double *strain,

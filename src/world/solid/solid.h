@@ -100,7 +100,7 @@ struct dls_solid_kind {
                    double *A);
     /* Place, axes (columns) and rows of the spot's `at`; its state but x is found by whoever asks. */
     void (*spot)(const dls_solid_data *data, const double *q, dls_spot *spot, double *R);
-    /* Places of a line, from 0 to 1, evenly, that show its shape; from 2 on. */
+    /* Places of a line, from 0 to 1, evenly, that show its shape, or of a skin; from 2 on. NULL: none. */
     int (*nodes)(const dls_solid_data *data);
     /* ---- of all but lines ---- */
     /* `at` and cell of the material place X; false where the solid has no such place. */
@@ -117,6 +117,12 @@ struct dls_solid_kind {
                      const dls_body_state *mean);
     /* The cell that is turned inside out at q, −1: none. NULL: none ever is. */
     int (*inverted)(const dls_solid_data *data, const double *q);
+    /* Vertices of its skin, as its shape has them, and how fast; von Mises's stress there. As many as nodes
+     * says; NULL: it has no skin. */
+    void (*skin)(const dls_solid_data *data, const double *q, const double *u, double *x, double *v,
+                 double *von_mises);
+    /* F of all its places and its rate, column-major; false, or NULL: its shapes do not deform by one. */
+    bool (*gradient)(const dls_solid_data *data, const double *q, const double *u, double *F, double *rate);
     /* ---- of all ---- */
     double (*kinetic_energy)(const dls_solid_data *data, const double *u); /* ½ uᵀM u */
     double (*strain_energy)(const dls_solid_data *data, const double *q);
