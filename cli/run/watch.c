@@ -9,6 +9,7 @@
 
 /* Of its own radius a body is born into another, of the smallest radius a penetration is deep. */
 static const double BORN_SHARE = 0.01, DEEP_SHARE = 0.1;
+static const double FED_SHARE = 1e-3; /* of the largest kinetic energy */
 
 static void name_body(const dls_world *world, dls_body_id id, char *text) {
     const char *name = dls_body_name(world, id);
@@ -42,6 +43,7 @@ void run_watch_begin(run_watch *x, const dls_simulation *simulation) {
     for (int id = 0; id < count; id++)
         if (dls_body_presence(world, id) == DLS_WAITING) x->waiting[x->waiting_count++] = id;
     look_at_sizes(x, world);
+    x->lost = dls_simulation_energy(simulation).friction;
 }
 
 /* The deepest contact, of one body or of all (id −1); false where there is none. */
@@ -74,11 +76,20 @@ static void look_at_births(run_watch *x, double t, const dls_simulation *simulat
     x->waiting_count = waiting;
 }
 
+/* Coulomb's law takes energy at the slip of the contact's mean place; steps in which contacts turn far give.
+ */
+static void look_at_friction(run_watch *x, const dls_energy *energy) {
+    x->kinetic = fmax(x->kinetic, energy->kinetic);
+    x->lost = fmax(x->lost, energy->friction);
+    x->fed = fmax(x->fed, x->lost - energy->friction);
+}
+
 void run_watch_step(run_watch *x, const dls_step_report *step, const dls_simulation *simulation) {
     dls_contact_record record;
     look_at_sizes(x, dls_simulation_world(simulation));
     if (x->waiting_count && step->bodies != x->bodies) look_at_births(x, step->t, simulation);
     x->bodies = step->bodies;
+    look_at_friction(x, &step->energy);
     if (x->deep || !(step->penetration > DEEP_SHARE * x->smallest)) return;
     x->deep = find_deepest(simulation, -1, &record);
     if (x->deep) x->first = overlap_of(dls_simulation_world(simulation), &record, step->t);
@@ -94,6 +105,11 @@ void run_watch_tell(const run_watch *x, double penetration) {
         report_warning("run: bodies lay up to %.3g m in each other, the smallest that moves has a radius of "
                        "%.3g m; first %s and %s at t = %.6g s; shorten the step, or see 'delassus check'",
                        penetration, x->smallest, x->first.a, x->first.b, x->first.t);
+    if (x->fed > FED_SHARE * x->kinetic)
+        report_warning(
+            "run: friction gave %.3g J where it should take, the largest kinetic energy is %.3g J; "
+            "contacts turn too far in a step: shorten it",
+            x->fed, x->kinetic);
 }
 
 void run_watch_release(run_watch *x) {

@@ -1,5 +1,5 @@
-/* What a run should be warned of while it goes on: bodies that are born into others, and deep penetrations.
- */
+/* What a run should be warned of while it goes on: bodies that are born into others, deep penetrations, and
+ * friction that gives energy instead of taking it. */
 #ifndef CLI_RUN_WATCH_H
 #define CLI_RUN_WATCH_H
 
@@ -23,6 +23,9 @@ typedef struct run_watch {
     watched_overlap born[MOST_BORN_INTO];
     bool deep;
     watched_overlap first; /* the first that was deep */
+    double kinetic;        /* largest energy, J */
+    double lost;           /* to friction, the most so far */
+    double fed;            /* by friction, the most that was lost less what is */
 } run_watch;
 
 void run_watch_begin(run_watch *watch, const dls_simulation *simulation);

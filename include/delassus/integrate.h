@@ -37,6 +37,12 @@ typedef enum dls_restitution {
     DLS_RESTITUTION_FORMAL       /* every closed contact in every step, as papers 002 and 003 */
 } dls_restitution;
 
+/* How contacts go on within a step of an impulse scheme. */
+typedef enum dls_kinematics {
+    DLS_KINEMATICS_SECOND = 0, /* b has h/2 of what bends their rows; impulses act where the contact closes */
+    DLS_KINEMATICS_FIRST       /* as tangent planes, as papers 001 to 003; impulses act amid the gap */
+} dls_kinematics;
+
 typedef enum dls_operator_choice { DLS_OPERATOR_BODIES = 0, DLS_OPERATOR_STORED } dls_operator_choice;
 
 /* How a step solves for joints. */
@@ -51,6 +57,7 @@ typedef struct dls_simulation_options {
     double theta;
     double margin; /* detection margin, m; 0: a twentieth of the smallest moving body, up to all of it where
                       bodies are hit hard */
+    dls_kinematics kinematics;
     dls_entering entering;
     double stabilisation; /* share of a penetration that a step takes back, 0 … 1 (dvi always takes all) */
     double stabilisation_speed; /* at most, m/s; 0: |g| h */

@@ -20,7 +20,8 @@ typedef struct dls_assemble_options {
     dls_force_time forces[DLS_FORCE_TIMES];
     bool closed_only;  /* contacts with gap ≤ 0 alone */
     bool whole_gap;    /* b_n += gap/h for gaps of both signs */
-    bool curved;       /* round walls bend within a step */
+    bool bends;        /* contacts move within a step, and impulses act where they will close */
+    double least_bend; /* accelerations below count for nothing, m/s² */
     double share;      /* of a penetration that is taken back */
     double most_speed; /* at which it is */
     bool formal;       /* closed contacts bounce whatever their speed */
@@ -71,8 +72,9 @@ typedef struct dls_assembly {
     double *to_mean; /* u⁻ + u⁺ − u: velocity before the step, less what b has beside the free velocity */
     double *cohesion; /* impulse of attraction per block, N s; NULL where no pair has any */
     double *drilling; /* radius per block; NULL where nothing resists turning */
-    double *belt; /* along t₁ and t₂ of each block, what belts add to u; NULL where no shape has one */
-    int inert;    /* contacts left out because nothing that they touch can move */
+    double *belt;    /* along t₁ and t₂ of each block, what belts add to u; NULL where no shape has one */
+    bool at_surface; /* where one side moves alone, impulses act on its surface, not amid the gap */
+    int inert;       /* contacts left out because nothing that they touch can move */
     struct dls_solid_steps *solids; /* NULL where the world has none */
     struct dls_joint_asks *joints;  /* rows behind those of contacts; NULL where the world has none */
 } dls_assembly;
@@ -83,6 +85,10 @@ dls_status dls_assemble_bodies(dls_assembly *a, const dls_world *world, const dl
 /* The problem of these contacts, and of joints. */
 dls_status dls_assemble_contacts(dls_assembly *a, const dls_world *world, const dls_contact *contacts,
                                  int count, const dls_assemble_options *options, dls_error *error);
+/* Where the impulse of a contact acts on both of its bodies: where it will close, on the surface of the side
+ * that moves, and amid the gap where both do, so that angular momentum stays. */
+void dls_contact_acts_at(const dls_assembly *assembly, const dls_contact *contact, double *point);
+
 /* Where a block acts. */
 typedef struct dls_block_place {
     int row_a, row_b;

@@ -2,12 +2,13 @@
  *
  *     row k of contact c:  u_k = d_k · (v_B + ω_B × r_B − v_A − ω_A × r_A),   d = n, t₁, t₂
  *     u_t += t · (s_B − s_A) with the velocities s of belts against their shapes
- *     b = u_free + (e_n u_n⁻, e_t u_t⁻) where it bounces, b_n += gap/h where it is open */
+ *     b = u_free + (e_n u_n⁻, e_t u_t⁻) where it bounces, b_n += gap/h where it is open
+ *     b += h/2 ζ where it does not bounce (bends.c) */
 #include "assemble/assemble.h"
+#include "assemble/bends.h"
 #include "assemble/joints.h"
 #include "assemble/solids.h"
 #include "assemble/turning.h"
-#include "assemble/walls.h"
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/parallel.h"
@@ -89,16 +90,23 @@ static __attribute__((noinline)) void set_spots(const dls_world *world, const dl
     }
 }
 
+void dls_contact_acts_at(const dls_assembly *a, const dls_contact *c, double *point) {
+    double share = 0.5; /* of B's point */
+    if (a->at_surface) {
+        bool moves_a = dls_row_can_move(&a->mass[c->body_a]), moves_b = dls_row_can_move(&a->mass[c->body_b]);
+        if (moves_a != moves_b) share = moves_b ? 1 : 0;
+    }
+    for (int k = 0; k < 3; k++) point[k] = (1 - share) * c->at.point_a[k] + share * c->at.point_b[k];
+}
+
 /* The place may point into made. */
-static inline void place_of(const dls_world *world, const dls_contact *c, dls_block_place *place,
-                            made_spots *made) {
+static inline void place_of(const dls_assembly *a, const dls_world *world, const dls_contact *c,
+                            dls_block_place *place, made_spots *made) {
     assert(c->body_a >= 0 && c->body_a <= c->body_b && c->body_b < world->body_count);
     place->row_a = c->body_a;
     place->row_b = c->body_b;
-    for (int k = 0; k < 3; k++) {
-        place->point[k] = 0.5 * (c->at.point_a[k] + c->at.point_b[k]);
-        place->shift[k] = c->image[k] * world->def.period_size[k];
-    }
+    dls_contact_acts_at(a, c, place->point);
+    for (int k = 0; k < 3; k++) place->shift[k] = c->image[k] * world->def.period_size[k];
     dls_contact_frame(c->at.normal, place->frame);
     set_arms(world, place);
     place->spotted = false;
@@ -343,7 +351,7 @@ static verdict judge(const contact_work *work, const dls_contact *c) {
     made_spots made;
     bool is_placed = false;
     if (!meets_free_body(work->world, c)) {
-        place_of(work->world, c, &place, &made);
+        place_of(work->assembly, work->world, c, &place, &made);
         is_placed = true;
         if (is_inert(work->assembly, &place)) return INERT;
     }
@@ -353,7 +361,7 @@ static verdict judge(const contact_work *work, const dls_contact *c) {
     if (o->closed_only && !closed) return STAYS_OUT;
     if (pair->e_n == 0 && (pair->e_t == 0 || !closed)) return ENTERS;
     double u[3];
-    if (!is_placed) place_of(work->world, c, &place, &made);
+    if (!is_placed) place_of(work->assembly, work->world, c, &place, &made);
     velocity_before(work->assembly, work->world, &place, o->h, u);
     if (closed) return o->formal || u[0] < -o->rest_speed ? BOUNCES : ENTERS;
     if (o->whole_gap || (!o->formal && -pair->e_n * u[0] <= o->rest_speed)) return ENTERS;
@@ -379,17 +387,14 @@ static void added_velocity(const dls_assemble_options *o, const dls_pair_def *pa
         added[0] += fmax(o->share * gap / o->h, -o->most_speed);
 }
 
-/* At a round wall the body's own way tells how it bends, so that chords of the wall do not count along n. */
-static void follow_wall(const contact_work *work, const dls_contact *c, const dls_block_place *place,
-                        double *before, double *free, double *added) {
-    const dls_assembly *a = work->assembly;
-    double bend, plain[3];
-    if (!work->options->curved || !dls_wall_bend(a, work->world, c, place, &bend)) return;
-    velocity_before(a, work->world, place, 0, plain);
-    before[0] = plain[0];
-    velocity_free(a, work->world, place, 0, plain);
-    free[0] = plain[0];
-    added[0] -= 0.5 * work->options->h * bend;
+/* What the row's speed becomes on the average of the step, less what it is where the contact was found. */
+static void add_bend(const contact_work *work, const dls_contact *c, const dls_block_place *place,
+                     double *added) {
+    const dls_assemble_options *o = work->options;
+    double zeta[3];
+    if (!o->bends || !dls_contact_bend(work->assembly, work->world, c, place, o->h, o->least_bend, zeta))
+        return;
+    for (int k = 0; k < work->assembly->dimension; k++) added[k] += 0.5 * o->h * zeta[k];
 }
 
 /* Block i with its rows that resist turning, in the units of its user: no gap, no restitution. Returns the
@@ -432,7 +437,7 @@ static double fill_range(void *self, int first, int end) {
         double before[3] = {0, 0, 0}, free[3] = {0, 0, 0}, added[3] = {0, 0, 0};
         dls_block_place place;
         made_spots made;
-        place_of(work->world, c, &place, &made);
+        place_of(work->assembly, work->world, c, &place, &made);
         if (work->parts)
             sum += fill_turning(work, i, &place);
         else
@@ -443,7 +448,7 @@ static double fill_range(void *self, int first, int end) {
         velocity_free(a, work->world, &place, o->h, free);
         bool bounces = work->verdict[a->contact_of[i]] == BOUNCES;
         added_velocity(o, pair, c->at.gap, bounces, before, d, added);
-        if (!bounces) follow_wall(work, c, &place, before, free, added);
+        if (!bounces) add_bend(work, c, &place, added);
         for (int k = 0; k < d; k++) {
             b[k] = free[k] + added[k];
             to_mean[k] = before[k] - added[k];
@@ -475,7 +480,7 @@ static bool add_cohesion(contact_work *work) {
         double impulse[3], turn[3];
         dls_block_place place;
         made_spots made;
-        place_of(world, c, &place, &made);
+        place_of(a, world, c, &place, &made);
         a->cohesion[i] = world->pairs[c->pair].cohesion * work->options->h;
         for (int side = 0; side < 2; side++) {
             int row = side ? c->body_b : c->body_a;
@@ -572,6 +577,7 @@ static bool find_bodies(contact_work *work) {
 dls_status dls_assemble_contacts(dls_assembly *a, const dls_world *world, const dls_contact *contacts,
                                  int count, const dls_assemble_options *o, dls_error *error) {
     assert(a->row_count == world->body_count && a->block_count == 0); /* masses are those of these rows */
+    a->at_surface = o->bends;
     contact_work work = {.assembly = a, .world = world, .contacts = contacts, .options = o};
     work.verdict = DLS_TAKE(a->space, uint8_t, count);
     if (!work.verdict) return dls_fail_memory(error);

@@ -27,6 +27,14 @@ typedef struct dls_contact_motion {
 bool dls_curvature_at(const dls_shape *shape, const double *x, const double *R, const double *point,
                       const double *n, dls_curvature *surface);
 
+/* The same where each surface bends alike in all directions, which leaves no system to solve:
+ *
+ *     ν = (V_t + ρ_A ω_A × n + ρ_B ω_B × n)/(ρ_A + ρ_B + g),   or ω × n of a flat side
+ *
+ * False where they do not, or where both are flat. */
+bool dls_contact_moves_alike(const dls_curvature side[2], const double *normal, double gap,
+                             const dls_side_motion motion[2], dls_contact_motion *out);
+
 /* False where the surfaces leave the motion open: two faces, or two corners. */
 bool dls_contact_moves(const dls_curvature side[2], const double *normal, double gap,
                        const dls_side_motion motion[2], dls_contact_motion *out);

@@ -110,9 +110,9 @@ static double drive_range(void *self, int first, int end) {
             int row = side ? c->body_b : c->body_a;
             if (s->world->bodies[row].motion != DLS_DRIVEN) continue;
             double arm[3], speed[3], net[3];
+            dls_contact_acts_at(a, c, arm);
             for (int k = 0; k < 3; k++)
-                arm[k] = 0.5 * (c->at.point_a[k] + c->at.point_b[k]) - s->found[row].x[k] -
-                         (side ? c->image[k] * s->world->def.period_size[k] : 0);
+                arm[k] -= s->found[row].x[k] + (side ? c->image[k] * s->world->def.period_size[k] : 0);
             dls_twist mean = a->before[row];
             for (int k = 0; k < 3; k++) mean.v[k] = 0.5 * (mean.v[k] + s->world->states[row].v[k]);
             vec_cross(speed, mean.w, arm);

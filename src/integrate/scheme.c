@@ -29,7 +29,6 @@ static dls_step_plan plan_moreau_jean(const dls_simulation *s) {
 
 static const dls_scheme row_moreau_jean = {.name = "moreau-jean",
                                            .summary = "all at the half step, q + h/2 v",
-                                           .curved = true,
                                            .follow = true,
                                            .solids = DLS_MOVES_SOLIDS,
                                            .plan = plan_moreau_jean,

@@ -26,7 +26,6 @@ typedef enum dls_moves_solids {
 struct dls_scheme {
     const char *name, *summary;
     bool whole_gap;          /* gap/h stands in b for gaps of both signs: open contacts do not bounce */
-    bool curved;             /* round walls bend within a step */
     bool follow;             /* pairs are followed to where they meet within the step */
     dls_moves_solids solids; /* which bodies that deform it moves */
     dls_step_plan (*plan)(const dls_simulation *simulation);

@@ -52,6 +52,8 @@ static const dls_field fields[] = {
     REAL(theta, 0.5, 1, "1", "of the theta scheme: 1/2 is second order, 1 is implicit Euler"),
     REAL(margin, 0, 1e300, "m",
          "contacts exist up to this gap, and further where a step may close it; 0: auto"),
+    DLS_CHOICE(dls_simulation_options, , kinematics, 2, "second-order|first-order",
+               "whether contacts move within a step: b has h/2 of what bends their rows"),
     DLS_CHOICE(dls_simulation_options, , entering, 2, "margin|closed",
                "contacts of a step: all that may close within it, or those with gap ≤ 0"),
     REAL(stabilisation, 0, 1, "1", "share of a penetration that one step takes back"),
@@ -282,7 +284,7 @@ void dls_simulation_contact(const dls_simulation *s, int index, dls_contact_reco
     record->feature = c->at.feature;
     record->gap = c->at.gap;
     record->mu = a->rows->mu[index];
-    for (int k = 0; k < 3; k++) record->point[k] = 0.5 * (c->at.point_a[k] + c->at.point_b[k]);
+    dls_contact_acts_at(a, c, record->point);
     dls_contact_frame(c->at.normal, record->frame);
     const double *b = dls_problem_b(a->rows);
     int row = a->rows->row[index], turning = row + a->dimension;

@@ -557,6 +557,18 @@ def test_bodies_that_are_born_into_others_are_told():
     assert warnings_of("run", path, "-o", "births.h5", "-q") == []
 
 
+def test_friction_that_feeds_is_told():
+    """A disc that leans and rolls round: with contacts as tangent planes it gains energy, certified in every step."""
+    path = pathlib.Path("disc.yaml")
+    path.write_text(FLOOR.replace("bodies:", "materials: {default: {mu: 1}}\nbodies:", 1) +
+                    "  - {position: [0, 0, 0.02135], velocity: [0, 0.0686, 0], spin: [-19.81, 0, 11.44], "
+                    "rotation: {axis: [0, 1, 0], angle: pi/6}, shape: {kind: cylinder, radius: 0.0375, length: 0.006}}\n"
+                    "time: {step: 1e-3, until: 1}\n")
+    told = warnings_of("run", path, "-o", "disc.h5", "-q", "--set", "integrator.kinematics=first-order")
+    assert len(told) == 1 and told[0].startswith("run: friction gave "), told
+    assert warnings_of("run", path, "-o", "disc.h5", "-q") == []
+
+
 def test_deep_penetrations_are_told():
     path = pathlib.Path("deep.yaml")
     ball = "  - {{name: ball, position: [0, 0, {}], shape: {{kind: sphere, radius: 0.1}}}}\n"

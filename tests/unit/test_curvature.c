@@ -90,6 +90,14 @@ static void check(const char *name, const moving m[2], double tolerance) {
     assert_true(dls_curvature_at(&m[1].shape, b.x, b.R, now.point_b, inward, &side[1]));
     const dls_side_motion motion[2] = {motion_of(&m[0], now.point_a), motion_of(&m[1], now.point_b)};
     if (!dls_contact_moves(side, now.normal, now.gap, motion, &got)) fail_msg("%s: no motion", name);
+    dls_contact_motion alike;
+    if (dls_contact_moves_alike(side, now.normal, now.gap, motion, &alike))
+        for (int k = 0; k < 3; k++) {
+            assert_near(alike.nu[k], got.nu[k], 1e-12);
+            assert_near(alike.slide[0][k], got.slide[0][k], 1e-12);
+            assert_near(alike.slide[1][k], got.slide[1][k], 1e-12);
+            assert_near(alike.bend, got.bend, 1e-11);
+        }
     double rate = (8 * (at[3].gap - at[1].gap) - at[4].gap + at[0].gap) / (12 * dt);
     double bend = (16 * (at[3].gap + at[1].gap) - at[4].gap - at[0].gap - 30 * now.gap) / (12 * dt * dt);
     if (fabs(got.rate - rate) > tolerance || fabs(got.bend - bend) > tolerance)
@@ -197,6 +205,8 @@ static void test_open_motion(void **state) {
     assert_false(dls_contact_moves(faces, n, 0, motion, &out));
     assert_false(dls_contact_moves(corners, n, 0, motion, &out));
     assert_true(dls_contact_moves(both, n, 0, motion, &out));
+    assert_false(dls_contact_moves_alike(faces, n, 0, motion, &out));
+    assert_false(dls_contact_moves_alike(corners, n, 0, motion, &out));
 }
 
 int main(void) {

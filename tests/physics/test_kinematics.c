@@ -1,0 +1,227 @@
+/* Contacts move within a step: what rolls and slides on bent surfaces, and where impulses act. Every case at
+ * h and at h/2, in its own axes and turned. */
+#include "support/near.h"
+#include "support/stage.h"
+#include "support/test.h"
+
+#include "base/vector.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static const double G = 9.81, PI = 3.14159265358979323846;
+
+/* ---- a world that may be turned ---- */
+
+static double turn[4] = {1, 0, 0, 0};
+
+static void turned(double *v) {
+    double R[9];
+    quat_matrix(turn, R);
+    mat_apply(v, R, v);
+}
+
+static stage open_turned(double gravity, double mu, double e_n) {
+    stage s = {0};
+    dls_world_def def = dls_default_world_def();
+    def.dimension = 3;
+    vec_set(def.gravity, 0, 0, -gravity);
+    turned(def.gravity);
+    assert_int_equal(dls_world_create(&def, &s.world, NULL), DLS_OK);
+    dls_pair_def pair = {.mu = mu, .e_n = e_n};
+    assert_int_equal(dls_world_set_pair(s.world, 0, 0, &pair, NULL), DLS_OK);
+    return s;
+}
+
+static dls_body_id add_turned(stage *s, dls_motion motion, const dls_shape_def *shape, const double *q,
+                              const double *x, const double *v, const double *w) {
+    dls_body_def def = dls_default_body_def();
+    def.motion = motion;
+    def.shape_count = 1, def.shapes = shape;
+    if (x) vec_copy(def.pose.x, x);
+    if (v) vec_copy(def.v, v);
+    if (w) vec_copy(def.w, w);
+    turned(def.pose.x), turned(def.v), turned(def.w);
+    quat_multiply(def.pose.q, turn, q ? q : (double[4]){1, 0, 0, 0});
+    return stage_add(s, &def);
+}
+
+static dls_function *constant(double value) {
+    dls_function *function;
+    assert_int_equal(dls_function_constant(value, &function, NULL), DLS_OK);
+    return function;
+}
+
+static void assert_in(double value, double low, double high) {
+    if (!(value >= low && value <= high)) fail_msg("%g is not within %g and %g", value, low, high);
+}
+
+/* Of all bodies, or of one as seen from a frame that goes along. */
+static double energy_of(const stage *s, dls_body_id id, const double *along) {
+    dls_energy e = dls_simulation_energy(s->simulation);
+    double v[3];
+    if (!along) return e.kinetic + e.potential;
+    vec_sub(v, stage_state(s, id).v, along);
+    return vec_dot(v, v) / 2; /* what circles hardly turns */
+}
+
+/* Runs a case in its own axes and turned. */
+static void both_ways(void (*run)(void)) {
+    run();
+    turn[0] = 0.4, turn[1] = -0.3, turn[2] = 0.7, turn[3] = 0.2;
+    quat_normalize(turn);
+    run();
+    turn[0] = 1, turn[1] = turn[2] = turn[3] = 0;
+}
+
+static void start(stage *s, double h, const char *scheme, double tolerance) {
+    dls_simulation_options o = dls_default_simulation_options();
+    o.step = h;
+    snprintf(o.scheme, sizeof o.scheme, "%s", scheme);
+    stage_start(s, &o, tolerance);
+}
+
+/* How far the energy gets from where it began, and how deep bodies sink. */
+typedef struct outcome {
+    double change, depth;
+} outcome;
+
+static outcome follow(stage *s, double h, double seconds, dls_body_id id, const double *along) {
+    outcome out = {0, 0};
+    double before = energy_of(s, id, along);
+    for (int k = 0; k < (int)(seconds / h + 0.5); k++) {
+        stage_run(s, 1);
+        out.change = fmax(out.change, fabs(energy_of(s, id, along) / before - 1));
+        out.depth = fmax(out.depth, s->last.penetration);
+    }
+    assert_int_equal(s->uncertified, 0);
+    stage_close(s);
+    return out;
+}
+
+/* ---- a disc that leans and rolls round ---- */
+
+/* With Ω² = 4g/(R sin α) a thin disc rolls round its own centre, which rests; a thick one nods. */
+static outcome lean(double degrees, double length, double h, const char *scheme) {
+    const double R = 0.0375, alpha = degrees * PI / 180, Omega = sqrt(4 * G / (R * sin(alpha)));
+    stage s = open_turned(G, 1, 0);
+    dls_shape_def disc = dls_default_shape_def(DLS_CYLINDER), floor = dls_default_shape_def(DLS_HALF_SPACE);
+    disc.radius = R, disc.length = length;
+    add_turned(&s, DLS_STATIC, &floor, NULL, NULL, NULL, NULL);
+    double q[4] = {cos(alpha / 2), 0, sin(alpha / 2), 0}, axis[3] = {sin(alpha), 0, cos(alpha)};
+    double w[3] = {-Omega * cos(alpha) * axis[0], 0, Omega - Omega * cos(alpha) * axis[2]};
+    double v[3] = {0, Omega * axis[0] * length / 2, 0};
+    double x[3] = {0, 0, R * sin(alpha) + length / 2 * cos(alpha)};
+    dls_body_id id = add_turned(&s, DLS_DYNAMIC, &disc, q, x, v, w);
+    start(&s, h, scheme, 1e-9);
+    return follow(&s, h, 1, id, NULL);
+}
+
+static void run_leaning(void) {
+    const double R = 0.0375, v = R * sqrt(4 * G / (R * sin(PI / 6)));
+    outcome thick = lean(30, 0.006, 1e-3, "moreau-jean"), half = lean(30, 0.006, 5e-4, "moreau-jean");
+    assert_in(thick.change, 0, 3e-4);
+    assert_in(thick.change / half.change, 3.3, 5); /* second order */
+    assert_in(thick.depth, 0, 1e-6 * v * v / R);
+    assert_in(lean(10, 0.006, 1e-3, "moreau-jean").change, 0, 1e-3);
+    assert_in(lean(30, 1e-5, 1e-3, "moreau-jean").change, 0, 3e-4);
+    assert_in(lean(30, 0.006, 1e-3, "theta").change, 0, 3e-4);
+    assert_in(lean(30, 0.006, 1e-3, "dvi").change, 0, 1e-3);
+}
+
+static void test_leaning_disc(void **state) {
+    (void)state;
+    both_ways(run_leaning);
+}
+
+/* ---- what circles in a tube without friction ---- */
+
+typedef enum wall_motion { STILL, TURNING, GOING } wall_motion;
+
+/* The tube stands, turns about its axis, or goes along with what circles in it. */
+static outcome circle(const dls_shape_def *shape, wall_motion motion, double h, const char *scheme) {
+    stage s = open_turned(0, 0, 0);
+    dls_shape_def tube = dls_default_shape_def(DLS_CYLINDER_INSIDE);
+    dls_body_def def = dls_default_body_def();
+    double axis[3] = {0, 0, 3}, along[3] = {0.3, -0.2, 0.5};
+    tube.radius = 1;
+    def.motion = motion == STILL ? DLS_STATIC : DLS_DRIVEN;
+    def.shape_count = 1, def.shapes = &tube;
+    turned(axis), turned(along);
+    for (int k = 0; k < 3 && motion == TURNING; k++) def.drive[3 + k].velocity = constant(axis[k]);
+    for (int k = 0; k < 3 && motion == GOING; k++) def.drive[k].velocity = constant(along[k]);
+    memcpy(def.pose.q, turn, sizeof turn);
+    stage_add(&s, &def);
+    def = dls_default_body_def();
+    def.shape_count = 1, def.shapes = shape, def.mass = 1;
+    def.pose.x[0] = 0.95, def.v[1] = 1.5;
+    turned(def.pose.x), turned(def.v);
+    if (motion == GOING) vec_add(def.v, def.v, along);
+    memcpy(def.pose.q, turn, sizeof turn);
+    dls_body_id id = stage_add(&s, &def);
+    start(&s, h, scheme, 1e-9);
+    return follow(&s, h, 1, id, motion == GOING ? along : NULL);
+}
+
+static void run_tubes(void) {
+    dls_shape_def shapes[4] = {dls_default_shape_def(DLS_SPHERE), dls_default_shape_def(DLS_ELLIPSOID),
+                               dls_default_shape_def(DLS_CAPSULE), dls_default_shape_def(DLS_CYLINDER)};
+    shapes[0].radius = shapes[2].radius = shapes[3].radius = 0.05;
+    vec_set(shapes[1].size, 0.05, 0.05, 0.08);
+    shapes[2].length = shapes[3].length = 0.1;
+    for (int k = 0; k < 4; k++)
+        for (wall_motion motion = STILL; motion <= GOING; motion++)
+            for (int scheme = 0; scheme < 3; scheme++)
+                for (int halved = 0; halved < 2; halved++) {
+                    static const char *const names[] = {"moreau-jean", "theta", "dvi"};
+                    outcome out = circle(&shapes[k], motion, halved ? 5e-4 : 1e-3, names[scheme]);
+                    assert_in(out.change, 0, 2e-5);
+                    assert_in(out.depth, 0, 1.2e-6); /* h²v²/2ρ */
+                }
+}
+
+static void test_tubes(void **state) {
+    (void)state;
+    both_ways(run_tubes);
+}
+
+/* ---- a grain that hits a plane obliquely ---- */
+
+/* It slides while it is hit: ω = 5 μ (1 + e) v_n/2r, whatever the gap was before. */
+static void hit(double e_n, double h, const char *scheme) {
+    const double r = 5e-3, mu = 0.3;
+    stage s = open_turned(0, mu, e_n);
+    dls_shape_def ball = stage_ball(3, r), floor = dls_default_shape_def(DLS_HALF_SPACE);
+    add_turned(&s, DLS_STATIC, &floor, NULL, NULL, NULL, NULL);
+    dls_body_id id =
+        add_turned(&s, DLS_DYNAMIC, &ball, NULL, (double[3]){0, 0, r + 0.0103}, (double[3]){3, 0, -1}, NULL);
+    start(&s, h, scheme, 1e-12);
+    stage_run(&s, (int)(0.03 / h));
+    assert_near(vec_norm(stage_state(&s, id).w), 2.5 * mu * (1 + e_n) / r, 1e-9);
+    stage_close(&s);
+}
+
+static void run_grains(void) {
+    for (double h = 4e-3; h > 4e-4; h /= 2) {
+        hit(0, h, "moreau-jean");
+        hit(0.5, h, "moreau-jean");
+        hit(0, h, "theta");
+        hit(0.5, h, "theta");
+        hit(0, h, "dvi");
+    }
+}
+
+static void test_oblique_grain(void **state) {
+    (void)state;
+    both_ways(run_grains);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_leaning_disc),
+        cmocka_unit_test(test_tubes),
+        cmocka_unit_test(test_oblique_grain),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
