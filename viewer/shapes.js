@@ -137,6 +137,7 @@ const SURFACES = {
   'cylinder-inside': (out, s) => addTube(out, s, s.length || 2 * s.reach, true, s.length > 0),
   'polyhedron': addTriangles,
   'mesh': addTriangles,
+  'skin': addTriangles,
 };
 
 /** As many sides of a circle as all shapes together allow. @param {Scene} scene */

@@ -357,6 +357,7 @@ static const outline outlines[DLS_SHAPE_KINDS] = {
     [DLS_CYLINDER_INSIDE] = {.add = add_hollow_cylinder},
     [DLS_BOX_INSIDE] = {.add = add_hollow_box},
     [DLS_MESH] = {.add = add_mesh},
+    [DLS_SKIN] = {.add = add_mesh},
 };
 
 /* Shapes of which not every point is drawn where it is: they are, where they deform. */

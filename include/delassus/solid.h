@@ -19,8 +19,29 @@ extern "C" {
 typedef enum dls_solid_form {
     DLS_SOLID_BEAM = 0,     /* straight at rest along x of the body's frame, from its origin; in the plane */
     DLS_SOLID_PSEUDO_RIGID, /* x = x̄ + F X for all its places: 12 freedoms, (x̄, rows of F); in space */
+    DLS_SOLID_ELEMENTS,     /* a mesh of finite elements, in space */
     DLS_SOLID_FORMS
 } dls_solid_form;
+
+/* Elements. Hexahedra have incompatible modes and the corotational form alone; tet4 is stiff in bending. */
+typedef enum dls_solid_cell {
+    DLS_SOLID_CELL_ANY = 0, /* hex8 of corotational bodies, tet10 of others */
+    DLS_SOLID_TET4,
+    DLS_SOLID_TET10,
+    DLS_SOLID_HEX8,
+    DLS_SOLID_CELLS
+} dls_solid_cell;
+
+/* Nodes and cells in the frame of the body's one shape, a skin. Nodes of cells are numbered from 0, in the
+ * order of VTK and Gmsh; mid-side nodes of a tet10 lie on the edges 01, 12, 20, 03, 13, 23. Lines, which
+ * messages name, may be NULL. */
+typedef struct dls_solid_mesh {
+    dls_solid_cell cell;
+    int node_count, cell_count;
+    const double *points;
+    const int *cells;
+    const int *node_line, *cell_line;
+} dls_solid_mesh;
 
 DLS_API const char *dls_solid_form_name(dls_solid_form form); /* "beam" */
 DLS_API const char *dls_solid_form_summary(dls_solid_form form);
@@ -41,6 +62,13 @@ typedef struct dls_solid_def {
     int degree;          /* of the spline, 2 to 5 */
     int elements;        /* pieces of it, from 1 on */
     int gauss;           /* points of each at which energies are summed, degree + 1 to 8 */
+    /* ---- elements: density, stiffness, law and damping are those of the shape's material ---- */
+    int cells[3];               /* along x, y, z of a box, sphere, ellipsoid or cylinder that they fill */
+    dls_solid_cell cell;        /* which */
+    bool corotational;          /* small strains as seen from the mean rotation, as with the linear law */
+    bool lumped;                /* a diagonal M */
+    double mass_damping;        /* 1/s: D = mass_damping M + damping K */
+    const dls_solid_mesh *mesh; /* of a skin; copied; NULL: cells fill the shape */
 } dls_solid_def;
 
 DLS_API dls_solid_def dls_default_solid_def(dls_solid_form form);

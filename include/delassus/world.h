@@ -169,6 +169,7 @@ typedef enum dls_shape_kind {
     DLS_CYLINDER_INSIDE, /* solid beyond radius and beyond the ends of length along z (0: open, endless) */
     DLS_BOX_INSIDE,      /* solid outside of a box of size */
     DLS_MESH, /* triangles, obstacle only: bodies stay on the side of the counter-clockwise normals */
+    DLS_SKIN, /* the surface of a solid's own mesh, whatever it is: see solid.h */
     DLS_SHAPE_KINDS
 } dls_shape_kind;
 

@@ -85,7 +85,7 @@ static dls_status fail_singular(const solids_work *work, const dls_solid *solid,
 /* Room for L and D: of the model where factors are kept, else of this step. */
 static bool take_factor(const solids_work *work, const dls_solid_step *step, kept_factor *kept) {
     int64_t numbers = dls_pattern_numbers(step->pattern), below = dls_pattern_factor_numbers(step->pattern);
-    bool damps = step->solid->def.damping > 0, keep = step->turned && work->options->factors;
+    bool damps = dls_solid_damps(step->solid), keep = step->turned && work->options->factors;
     if (kept->L) return true;
     kept->L = keep ? DLS_NEW(double, below) : DLS_TAKE(work->assembly->space, double, below);
     if (damps) kept->D = keep ? DLS_NEW(double, numbers) : DLS_TAKE(work->assembly->space, double, numbers);

@@ -63,7 +63,7 @@ typedef struct dls_pair_family {
 } dls_pair_family;
 
 extern const dls_pair_family dls_pairs_planar, dls_pairs_round, dls_pairs_ellipsoid, dls_pairs_cylinder,
-    dls_pairs_hull, dls_pairs_mesh;
+    dls_pairs_hull, dls_pairs_mesh, dls_pairs_skin;
 
 /* ---- broad phase ---- */
 

@@ -8,7 +8,8 @@
 #include <string.h>
 
 static const dls_pair_family *const families[] = {&dls_pairs_planar,   &dls_pairs_round, &dls_pairs_ellipsoid,
-                                                  &dls_pairs_cylinder, &dls_pairs_hull,  &dls_pairs_mesh};
+                                                  &dls_pairs_cylinder, &dls_pairs_hull,  &dls_pairs_mesh,
+                                                  &dls_pairs_skin};
 
 enum { FAMILIES = sizeof families / sizeof *families };
 

@@ -298,7 +298,11 @@ static dls_status loop(runner *x, dls_run_end *end, dls_error *error) {
     while (!is_over(x) && *end == DLS_RUN_FINISHED) {
         dls_step_report report;
         dls_status status = dls_simulation_step(x->simulation, &report, error);
-        if (status) return status;
+        if (status) {
+            dls_error ignored; /* all is as before the step: it can be looked at, and tried again otherwise */
+            if (status == DLS_ERROR_NUMERIC) keep_checkpoint(x, true, &ignored);
+            return status;
+        }
         if (x->options->strict && !report.certified) *end = DLS_RUN_UNCERTIFIED;
         if (x->def->callback && !x->def->callback(&report, x->simulation, x->def->user) &&
             *end == DLS_RUN_FINISHED)

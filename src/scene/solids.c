@@ -11,7 +11,8 @@
 typedef struct solid_text {
     const dls_node *kind;
     double length, EA, EI, line_density, damping, degree, elements, gauss;
-    int shape;
+    double cells[3], mass_damping;
+    int shape, element, form, mass;
 } solid_text;
 
 static void solid_defaults(void *target) {
@@ -20,19 +21,23 @@ static void solid_defaults(void *target) {
     text->degree = def.degree;
     text->elements = def.elements;
     text->gauss = def.gauss;
+    for (int k = 0; k < 3; k++) text->cells[k] = 2;
 }
 
 #define AT(member) offsetof(solid_text, member)
 
 /* Which kinds have a key. */
-enum { BEAM = 1 << DLS_SOLID_BEAM, PSEUDO_RIGID = 1 << DLS_SOLID_PSEUDO_RIGID };
+enum {
+    BEAM = 1 << DLS_SOLID_BEAM,
+    PSEUDO_RIGID = 1 << DLS_SOLID_PSEUDO_RIGID,
+    ELEMENTS = 1 << DLS_SOLID_ELEMENTS
+};
 
 static const dls_row solid_rows[] = {
     {"kind", DLS_ROW_NODE, AT(kind), "",
      "beam: one without shear in the plane, straight at rest; pseudo-rigid: all its places move by one "
-     "affine "
-     "map",
-     NULL, "beam|pseudo-rigid", true, 0},
+     "affine map; elements: a mesh of finite elements fills the body's one shape",
+     NULL, "beam|pseudo-rigid|elements", true, 0},
     {"length", DLS_ROW_POSITIVE, AT(length), "m", "along x of the body's frame, from its origin", NULL, NULL,
      true, BEAM},
     {"EA", DLS_ROW_POSITIVE, AT(EA), "N", "stiffness against stretch", NULL, NULL, true, BEAM},
@@ -47,6 +52,20 @@ static const dls_row solid_rows[] = {
     {"shape", DLS_ROW_CHOICE, AT(shape), "",
      "whether spheres, ellipsoids, boxes and polyhedra deform with the body, or shapes keep their form", NULL,
      "deforming|retained", false, PSEUDO_RIGID},
+    {"cells", DLS_ROW_VECTOR, AT(cells), "",
+     "how many cells fill a box, sphere, ellipsoid or cylinder along x, y and z; each is a hexahedron or six "
+     "tetrahedra",
+     "[2, 2, 2]", NULL, false, ELEMENTS},
+    {"element", DLS_ROW_CHOICE, AT(element), "",
+     "tet4: stiff in bending; tet10; hex8: corotational alone; any: hex8 where corotational, else tet10",
+     NULL, "any|tet4|tet10|hex8", false, ELEMENTS},
+    {"form", DLS_ROW_CHOICE, AT(form), "",
+     "material: strains by the material's law, for large ones; corotational: small strains as seen from the "
+     "mean rotation, as with `law: linear`",
+     NULL, "material|corotational", false, ELEMENTS},
+    {"mass", DLS_ROW_CHOICE, AT(mass), "", "matrix of masses", NULL, "consistent|lumped", false, ELEMENTS},
+    {"mass_damping", DLS_ROW_NOT_NEGATIVE, AT(mass_damping), "1/s",
+     "D = mass_damping M + damping K, with the material's `damping`", NULL, NULL, false, ELEMENTS},
 };
 
 const dls_group dls_group_solid = {
@@ -63,7 +82,18 @@ const dls_group dls_group_solid = {
     solid_defaults};
 
 /* A count that an int holds; the solid says what it expects. */
-static int whole(double number) { return (int)fmin(number, 1e9); }
+static int whole(double number) { return (int)fmin(fmax(number, -1e9), 1e9); }
+
+static dls_status read_cells(dls_reader *reader, const dls_node *map, const double *cells,
+                             dls_solid_def *def) {
+    for (int k = 0; k < 3; k++) {
+        if (cells[k] != floor(cells[k]) || !(cells[k] >= 1 && cells[k] <= 1000))
+            return dls_node_fail(dls_node_find(map, "cells"), reader->error,
+                                 "cells has %g, expected three whole numbers from 1 to 1000", cells[k]);
+        def->cells[k] = whole(cells[k]);
+    }
+    return DLS_OK;
+}
 
 /* Which kind the map names; −1 after a message. */
 static int read_kind(dls_reader *reader, const dls_node *map) {
@@ -83,7 +113,7 @@ dls_status dls_read_solid(dls_reader *reader, const dls_node *map, dls_solid_def
     char noun[40];
     int form = map->kind == DLS_NODE_MAP ? read_kind(reader, map) : DLS_SOLID_BEAM;
     if (form < 0) return DLS_ERROR_INPUT;
-    snprintf(noun, sizeof noun, "a %s", dls_solid_form_name((dls_solid_form)form));
+    snprintf(noun, sizeof noun, "a solid of kind %s", dls_solid_form_name((dls_solid_form)form));
     dls_status status = dls_read_group(reader, map, &dls_group_solid, 1u << form,
                                        map->kind == DLS_NODE_MAP ? noun : NULL, &text);
     if (status) return status;
@@ -96,6 +126,10 @@ dls_status dls_read_solid(dls_reader *reader, const dls_node *map, dls_solid_def
                            .damping = text.damping,
                            .degree = whole(text.degree),
                            .elements = whole(text.elements),
-                           .gauss = whole(text.gauss)};
-    return DLS_OK;
+                           .gauss = whole(text.gauss),
+                           .cell = (dls_solid_cell)text.element,
+                           .corotational = text.form == 1,
+                           .lumped = text.mass == 1,
+                           .mass_damping = text.mass_damping};
+    return form == DLS_SOLID_ELEMENTS ? read_cells(reader, map, text.cells, def) : DLS_OK;
 }

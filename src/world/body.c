@@ -3,6 +3,7 @@
 #include "base/memory.h"
 #include "base/vector.h"
 #include "world/parts.h"
+#include "world/shape/kinds.h"
 #include "world/solid/solid.h"
 
 #include <assert.h>
@@ -88,6 +89,8 @@ static dls_status create_shapes(const dls_world *world, const dls_body_def *def,
         if (!status && (shape->material < 0 || shape->material >= world->material_count))
             status = dls_fail(&inner, DLS_ERROR_INPUT, "there is no material %d, expected 0 to %d",
                               shape->material, world->material_count - 1);
+        if (!status && !def->solid && dls_shape_table[shape->kind].made)
+            status = dls_fail(&inner, DLS_ERROR_INPUT, "a rigid body has it, expected a solid of elements");
         if (!status) continue;
         for (int j = 0; j <= k; j++) dls_shape_release(&shapes[j]);
         if (status == DLS_ERROR_MEMORY) return dls_fail_memory(error);

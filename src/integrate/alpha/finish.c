@@ -219,7 +219,7 @@ static dls_status book_damping(dls_simulation *s, const dls_alpha_finish *f, dls
     s->assembly.solids->damped = 0;
     for (int k = 0; k < world->solid_count; k++) {
         const dls_solid *solid = &world->solids[k];
-        if (!(solid->def.damping > 0) || world->entries[solid->id].row < 0) continue;
+        if (!dls_solid_damps(solid) || world->entries[solid->id].row < 0) continue;
         double *D = DLS_TAKE(s->assembly.space, double, 2 * (int64_t)solid->n * solid->n);
         if (!D) return dls_fail_memory(error);
         s->assembly.solids->damped +=

@@ -24,7 +24,7 @@ static void solid_force(const dls_piece *p, const dls_piece_body *body, const do
     const double *q = p->shadow.q + solid->at;
     solid->kind->load(solid->data, p->s->world->def.gravity, h);
     solid->kind->force(solid->data, q, h);
-    if (!(solid->def.damping > 0)) return;
+    if (!dls_solid_damps(solid)) return;
     dls_solid_full_matrix(solid, DLS_SOLID_DAMPING, q, p->matrix + body->n * body->n, p->matrix);
     for (int j = 0; j < body->n; j++)
         for (int k = 0; k < body->n; k++) h[k] -= p->matrix[k + body->n * j] * u[j];

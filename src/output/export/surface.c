@@ -218,6 +218,7 @@ static void (*const drawers[DLS_SHAPE_KINDS])(dls_surface *s, const drawing *d) 
     [DLS_CYLINDER_INSIDE] = draw_cylinder_inside,
     [DLS_BOX_INSIDE] = draw_box_inside,
     [DLS_MESH] = draw_triangles,
+    [DLS_SKIN] = draw_triangles,
 };
 
 void dls_surface_add(dls_surface *surface, const dls_shape_def *shape, int sides, double reach,

@@ -4,6 +4,7 @@
 #include "world/shape/curvature.h"
 
 #include "base/vector.h"
+#include "world/parts.h"
 
 #include <math.h>
 #include <string.h>
@@ -81,7 +82,9 @@ static double vertex_bound(int count, const double *vertex) {
     return bound;
 }
 static double hull_bound(const dls_shape *s) { return vertex_bound(s->hull->vertex_count, s->hull->vertex); }
-static double mesh_bound(const dls_shape *s) { return vertex_bound(s->mesh->vertex_count, s->mesh->vertex); }
+static double mesh_bound(const dls_shape *s) {
+    return s->mesh ? vertex_bound(s->mesh->vertex_count, s->mesh->vertex) : 0;
+}
 
 /* ---- box around a shape at x, R in the world ---- */
 
@@ -237,6 +240,85 @@ static bool cylinder_has(const dls_shape *s, const double *p) {
     return hypot(p[0], p[1]) <= s->radius && fabs(p[2]) <= s->length / 2;
 }
 
+/* ---- skins ---- */
+
+/* Six times the volume of the tetrahedron from the origin to a triangle. */
+static double cone_of(const dls_mesh *m, int k) {
+    double side[3];
+    const double *a = m->vertex + 3 * m->element[3 * k], *b = m->vertex + 3 * m->element[3 * k + 1],
+                 *c = m->vertex + 3 * m->element[3 * k + 2];
+    vec_cross(side, a, b);
+    return vec_dot(side, c);
+}
+
+/* Σ over those tetrahedra: V = Σ D/6, ∫x xᵀ dV = Σ D/120 (Σ_i x_i x_iᵀ + s sᵀ), s = Σ x_i. */
+static void skin_mass(const dls_shape *s, double *mass, double *centre, double *inertia) {
+    double S[9] = {0};
+    *mass = 0;
+    vec_set(centre, 0, 0, 0);
+    for (int k = 0; k < s->mesh->element_count; k++) {
+        double cone = cone_of(s->mesh, k), sum[3] = {0};
+        for (int i = 0; i < 3; i++) vec_add(sum, sum, s->mesh->vertex + 3 * s->mesh->element[3 * k + i]);
+        *mass += cone / 6;
+        vec_along(centre, centre, cone / 24, sum);
+        for (int m = 0; m < 9; m++) {
+            S[m] += cone / 120 * sum[m % 3] * sum[m / 3];
+            for (int i = 0; i < 3; i++) {
+                const double *x = s->mesh->vertex + 3 * s->mesh->element[3 * k + i];
+                S[m] += cone / 120 * x[m % 3] * x[m / 3];
+            }
+        }
+    }
+    for (int m = 0; m < 9; m++) inertia[m] = (m % 4 ? 0 : S[0] + S[4] + S[8]) - S[m];
+    vec_scale(centre, 1 / *mass, centre);
+    dls_inertia_move(inertia, -*mass, centre);
+}
+
+static double skin_thickness(const dls_shape *s) {
+    const dls_tree_node *root = &s->mesh->tree->node[0];
+    double least = INFINITY;
+    for (int i = 0; i < 3; i++) least = fmin(least, root->high[i] - root->low[i]);
+    return least;
+}
+
+static void skin_support(const dls_shape *s, const double *d, double *p) {
+    const dls_mesh *m = s->mesh;
+    int best = 0;
+    for (int k = 1; k < m->vertex_count; k++)
+        if (vec_dot(d, m->vertex + 3 * k) > vec_dot(d, m->vertex + 3 * best)) best = k;
+    vec_copy(p, m->vertex + 3 * best);
+}
+
+/* How often the surface goes round p, by the angles that triangles are seen under (van Oosterom and Strackee
+ * 1983). */
+static bool skin_has(const dls_shape *s, const double *p) {
+    double sum = 0;
+    for (int k = 0; k < s->mesh->element_count; k++) {
+        double x[3][3], length[3], side[3];
+        for (int i = 0; i < 3; i++) {
+            vec_sub(x[i], s->mesh->vertex + 3 * s->mesh->element[3 * k + i], p);
+            length[i] = vec_norm(x[i]);
+        }
+        vec_cross(side, x[0], x[1]);
+        sum +=
+            atan2(vec_dot(side, x[2]), length[0] * length[1] * length[2] + vec_dot(x[0], x[1]) * length[2] +
+                                           vec_dot(x[1], x[2]) * length[0] + vec_dot(x[2], x[0]) * length[1]);
+    }
+    return sum > acos(-1);
+}
+
+void dls_shape_become_skin(dls_shape *s, const double *x, dls_mesh *mesh) {
+    static const double one[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1};
+    dls_hull_destroy(s->hull);
+    dls_mesh_destroy(s->mesh);
+    s->hull = NULL;
+    s->mesh = mesh;
+    s->kind = DLS_SKIN;
+    vec_copy(s->x, x);
+    memcpy(s->R, one, sizeof one);
+    s->bound = mesh_bound(s);
+}
+
 /* ---- the table ---- */
 
 const dls_shape_traits dls_shape_table[DLS_SHAPE_KINDS] = {
@@ -286,6 +368,7 @@ const dls_shape_traits dls_shape_table[DLS_SHAPE_KINDS] = {
                   .curvature = dls_curvature_hollow},
     [DLS_SPHERE] = {.name = "sphere",
                     .round = true,
+                    .grid = DLS_GRID_BALL,
                     .needs = DLS_SHAPE_RADIUS,
                     .bound = round_bound,
                     .box = sphere_box,
@@ -303,6 +386,7 @@ const dls_shape_traits dls_shape_table[DLS_SHAPE_KINDS] = {
                         .curvature = dls_curvature_flat},
     [DLS_BOX] = {.name = "box",
                  .corners = true,
+                 .grid = DLS_GRID_BOX,
                  .needs = DLS_SHAPE_EDGES,
                  .bound = box_bound,
                  .box = box_box,
@@ -321,6 +405,7 @@ const dls_shape_traits dls_shape_table[DLS_SHAPE_KINDS] = {
                      .has = capsule_has,
                      .curvature = dls_curvature_capsule},
     [DLS_ELLIPSOID] = {.name = "ellipsoid",
+                       .grid = DLS_GRID_BALL,
                        .needs = DLS_SHAPE_SEMI_AXES,
                        .bound = ellipsoid_bound,
                        .box = ellipsoid_box,
@@ -340,6 +425,7 @@ const dls_shape_traits dls_shape_table[DLS_SHAPE_KINDS] = {
                         .has = hull_has,
                         .curvature = dls_curvature_hull},
     [DLS_CYLINDER] = {.name = "cylinder",
+                      .grid = DLS_GRID_ROUND,
                       .needs = DLS_SHAPE_RADIUS | DLS_SHAPE_LENGTH,
                       .bound = cylinder_bound,
                       .box = cylinder_box,
@@ -362,6 +448,15 @@ const dls_shape_traits dls_shape_table[DLS_SHAPE_KINDS] = {
                         .bound = no_bound,
                         .box = no_box,
                         .curvature = dls_curvature_flat},
+    [DLS_SKIN] = {.name = "skin",
+                  .made = true,
+                  .needs = DLS_SHAPE_TRIANGLES,
+                  .bound = mesh_bound,
+                  .box = mesh_box,
+                  .mass = skin_mass,
+                  .thickness = skin_thickness,
+                  .support = skin_support,
+                  .has = skin_has},
     [DLS_MESH] = {.name = "mesh",
                   .obstacle = true,
                   .needs = DLS_SHAPE_TRIANGLES | DLS_SHAPE_FILE,

@@ -28,12 +28,17 @@ enum {
     DLS_WALL_BOX = 8    /* free where |x_k| < size_k */
 };
 
+/* How a cube of cells fills a solid shape. */
+enum { DLS_GRID_NONE = 0, DLS_GRID_BOX, DLS_GRID_BALL, DLS_GRID_ROUND }; /* round: about z */
+
 /* Functions take a shape whose numbers and geometry are filled in, and work in its own frame. */
 typedef struct dls_shape_traits {
     const char *name;
     bool planar, obstacle;
     bool round;     /* a disc or ball about its origin: turning it changes nothing */
     bool corners;   /* a hull: faces, edges and corners */
+    bool made;      /* a solid makes it of its own mesh, which needs not be told */
+    int grid;       /* DLS_GRID_*: whether elements may fill it */
     unsigned needs; /* DLS_SHAPE_* */
     unsigned walls; /* DLS_WALL_*; 0 where distances from the solid are not that simple */
     /* Radius of a ball about the origin that holds it. */
@@ -52,5 +57,8 @@ typedef struct dls_shape_traits {
 } dls_shape_traits;
 
 extern const dls_shape_traits dls_shape_table[DLS_SHAPE_KINDS];
+
+/* The shape becomes the skin of its body's elements and takes the mesh, which is seen from x, not turned. */
+void dls_shape_become_skin(dls_shape *shape, const double *x, dls_mesh *mesh);
 
 #endif

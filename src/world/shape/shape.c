@@ -107,6 +107,7 @@ static dls_status create_geometry(const dls_shape_def *def, int dimension, dls_s
     if (row->needs & DLS_SHAPE_POINTS)
         return dls_hull_create(dimension, def->point_count, def->points, &s->hull, error);
     if (row->needs & DLS_SHAPE_CHAIN) return create_chain(def, &s->mesh, error);
+    if (row->made && def->triangle_count == 0) return DLS_OK;
     if (row->needs & DLS_SHAPE_TRIANGLES)
         return dls_mesh_create(3, def->point_count, def->points, def->triangle_count, def->triangles,
                                &s->mesh, error);

@@ -12,7 +12,10 @@
 #include <string.h>
 
 const dls_solid_kind *const dls_solid_table[DLS_SOLID_FORMS] = {
-    [DLS_SOLID_BEAM] = &dls_solid_kind_beam, [DLS_SOLID_PSEUDO_RIGID] = &dls_solid_kind_pseudo_rigid};
+    [DLS_SOLID_BEAM] = &dls_solid_kind_beam,
+    [DLS_SOLID_PSEUDO_RIGID] = &dls_solid_kind_pseudo_rigid,
+    [DLS_SOLID_ELEMENTS] = &dls_solid_kind_elements,
+};
 
 static const dls_solid_kind *kind_of(dls_solid_form form) {
     return (unsigned)form < DLS_SOLID_FORMS ? dls_solid_table[form] : NULL;

@@ -129,7 +129,7 @@ struct dls_solid_kind {
 };
 
 extern const dls_solid_kind *const dls_solid_table[DLS_SOLID_FORMS];
-extern const dls_solid_kind dls_solid_kind_beam, dls_solid_kind_pseudo_rigid;
+extern const dls_solid_kind dls_solid_kind_beam, dls_solid_kind_pseudo_rigid, dls_solid_kind_elements;
 
 /* ---- made with a body ---- */
 
@@ -154,6 +154,9 @@ static inline int dls_solid_of(const dls_world *world, dls_body_id id) {
 /* A row's. */
 static inline dls_solid *dls_solid_of_row(const dls_world *world, int row) {
     return &world->solids[world->entries[world->bodies[row].id].solid];
+}
+static inline bool dls_solid_damps(const dls_solid *solid) {
+    return solid->def.damping > 0 || solid->def.mass_damping > 0;
 }
 /* The spot that shape i of the world's rows stands on; NULL where it is no shape of a line. */
 static inline dls_spot *dls_spot_of_shape(const dls_world *world, int row, int i) {

@@ -1,0 +1,160 @@
+/* Vertices of one surface on faces of another. A face of b holds a vertex that stands over or below it if a
+ * lies above its plane there, or dips below it but slightly: of bricks that are stacked many faces are as
+ * near to a corner, and those beside it are not what it rests on. A vertex that no face holds may stand
+ * beside an edge or corner of b: the normal is then the way between them, where it is a local minimum of the
+ * distance. */
+#include "base/vector.h"
+#include "collide/mesh/query.h"
+#include "collide/skin/skin.h"
+
+#include <math.h>
+
+static const double face_slack =
+    0.3; /* sine: a face of a may dip so much below the plane of b that it rests on */
+static const double strict_slack = 0.05;
+static const double beside =
+    1e-3; /* of the face's size: a vertex that near to an edge is on the faces there */
+
+/* The point of b that is nearest to a vertex of a, in b's frame. */
+typedef struct skin_foot {
+    int element, feature;
+    double q[3], d[3], distance;
+} skin_foot;
+
+static void find_foot(const dls_mesh *mesh, int element, const double *p, skin_foot *foot) {
+    foot->element = element;
+    foot->feature = dls_triangle_closest(dls_mesh_corner(mesh, element, 0), dls_mesh_corner(mesh, element, 1),
+                                         dls_mesh_corner(mesh, element, 2), p, foot->q);
+    vec_sub(foot->d, p, foot->q);
+    foot->distance = vec_norm(foot->d);
+}
+
+/* Whether a's triangles around the vertex may be pushed along d, in a's frame: they go up from it or fall by
+ * less than slack, a sine. */
+static bool is_above(const skin_pair *pair, int vertex, const double *d, double slack) {
+    const dls_mesh *mesh = pair->a->shape->mesh;
+    const dls_hull *hull = pair->a->shape->hull;
+    if (hull) return dls_skin_hull_above(hull, hull->vertex + 3 * (size_t)vertex, d, slack);
+    for (int i = mesh->vertex_start[vertex]; i < mesh->vertex_start[vertex + 1]; i++)
+        for (int k = 0; k < 3; k++) {
+            double t[3];
+            vec_sub(t, dls_mesh_corner(mesh, mesh->vertex_element[i], k), mesh->vertex + 3 * (size_t)vertex);
+            if (vec_dot(t, d) < -slack * vec_norm(t)) return false;
+        }
+    return true;
+}
+
+/* d of b's frame in a's. */
+static void to_a(const skin_pair *pair, const double *d, double *out) {
+    mat_apply(out, pair->b->R, d);
+    mat_apply_transposed(out, pair->a->R, out);
+}
+
+static double size_of(const dls_mesh *mesh, int element) {
+    return vec_distance(dls_mesh_corner(mesh, element, 0), dls_mesh_corner(mesh, element, 1));
+}
+
+/* Beside an edge or corner: along the way there, where nothing of either side is nearer. */
+static void add_beside(const skin_pair *pair, int vertex, const double *p, const skin_foot *foot) {
+    double out[3], local[3];
+    if (foot->feature >= DLS_TRIANGLE_FACE || foot->distance > pair->margin || !(foot->distance > 0)) return;
+    vec_scale(out, 1 / foot->distance, foot->d);
+    to_a(pair, out, local);
+    if (dls_mesh_is_minimum(pair->b->shape->mesh, foot->element, foot->feature, out) &&
+        is_above(pair, vertex, local, strict_slack))
+        dls_skin_add(pair, p, foot->q, out, foot->distance, dls_skin_feature(pair->side, vertex, 0));
+}
+
+/* Whether the foot's face holds the vertex; how high it stands over its plane. */
+static bool is_held(const skin_pair *pair, int vertex, const skin_foot *foot, double *height) {
+    const dls_mesh *mesh = pair->b->shape->mesh;
+    const double *n = mesh->normal + 3 * (size_t)foot->element;
+    double aside[3], local[3];
+    *height = vec_dot(foot->d, n);
+    if (*height > pair->margin || *height < -pair->depth) return false;
+    vec_along(aside, foot->d, -*height, n);
+    if (vec_norm(aside) > beside * size_of(mesh, foot->element)) return false;
+    to_a(pair, n, local);
+    return is_above(pair, vertex, local, face_slack);
+}
+
+/* Faces that hold a vertex: of one outside all that it stands over, of one inside the nearest and those. */
+typedef struct skin_hold {
+    int element; /* the nearest; −1: none */
+    double height;
+} skin_hold;
+
+/* Nearer to its plane than what was found so far: from above while there is such a face and p is outside. */
+static bool is_nearer(const skin_hold *best, double height, bool outside) {
+    if (best->element < 0) return true;
+    return outside ? fabs(height) < fabs(best->height)
+                   : height > best->height && (height < 0 || best->height < 0);
+}
+
+static void add_face(const skin_pair *pair, const double *p, int element, int vertex, int ordinal) {
+    const dls_mesh *mesh = pair->b->shape->mesh;
+    skin_foot foot;
+    find_foot(mesh, element, p, &foot);
+    const double *n = mesh->normal + 3 * (size_t)element;
+    dls_skin_add(pair, p, foot.q, n, vec_dot(foot.d, n), dls_skin_feature(pair->side, vertex, ordinal));
+}
+
+/* Other faces that the vertex stands over: in a hollow it may touch two. */
+static void add_others(const skin_pair *pair, int vertex, const double *p, dls_mesh_walk *walk, int nearest) {
+    const dls_mesh *mesh = pair->b->shape->mesh;
+    const double *first = mesh->normal + 3 * (size_t)nearest;
+    for (int element; (element = dls_mesh_walk_next(walk)) >= 0;) {
+        skin_foot foot;
+        double height;
+        find_foot(mesh, element, p, &foot);
+        if (element != nearest && foot.feature == DLS_TRIANGLE_FACE &&
+            vec_dot(mesh->normal + 3 * (size_t)element, first) < 0.9 &&
+            is_held(pair, vertex, &foot, &height) && height > 0)
+            add_face(pair, p, element, vertex, element + 1);
+    }
+}
+
+static void vertex_contacts(const skin_pair *pair, int vertex, const double *p) {
+    const dls_mesh *mesh = pair->b->shape->mesh;
+    double low[3], high[3], reach = fmax(pair->margin, pair->depth);
+    skin_foot nearest = {.element = -1, .distance = INFINITY}, foot;
+    skin_hold hold[2] = {{-1, 0}, {-1, 0}}; /* of one inside, of one outside */
+    dls_mesh_walk walk;
+    for (int i = 0; i < 3; i++) low[i] = p[i] - reach, high[i] = p[i] + reach;
+    dls_mesh_walk_begin(&walk, mesh, low, high);
+    for (int element; (element = dls_mesh_walk_next(&walk)) >= 0;) {
+        double height;
+        find_foot(mesh, element, p, &foot);
+        if (foot.distance < nearest.distance) nearest = foot;
+        if (!is_held(pair, vertex, &foot, &height)) continue;
+        double least = -beside * size_of(mesh, element); /* of one that is outside by rounding */
+        for (int outside = 0; outside < 2; outside++)
+            if ((!outside || height > least) && is_nearer(&hold[outside], height, outside))
+                hold[outside] = (skin_hold){element, height};
+    }
+    if (nearest.element < 0) return;
+    bool outside = dls_mesh_is_outside(mesh, nearest.element, nearest.feature, nearest.d);
+    if (hold[outside].element < 0) {
+        if (outside) add_beside(pair, vertex, p, &nearest);
+        return;
+    }
+    add_face(pair, p, hold[outside].element, vertex, 0);
+    dls_mesh_walk_begin(&walk, mesh, low, high);
+    add_others(pair, vertex, p, &walk, hold[outside].element);
+}
+
+void dls_skin_vertices(const skin_pair *pair) {
+    const dls_mesh *mesh = pair->a->shape->mesh;
+    const dls_hull *hull = pair->a->shape->hull;
+    const dls_tree_node *root = &pair->b->shape->mesh->tree->node[0];
+    const double *vertex = hull ? hull->vertex : mesh->vertex;
+    double reach = fmax(pair->margin, 0);
+    for (int v = 0, count = hull ? hull->vertex_count : mesh->vertex_count; v < count; v++) {
+        double p[3];
+        bool near = hull || mesh->vertex_start[v] < mesh->vertex_start[v + 1];
+        dls_skin_see(pair, vertex + 3 * (size_t)v, p);
+        for (int i = 0; i < 3 && near; i++)
+            near = p[i] >= root->low[i] - reach && p[i] <= root->high[i] + reach;
+        if (near) vertex_contacts(pair, v, p);
+    }
+}

@@ -1,0 +1,239 @@
+/* Bodies of elements in motion and at rest, against closed forms: bars and beams, waves, contact, rigid
+ * limit, orders, states as bytes. */
+#include "base/vector.h"
+#include "support/near.h"
+#include "support/stage.h"
+#include "support/test.h"
+
+#include <delassus/joint.h>
+#include <delassus/solid.h>
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static dls_error error[1];
+#define OK(call)                                                                                             \
+    do {                                                                                                     \
+        if (call) fail_msg("%s", error->message);                                                            \
+    } while (0)
+
+static dls_simulation_options options_of(double h) {
+    dls_simulation_options options = dls_default_simulation_options();
+    options.step = h;
+    return options;
+}
+
+typedef struct stuff {
+    double density, young, poisson, damping, mu, e_n;
+    dls_elastic_law law;
+} stuff;
+
+static stage open_world(double gravity, const stuff *of) {
+    stage s = stage_open(3, gravity, of->mu, of->e_n, 0);
+    dls_material_def material;
+    OK(dls_world_material(s.world, 0, &material, error));
+    material.density = of->density, material.young = of->young, material.poisson = of->poisson;
+    material.damping = of->damping, material.law = of->law;
+    OK(dls_world_set_material(s.world, 0, &material, error));
+    return s;
+}
+
+static dls_body_id add_block(stage *s, const dls_solid_def *solid, double a, double b, double c, double x,
+                             double y, double z) {
+    dls_shape_def shape = dls_default_shape_def(DLS_BOX);
+    dls_body_def def = dls_default_body_def();
+    vec_set(shape.size, a, b, c);
+    def.shapes = &shape, def.shape_count = 1, def.solid = solid;
+    vec_set(def.pose.x, x, y, z);
+    return stage_add(s, &def);
+}
+
+static dls_solid_def cells(int a, int b, int c, dls_solid_cell cell) {
+    dls_solid_def def = dls_default_solid_def(DLS_SOLID_ELEMENTS);
+    def.cells[0] = a, def.cells[1] = b, def.cells[2] = c, def.cell = cell;
+    def.corotational = cell == DLS_SOLID_HEX8;
+    return def;
+}
+
+static double top_of(const stage *s, dls_body_id id, double X, double Y, double Z) {
+    double at[3] = {X, Y, Z};
+    dls_body_state state;
+    OK(dls_solid_point(s->world, id, at, &state, error));
+    return state.x[2];
+}
+
+/* A block under its weight on a plane: its top sinks by ρ g H²/(2E), ν = 0. */
+static void test_weight(void **state) {
+    (void)state;
+    static const dls_solid_cell kinds[3] = {DLS_SOLID_TET4, DLS_SOLID_TET10, DLS_SOLID_HEX8};
+    for (int k = 0; k < 3; k++) {
+        stuff of = {.density = 1000, .young = 1e7, .damping = 0.01};
+        stage s = open_world(10, &of);
+        dls_solid_def solid = cells(2, 2, 4, kinds[k]);
+        dls_body_id block = add_block(&s, &solid, 0.5, 0.5, 1, 0, 0, 0.5);
+        stage_add_floor(&s, 0);
+        dls_simulation_options o = options_of(2e-3);
+        stage_start(&s, &o, 1e-10);
+        stage_run(&s, 500);
+        double sunk = 1 - top_of(&s, block, 0, 0, 0.5), expected = 1000 * 10 * 1 / (2 * 1e7);
+        print_message("# %d: sunk %.6g of %.6g; contacts %d, uncertified %d\n", k, sunk, expected,
+                      s.last.contacts, s.uncertified);
+        assert_near(sunk, expected, 0.003 * expected);
+        stage_close(&s);
+    }
+}
+
+/* ---- contact ---- */
+
+/* Two blocks of unlike cells, one on the other, pressed by a third that is heavy: each point of a section
+ * carries the same stress, so the upper face sinks evenly. ν = 0. Returns the largest deviation of the joint
+ * over the mean shortening. */
+static double patch_error(int fine) {
+    stuff of = {.density = 1, .young = 1e5, .damping = 0.02, .mu = 0.5};
+    stage s = open_world(10, &of);
+    dls_solid_def under = cells(2 * fine, 2 * fine, 2, DLS_SOLID_HEX8),
+                  over = cells(3 * fine, 3 * fine, 2, DLS_SOLID_HEX8);
+    dls_body_id low = add_block(&s, &under, 1, 1, 0.5, 0, 0, 0.25);
+    dls_body_id high = add_block(&s, &over, 1, 1, 0.5, 0, 0, 0.75);
+    dls_shape_def plate = dls_default_shape_def(DLS_BOX);
+    dls_body_def def = dls_default_body_def();
+    vec_set(plate.size, 2, 2, 0.2);
+    def.shapes = &plate, def.shape_count = 1, def.mass = 50;
+    def.pose.x[2] = 1.1;
+    stage_add(&s, &def);
+    stage_add_floor(&s, 0);
+    dls_simulation_options o = options_of(0.02);
+    stage_start(&s, &o, 1e-6);
+    stage_run(&s, 20);
+    double mean = 0.5 * 50 * 10 / 1e5, worst = 0;
+    for (int k = 0; k < 25; k++) {
+        double x = -0.5 + 0.25 * (k % 5), y = -0.5 + 0.25 * (k / 5);
+        worst = fmax(worst, fabs(top_of(&s, low, x, y, 0.25) - 0.5 + mean));
+        worst = fmax(worst, fabs(top_of(&s, high, x, y, -0.25) - 0.5 + mean));
+    }
+    print_message("# contact patch %d: %.3g of %.3g, contacts %d, penetration %g\n", fine, worst, mean,
+                  s.last.contacts, s.last.penetration);
+    stage_close(&s);
+    return worst / mean;
+}
+
+static void test_contact_patch(void **state) {
+    (void)state;
+    assert_true(patch_error(1) < 0.08);
+}
+
+/* Two beams laid across: no vertex lies in a face of the other, edges hold them. */
+static void test_crossed_edges_hold(void **state) {
+    (void)state;
+    stuff of = {.density = 100, .young = 1e6, .poisson = 0.2, .damping = 0.01, .mu = 0.5};
+    stage s = open_world(10, &of);
+    dls_solid_def solid = cells(3, 1, 1, DLS_SOLID_HEX8);
+    dls_shape_def shape = dls_default_shape_def(DLS_BOX);
+    vec_set(shape.size, 1, 0.2, 0.2);
+    double half = sqrt(0.5), rise = 0.1 * sqrt(2);
+    dls_body_def def = dls_default_body_def();
+    def.shapes = &shape, def.shape_count = 1, def.solid = &solid;
+    /* each stands on an edge: turned by 45° about its own axis; the lower one is clamped at its ends */
+    def.pose.x[2] = 0;
+    def.pose.q[0] = cos(acos(-1) / 8), def.pose.q[1] = sin(acos(-1) / 8);
+    dls_body_id low = stage_add(&s, &def);
+    double about[4] = {half, 0, 0, half}, own[4] = {def.pose.q[0], def.pose.q[1], 0, 0};
+    quat_multiply(def.pose.q, about, own);
+    def.pose.x[2] = 2 * rise + 1e-4;
+    dls_body_id high = stage_add(&s, &def);
+    for (int end = -1; end <= 1; end += 2) {
+        dls_joint_def joint = dls_default_joint_def(DLS_JOINT_FIXED);
+        double at[3] = {0.5 * end, 0, 0}, up[3] = {0, 0, 1};
+        joint.body[0] = DLS_GROUND, joint.body[1] = low;
+        dls_joint_id id;
+        OK(dls_joint_place(s.world, &joint, at, up, NULL, error));
+        OK(dls_world_add_joint(s.world, &joint, &id, error));
+    }
+    dls_simulation_options o = options_of(1e-3);
+    stage_start(&s, &o, 1e-10);
+    stage_run(&s, 60); /* balanced, it does not tip so soon */
+    double sunk = 2 * rise + 1e-4 - stage_state(&s, high).x[2];
+    print_message("# crossed edges: sunk %g, contacts %d, penetration %g\n", sunk, s.last.contacts,
+                  s.last.penetration);
+    assert_true(sunk < 5e-3 && s.last.penetration < 1e-4);
+    assert_true(s.last.contacts >= 1);
+    stage_close(&s);
+}
+
+/* Four soft blocks on each other: block k of n is shortened by what lies on it, ρ g H² (n − k − ½)/E. */
+static void test_stack(void **state) {
+    (void)state;
+    stuff of = {.density = 1000, .young = 1e6, .damping = 0.02, .mu = 0.3};
+    stage s = open_world(10, &of);
+    enum { N = 4 };
+    dls_solid_def solid = cells(2, 2, 2, DLS_SOLID_HEX8);
+    dls_body_id block[N];
+    for (int k = 0; k < N; k++) block[k] = add_block(&s, &solid, 0.1, 0.1, 0.1, 0, 0, 0.05 + 0.1 * k);
+    stage_add_floor(&s, 0);
+    dls_simulation_options o = options_of(2e-3);
+    stage_start(&s, &o, 1e-9);
+    stage_run(&s, 400);
+    double expected = 0;
+    for (int k = 0; k < N; k++) {
+        expected += 1000 * 10 * 0.01 * (N - k - 0.5) / 1e6;
+        double sunk = 0.1 * (k + 1) - top_of(&s, block[k], 0, 0, 0.05);
+        print_message("# stack %d: %.6g of %.6g\n", k, sunk, expected);
+        assert_near(sunk, expected, 0.01 * expected);
+    }
+    assert_int_equal(s.uncertified, 0);
+    stage_close(&s);
+}
+
+/* ---- waves ---- */
+
+/* A bar with v hits a wall: stress ρ c v stands there until the wave comes back, 2L/c later, and it leaves as
+ * it came. ν = 0. */
+static void test_block_impact(void **state) {
+    (void)state;
+    stuff of = {.density = 1000, .young = 1e7};
+    stage s = open_world(0, &of);
+    double L = 1, c = sqrt(1e7 / 1000), v = 0.1, h = L / c / 200;
+    dls_solid_def solid = cells(1, 1, 40, DLS_SOLID_HEX8);
+    dls_shape_def shape = dls_default_shape_def(DLS_BOX);
+    vec_set(shape.size, 0.1, 0.1, L);
+    dls_body_def def = dls_default_body_def();
+    def.shapes = &shape, def.shape_count = 1, def.solid = &solid;
+    def.pose.x[2] = L / 2, def.v[2] = -v;
+    dls_body_id bar = stage_add(&s, &def);
+    stage_add_floor(&s, 0);
+    dls_simulation_options o = options_of(h);
+    stage_start(&s, &o, 1e-10);
+    double impulse = 0, early = 0, off = -1;
+    for (int k = 1; k <= 600; k++) {
+        stage_run(&s, 1);
+        double push = 0;
+        for (int i = 0; i < dls_simulation_contact_count(s.simulation); i++) {
+            dls_contact_record record;
+            dls_simulation_contact(s.simulation, i, &record);
+            push += record.impulse[0];
+        }
+        impulse += push;
+        if (k == 300) early = impulse;
+        if (push > 0) off = k * h * c / L;
+    }
+    double speed = stage_state(&s, bar).v[2], force = 1000 * c * v * 0.01;
+    print_message("# impact: impulse after 1.5 L/c %.4f of 1, last push at %.3f L/c, speed %.4f v\n",
+                  early / (force * 1.5 * L / c), off, speed / v);
+    assert_near(early, force * 1.5 * L / c, 0.03 * force * 1.5 * L / c);
+    assert_near(off, 2, 0.15);
+    assert_near(speed, v, 0.05 * v);
+    stage_close(&s);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_weight),
+        cmocka_unit_test(test_contact_patch),
+        cmocka_unit_test(test_crossed_edges_hold),
+        cmocka_unit_test(test_stack),
+        cmocka_unit_test(test_block_impact),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
