@@ -97,6 +97,16 @@ static int draw_film(dls_results *results, const span *film, const picture_value
     return EXIT_DONE;
 }
 
+/* PATH.png and PATH.svg are written: an ending that was given is none of PATH's. */
+static bool take_stem(const char *given, const char *const *endings, char *stem, size_t size) {
+    size_t length = strlen(given);
+    if (length >= size) return report_error("picture: a path of %zu letters is too long", length), false;
+    memcpy(stem, given, length + 1);
+    for (int k = 0; k < 2; k++)
+        if (length > 4 && !strcmp(stem + length - 4, endings[k])) stem[length - 4] = 0;
+    return true;
+}
+
 static int run(const text_list *operands, const void *values) {
     const picture_values *v = values;
     static const char *const endings[] = {".png", ".svg"};
@@ -105,12 +115,12 @@ static int run(const text_list *operands, const void *values) {
     dls_results *results;
     if (!picture_view_find(v->view, &view))
         return report_error("picture: no view '%s', expected front, side, top or iso", v->view);
-    if (!v->output && !output_path_named_after(operands->items[0], "", named, sizeof named))
+    if (v->output ? !take_stem(v->output, endings, named, sizeof named)
+                  : !output_path_named_after(operands->items[0], "", named, sizeof named))
         return EXIT_BAD_INPUT;
     if (v->frames && v->frame >= 0)
         return report_error("picture: --frame and --frames exclude each other, expected one of them");
-    if (!output_stem_is_apart(v->output ? v->output : named, 2, endings, operands->items[0]))
-        return EXIT_BAD_INPUT;
+    if (!output_stem_is_apart(named, 2, endings, operands->items[0])) return EXIT_BAD_INPUT;
     if (!(results = results_file_open(operands->items[0]))) return EXIT_BAD_INPUT;
     int frames = dls_results_frame_count(results), frame = v->frame < 0 ? frames - 1 : v->frame;
     int code = EXIT_BAD_INPUT;
@@ -128,7 +138,7 @@ static int run(const text_list *operands, const void *values) {
     else if (v->frames)
         code = draw_film(results, &film, v, v->output ? v->output : named);
     else
-        code = draw_one(results, frame, v, v->output ? v->output : named);
+        code = draw_one(results, frame, v, named);
     dls_results_destroy(results);
     return code;
 }

@@ -129,9 +129,13 @@ static void take_last_step(run_report *x) {
 }
 
 static void print_certified(const run_report *x, const dls_run_summary *sum) {
+    if (!sum->steps) {
+        printf("  certified        no step was taken\n");
+        return;
+    }
     printf("  certified        %lld of %lld step%s (%.5g %%) at a residual of %g\n",
            (long long)sum->certified, (long long)sum->steps, plural(sum->steps),
-           sum->steps ? 100.0 * (double)sum->certified / (double)sum->steps : 100.0, x->tolerance);
+           100.0 * (double)sum->certified / (double)sum->steps, x->tolerance);
     for (int i = 0; i < x->uncertified_count; i++)
         printf(
             "                   not step %lld, t = %.6g s: residual %.2e, held %.2g, error %.2e m/s%s%s%s\n",

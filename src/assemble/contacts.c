@@ -463,8 +463,17 @@ static double fill_range(void *self, int first, int end) {
     return sum;
 }
 
-/* Attraction acts on the free velocities: −c h n on B of every contact that is closed, or was closed or
- * loaded in the step before: one that holds is open by rounding now and then. */
+/* Of the smaller body's radius: contacts nearer than that attract each other, for errors of a solution and of
+ * places open one that holds now and then. */
+static const double touching = 1e-6;
+
+static bool attracts(const dls_world *world, const dls_contact *c) {
+    double radius = fmin(world->bodies[c->body_a].radius, world->bodies[c->body_b].radius);
+    return c->at.gap <= touching * radius || c->closed || vec_dot(c->impulse, c->at.normal) > 0;
+}
+
+/* Attraction acts on the free velocities: −c h n on B of every contact that touches, or was closed or loaded
+ * in the step before: one that rolls opens within a step. */
 static bool add_cohesion(contact_work *work) {
     dls_assembly *a = work->assembly;
     const dls_world *world = work->world;
@@ -476,7 +485,7 @@ static bool add_cohesion(contact_work *work) {
     if (!a->cohesion) return false;
     for (int i = 0; i < a->block_count; i++) {
         const dls_contact *c = &work->contacts[a->contact_of[i]];
-        if (c->at.gap > 0 && !c->closed && vec_dot(c->impulse, c->at.normal) <= 0) continue;
+        if (!attracts(world, c)) continue;
         double impulse[3], turn[3];
         dls_block_place place;
         made_spots made;

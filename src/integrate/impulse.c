@@ -1,6 +1,7 @@
 /* The step of impulse schemes:
  *
  *     q_m = q + contacts_at · h v,   u = W r + b at q_m,   solve, judge,   v⁺ = v_free + M⁻¹ Hᵀ r,   move. */
+#include "assemble/spread.h"
 #include "assemble/turning.h"
 #include "base/error.h"
 #include "base/memory.h"
@@ -41,7 +42,6 @@ static dls_assemble_options assemble_options(const dls_simulation *s, const dls_
                                   .joints_at = plan->joints_at,
                                   .damping = plan->damping,
                                   .stiffness = plan->stiffness,
-                                  .explicit_solids = o->stiffness == DLS_STIFFNESS_EXPLICIT,
                                   .factors = s->factors,
                                   .stored = o->op == DLS_OPERATOR_STORED,
                                   .warm_start = o->warm_start,
@@ -120,6 +120,17 @@ static dls_status solve(dls_simulation *s, dls_step_report *report, dls_error *e
     report->iterations = info.iterations;
     report->certified = report->residual <= stop->tolerance && !(report->held > DLS_HELD_LIMIT);
     return DLS_OK;
+}
+
+/* Of all impulses that hold the same, those of least norm. A contact holds where it moves by no more than the
+ * solution's errors. */
+static dls_status spread(dls_simulation *s, const dls_step_report *report, dls_error *error) {
+    dls_assembly *a = &s->assembly;
+    double v_ref = dls_problem_reference_velocity(a->problem);
+    double tolerance = ((const dls_stop_options *)s->solver_options)->tolerance;
+    if (a->rows->block_count == 0 || !report->certified || a->joints) return DLS_OK;
+    return dls_assemble_spread(a, 10 * fmax(report->max_error, tolerance * v_ref),
+                               report->iterations * a->rows->op->sweep_cost(a->rows), error);
 }
 
 /* ---- r ---- */
@@ -218,6 +229,7 @@ static dls_status respond(dls_simulation *s, const dls_step_plan *plan, int look
     if (!status) status = assemble(s, plan, error);
     double assembled = dls_clock_wall();
     if (!status) status = solve(s, report, error);
+    if (!status) status = spread(s, report, error);
     if (status) return status;
     report->seconds_solve += dls_clock_wall() - assembled;
     report->seconds_assemble += assembled - found;

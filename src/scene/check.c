@@ -9,8 +9,6 @@
 #include "scene/gates.h"
 #include "world/shape/kinds.h"
 
-#include <delassus/solid.h>
-
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -198,6 +196,10 @@ static void check_step(dls_check *c, const extent *e) {
     const dls_run_options *run = dls_scene_run_options(c->scene);
     if (run->until > 0 && run->until < c->h)
         dls_check_warn(c, "step too long: it is %g s and the run ends at %g s", c->h, run->until);
+    double end = ceil(run->until / c->h - 0.5) * c->h; /* of many small steps a part of one is nothing */
+    if (run->until >= c->h && fabs(end - run->until) > 1e-3 * run->until)
+        dls_check_warn(c, "the run ends at %.9g s: %g s is no multiple of the step of %g s", end, run->until,
+                       c->h);
 }
 
 /* ---- pairs of materials ---- */
@@ -259,20 +261,6 @@ static dls_status check_pairs(dls_check *c, dls_error *error) {
     return status;
 }
 
-/* Solids that the scheme moves, and a step that their explicit forces stand. */
-static dls_status check_solids(dls_check *c, dls_error *error) {
-    const dls_simulation_options *o = dls_scene_simulation_options(c->scene);
-    const dls_scheme *scheme = dls_scheme_find(o->scheme);
-    dls_status status = scheme ? dls_scheme_check_solids(scheme, c->world, error) : DLS_OK;
-    double stable = dls_solids_stable_step(c->world);
-    if (!status && o->stiffness == DLS_STIFFNESS_EXPLICIT && c->h > stable)
-        dls_check_warn(c,
-                       "step too long: explicit forces of solids need at most %.3g s, it is %g s; "
-                       "stiffness: implicit has no such limit",
-                       stable, c->h);
-    return status;
-}
-
 dls_status dls_scene_check(dls_scene *scene, void (*warn_line)(const char *line, void *user), void *user,
                            int *warnings, dls_error *error) {
     dls_error_clear(error);
@@ -290,12 +278,12 @@ dls_status dls_scene_check(dls_scene *scene, void (*warn_line)(const char *line,
     if (!status) status = dls_check_births(&c, error);
     if (!status) {
         dls_check_meshes(&c);
+        dls_check_compounds(&c);
         extent e = measure(&c);
         check_walls(&c, &e);
         check_step(&c, &e);
         status = check_pairs(&c, error);
     }
-    if (!status) status = check_solids(&c, error);
     if (warnings) *warnings = c.warnings;
     return status;
 }

@@ -24,7 +24,9 @@ const char *dls_check_label(const dls_check *check, dls_body_id id, char *text, 
 /* Bodies that are born into others: static ones, and those that come in the same step. The world is settled
  * at t = 0. */
 dls_status dls_check_births(dls_check *check, dls_error *error);
-/* Bodies that start on the back of a mesh. */
+/* Bodies that start on the back of a mesh or a chain. */
 void dls_check_meshes(dls_check *check);
+/* Bodies whose shapes overlap. */
+void dls_check_compounds(dls_check *check);
 
 #endif

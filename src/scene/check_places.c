@@ -10,6 +10,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* A body as it is given, whether it has a row or waits. */
 typedef struct standing {
@@ -177,6 +178,32 @@ static bool is_behind(const standing *s, const standing *holder, int shape) {
     return any;
 }
 
+/* The side of a chain on which the body's centre is, by the segments nearest to it: 1, −1 behind all of them,
+ * 0 where they disagree. */
+static int side_of_chain(const standing *s, const standing *holder, int shape) {
+    const dls_mesh *mesh = holder->shapes[shape].mesh;
+    double p[3], from[3], least = INFINITY;
+    int side = 0;
+    dls_placed placed;
+    place(holder, shape, &placed);
+    vec_sub(from, s->state->x, placed.x);
+    mat_apply_transposed(p, placed.R, from);
+    for (int e = 0; e < mesh->element_count; e++) {
+        const double *v = mesh->vertex + 3 * mesh->element[2 * e];
+        double along[3], near[3];
+        vec_sub(along, mesh->vertex + 3 * mesh->element[2 * e + 1], v);
+        vec_sub(from, p, v);
+        double t = fmin(1, fmax(0, vec_dot(from, along) / vec_dot(along, along)));
+        vec_along(near, v, t, along);
+        double distance = vec_distance(p, near), slack = 1e-9 * s->body->radius;
+        int here = vec_dot(from, mesh->normal + 3 * e) < 0 ? -1 : 1;
+        if (distance > least + slack) continue;
+        side = distance < least - slack || here == side ? here : 0;
+        least = fmin(least, distance);
+    }
+    return side;
+}
+
 static bool body_meets(const standing *s, const dls_shape *shape) {
     for (int k = 0; k < s->body->shape_count; k++)
         if (shapes_meet(&s->shapes[k], shape)) return true;
@@ -192,11 +219,34 @@ static int count_behind(dls_check *c, const standing *holder, int shape, int tol
         standing s = stand(c->world, c->world->bodies[row].id, c->h);
         if (!body_meets(&s, &holder->shapes[shape]) || !is_behind(&s, holder, shape)) continue;
         if (told + count++ < DLS_CHECK_LINES)
-            dls_check_warn(c, "%s starts behind the mesh of %s; are its faces turned inside out?",
+            dls_check_warn(c,
+                           "%s starts behind the mesh of %s; are its faces turned inside out? 'flip: yes' "
+                           "turns them",
                            dls_check_label(c, s.id, body, sizeof body),
                            dls_check_label(c, holder->id, mesh, sizeof mesh));
     }
     return count;
+}
+
+/* Where all bodies that a chain is for are behind it, it was walked the wrong way round. */
+static void check_chain(dls_check *c, const standing *holder, int shape) {
+    char first[80], chain[80];
+    int behind = 0;
+    for (int row = 0; row < c->world->body_count; row++) {
+        if (c->world->bodies[row].motion != DLS_DYNAMIC) continue;
+        standing s = stand(c->world, c->world->bodies[row].id, c->h);
+        if (!body_meets(&s, &holder->shapes[shape])) continue;
+        int side = side_of_chain(&s, holder, shape);
+        if (side > 0) return;
+        if (side < 0 && behind++ == 0) dls_check_label(c, s.id, first, sizeof first);
+    }
+    if (behind)
+        dls_check_warn(
+            c,
+            "%s%s start%s behind the chain of %s, which is solid on the right when one walks along "
+            "it; was it walked the wrong way round? 'flip: yes' turns it",
+            first, behind > 1 ? " and all others" : "", behind > 1 ? "" : "s",
+            dls_check_label(c, holder->id, chain, sizeof chain));
 }
 
 void dls_check_meshes(dls_check *c) {
@@ -206,6 +256,75 @@ void dls_check_meshes(dls_check *c) {
         for (int shape = 0; shape < holder.body->shape_count; shape++)
             if (dls_shape_table[holder.shapes[shape].kind].needs & DLS_SHAPE_TRIANGLES)
                 count += count_behind(c, &holder, shape, count);
+            else if (dls_shape_table[holder.shapes[shape].kind].needs & DLS_SHAPE_CHAIN)
+                check_chain(c, &holder, shape);
     }
     if (count > DLS_CHECK_LINES) dls_check_warn(c, "%d bodies start behind a mesh in all", count);
+}
+
+/* ---- compounds ---- */
+
+/* Of the smaller shape's radius: plates that cross at their borders share little. */
+static const double SHARED = 0.25;
+
+/* How deep shapes i and k of a body lie in each other. */
+static double shared_depth(const dls_shape *i, const dls_shape *k, dls_manifold *manifold) {
+    dls_placed placed[2] = {{.shape = i}, {.shape = k}};
+    dls_pair_memory memory = {.used = 0};
+    bool swapped;
+    const dls_pair_kind *row = dls_pair_find(i->kind, k->kind, &swapped);
+    double depth = 0;
+    if (!row) return 0;
+    for (int n = 0; n < 2; n++) {
+        vec_copy(placed[n].x, placed[n].shape->x);
+        memcpy(placed[n].R, placed[n].shape->R, sizeof placed[n].R);
+    }
+    manifold->count = 0;
+    row->collide(&placed[swapped], &placed[!swapped], 0, &memory, NULL, 0, manifold);
+    for (int n = 0; n < manifold->count; n++) depth = fmax(depth, -manifold->point[n].gap);
+    return depth;
+}
+
+/* The deepest overlap among the first shapes of a body. */
+static double compound_depth(const dls_body *body, const dls_shape *shapes, dls_manifold *manifold) {
+    enum { MOST = 64 };
+    double depth = 0;
+    for (int i = 0; i < body->shape_count && i < MOST; i++)
+        for (int k = i + 1; k < body->shape_count && k < MOST; k++) {
+            double here = shared_depth(&shapes[i], &shapes[k], manifold);
+            if (here > SHARED * fmin(shapes[i].bound, shapes[k].bound)) depth = fmax(depth, here);
+        }
+    return depth;
+}
+
+/* Whether the mass is the sum of what the shapes make. */
+static bool mass_is_of_shapes(const dls_world *world, const dls_body *body) {
+    double sum = 0;
+    for (int k = body->shape_first; k < body->shape_first + body->shape_count; k++) {
+        double mass, centre[3], inertia[9];
+        dls_shape_mass(&world->shapes[k], &mass, centre, inertia);
+        sum += mass * world->materials[world->shapes[k].material].def.density;
+    }
+    return fabs(sum - body->mass) <= 1e-9 * sum;
+}
+
+void dls_check_compounds(dls_check *c) {
+    dls_manifold manifold = {.count = 0};
+    char first[80] = "";
+    double depth = 0;
+    int count = 0;
+    for (int row = 0; row < c->world->body_count; row++) {
+        const dls_body *body = &c->world->bodies[row];
+        if (body->motion != DLS_DYNAMIC || body->shape_count < 2 || body->is_solid) continue;
+        if (!mass_is_of_shapes(c->world, body)) continue;
+        double here = compound_depth(body, c->world->shapes + body->shape_first, &manifold);
+        if (here > 0 && count++ == 0) dls_check_label(c, body->id, first, sizeof first), depth = here;
+    }
+    if (count)
+        dls_check_warn(
+            c,
+            "shapes of %s%s overlap, by %.3g m: in a mass that follows from shapes what they share "
+            "counts twice; give it 'mass', or shapes that only touch",
+            first, count > 1 ? " and others" : "", depth);
+    dls_free(manifold.point);
 }

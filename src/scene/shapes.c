@@ -13,7 +13,7 @@ typedef struct shape_text {
     const dls_node *kind, *rotation, *normal, *points, *material, *group, *collides, *ignores;
     const char *file;
     double position[3], radius, length, size[3], scale, belt[3], end;
-    bool closed;
+    bool closed, flip;
 } shape_text;
 
 static void shape_defaults(void *target) {
@@ -42,7 +42,8 @@ static const dls_row shape_rows[] = {
      "vector", false, DLS_SHAPE_NORMAL},
     {"radius", DLS_ROW_POSITIVE, AT(radius), "m", "radius", NULL, NULL, true, DLS_SHAPE_RADIUS},
     {"length", DLS_ROW_NOT_NEGATIVE, AT(length), "m",
-     "along z; of a capsule: of its axis; of a cylinder-inside 0: open and endless", NULL, NULL, false, LONG},
+     "along z, above 0; of a capsule: of its axis; of a cylinder-inside 0: open and endless", NULL, NULL,
+     false, LONG},
     {"size", DLS_ROW_VECTOR, AT(size), "m", "edges of a box, semi-axes of an ellipsoid", NULL, NULL, true,
      SIZED},
     {"points", DLS_ROW_NODE, AT(points), "m", "corners; polygon and polyhedron are their convex hull", "none",
@@ -53,6 +54,9 @@ static const dls_row shape_rows[] = {
      DLS_SHAPE_FILE},
     {"scale", DLS_ROW_POSITIVE, AT(scale), "", "multiplies the file's lengths: 0.001 for millimetres", NULL,
      NULL, false, DLS_SHAPE_FILE},
+    {"flip", DLS_ROW_FLAG, AT(flip), "",
+     "of a mesh or a chain: faces turn their other side out, segments are walked the other way", NULL, NULL,
+     false, DLS_SHAPE_TRIANGLES | DLS_SHAPE_CHAIN},
     {"belt", DLS_ROW_VECTOR, AT(belt), "m/s",
      "velocity of its surface against the shape, in the shape's frame: a conveyor", NULL, NULL, false, 0},
     {"end", DLS_ROW_SHARE, AT(end), "",
@@ -206,6 +210,25 @@ static dls_status read_points(dls_reader *reader, const dls_node *list, dls_shap
     return DLS_OK;
 }
 
+/* The other way round: triangles, or the points of a chain. */
+static dls_status flip(dls_reader *reader, dls_shape_def *def) {
+    double *points = dls_arena_take(reader->arena, 3 * (size_t)def->point_count + 1, sizeof(double));
+    int *triangles = dls_arena_take(reader->arena, 3 * (size_t)def->triangle_count + 1, sizeof(int));
+    if (!points || !triangles) return dls_fail_memory(reader->error);
+    for (int k = 0; k < def->triangle_count; k++) {
+        triangles[3 * k] = def->triangles[3 * k];
+        triangles[3 * k + 1] = def->triangles[3 * k + 2];
+        triangles[3 * k + 2] = def->triangles[3 * k + 1];
+    }
+    for (int k = 0; k < def->point_count; k++)
+        vec_copy(points + 3 * k, def->points + 3 * (def->point_count - 1 - k));
+    if (def->triangle_count)
+        def->triangles = triangles;
+    else
+        def->points = points;
+    return DLS_OK;
+}
+
 static dls_status read_geometry(dls_reader *reader, const dls_node *map, const shape_text *text,
                                 dls_shape_def *def) {
     unsigned needs = dls_shape_table[def->kind].needs;
@@ -270,6 +293,7 @@ dls_status dls_read_shape(dls_reader *reader, const dls_node *map, const dls_sha
     else
         status = dls_read_rotation(reader, text.rotation, def->pose.q);
     if (!status) status = read_geometry(reader, map, &text, def);
+    if (!status && text.flip) status = flip(reader, def);
     if (!status) status = dls_read_material(reader, text.material, &def->material);
     if (!status) status = dls_read_collision(reader, text.group, text.collides, text.ignores, def);
     return status;

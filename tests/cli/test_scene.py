@@ -251,6 +251,30 @@ def test_meshes_lie_beside_the_scene():
     assert facts["static"] == 1 and facts["warnings"] == []
 
 
+def test_the_wrong_way_round():
+    """Chains and meshes on whose back bodies start, compounds that overlap, and ends between two steps."""
+    text = ("delassus: 1\ndimension: 2\nbodies:\n"
+            "  - {name: floor, motion: static, shape: {kind: chain, points: [[1, 0], [-1, 0]]FLIP}}\n"
+            "  - {name: ball, position: [0, 0.5], shape: {kind: disc, radius: 0.1}}\n"
+            "  - {name: two, position: [0.4, 0.5], shapes: [{kind: disc, radius: 0.1},\n"
+            "     {kind: disc, radius: 0.1, position: [WIDE, 0]}]}\ntime: {step: 0.01, until: END}\n")
+
+    def warnings(flip, wide, end):
+        return run_json("check", scene(text.replace("FLIP", flip).replace("WIDE", wide).replace("END", end)))["warnings"]
+
+    assert warnings(", flip: yes", "0.2", "0.5") == []
+    found = warnings("", "0.1", "0.504")
+    assert len(found) == 3, found
+    assert "behind the chain of 'floor'" in found[0] and "flip: yes" in found[0]
+    assert "shapes of 'two' overlap, by 0.1 m" in found[1]
+    assert "the run ends at 0.5 s: 0.504 s is no multiple" in found[2]
+    pathlib.Path("floor.obj").write_text("v -1 -1 0\nv 1 -1 0\nv 1 1 0\nv -1 1 0\nf 4 3 2 1\n")
+    mesh = (BALL.replace("    shape", "    position: [0, 0, 0.15]\n    shape") +
+            "  - {motion: static, shape: {kind: mesh, file: floor.obj, scale: 1FLIP}}\n")
+    assert any("inside out" in line for line in run_json("check", scene(mesh.replace("FLIP", "")))["warnings"])
+    assert run_json("check", scene(mesh.replace("FLIP", ", flip: yes")))["warnings"] == []
+
+
 def test_a_scene_from_a_pipe():
     done = subprocess.run([PROGRAM, "check", "/dev/stdin", "--json"], input=BALL, capture_output=True, text=True)
     assert done.returncode == 0 and json.loads(done.stdout)["dynamic"] == 1, done

@@ -1,10 +1,14 @@
-/* Structures that stand by symmetry: cards that lean against each other, in the plane and in space. */
+/* Structures that stand by what their contacts share: cards that lean against each other, a box between two
+ * plates, a box that sticks. */
 #include "base/random.h"
 #include "base/vector.h"
 #include "support/near.h"
 #include "support/stage.h"
 
+#include <delassus/solve.h>
+
 #include <math.h>
+#include <stdio.h>
 
 static const double G = 9.81, MU = 0.3;
 
@@ -76,9 +80,126 @@ static void test_cards_hold_to_the_angle_of_friction(void **unused) {
     for (int d = 2; d <= 3; d++) assert_true(frame_moves(d, 32 * degree, 0.7, 1e-3, 0.4) > 1e-2);
 }
 
+/* ---- a box between two plates ---- */
+
+static dls_function *number(double value) {
+    char text[32];
+    dls_function *f;
+    dls_error error;
+    snprintf(text, sizeof text, "%.17g", value);
+    assert_int_equal(dls_function_expression(text, 0, NULL, NULL, &f, &error), DLS_OK);
+    return f;
+}
+
+static void set_solver(stage *s, const char *name) {
+    unsigned char options[DLS_MAX_OPTIONS_SIZE];
+    dls_error error;
+    dls_simulation_solver_defaults(dls_solver_find(name), options);
+    assert_int_equal(dls_simulation_set_solver(s->simulation, dls_solver_find(name), options, &error),
+                     DLS_OK);
+}
+
+/* A plate presses a box with 20 N against a wall, with twice the friction that its weight needs, all turned
+ * about the line of pressure. Of all forces that hold it those of least norm are taken: every corner has a
+ * quarter, so that nothing turns. */
+static void check_grip(const char *solver, double roll, double h) {
+    stage s = stage_open(3, G, 0.5, 0, 0);
+    dls_shape_def box = dls_default_shape_def(DLS_BOX), plate = box;
+    vec_set(box.size, 0.1, 0.1, 0.1);
+    vec_set(plate.size, 0.02, 0.06, 0.06);
+    dls_body_id id = -1;
+    for (int k = -1; k <= 1; k++) {
+        dls_body_def def = dls_default_body_def();
+        const double about_x[3] = {roll, 0, 0};
+        quat_exponential(def.pose.q, about_x);
+        def.shape_count = 1;
+        def.shapes = k ? &plate : &box;
+        def.motion = k < 0 ? DLS_STATIC : DLS_DYNAMIC;
+        def.mass = k < 0 ? 0 : 1;
+        def.pose.x[0] = 0.06 * k;
+        if (k > 0) def.force[0] = number(-20);
+        for (int i = 1; i < 6 && k > 0; i++) def.locked[i] = true;
+        dls_body_id added = stage_add(&s, &def);
+        id = k == 0 ? added : id;
+    }
+    dls_simulation_options o = dls_default_simulation_options();
+    o.step = h;
+    stage_start(&s, &o, 0);
+    set_solver(&s, solver);
+    stage_run(&s, (int)(0.3 / h));
+    assert_int_equal(s.uncertified, 0);
+    assert_near(vec_norm(stage_state(&s, id).w), 0, 1e-6);
+    dls_body_state state = stage_state(&s, id);
+    double turned = 2 * acos(fmin(1, fabs(state.q[0] * cos(roll / 2) + state.q[1] * sin(roll / 2))));
+    assert_true(turned < 0.01 * 0.017453292519943295);
+    assert_int_equal(dls_simulation_contact_count(s.simulation), 8);
+    for (int k = 0; k < 8; k++) {
+        dls_contact_record record;
+        dls_simulation_contact(s.simulation, k, &record);
+        assert_near(record.impulse[0], 5 * h, 0.01 * 5 * h);
+    }
+    stage_close(&s);
+}
+
+static void test_grip_spreads_its_load(void **unused) {
+    (void)unused;
+    dls_random g = {4};
+    static const char *const solvers[] = {"auto", "nlgs", "newton", "apgd"};
+    for (int k = 0; k < 4; k++) {
+        check_grip(solvers[k], 0, 1e-3);
+        check_grip(solvers[k], dls_random_between(&g, 0.1, 3), k % 2 ? 1e-3 : 5e-4);
+    }
+}
+
+/* ---- cohesion of a face ---- */
+
+/* A box of 1 kg with four contacts of 5 N under a ceiling, or on a floor and pulled. How far it goes in 0.1
+ * s. */
+static double sticky_moves(double sign, double pull, double tilt, double h) {
+    stage s = stage_open(3, G, 0.3, 0, 0);
+    dls_error error;
+    dls_pair_def sticky = {.mu = 0.3, .cohesion = 5};
+    assert_int_equal(dls_world_set_pair(s.world, 0, 0, &sticky, &error), DLS_OK);
+    dls_shape_def box = dls_default_shape_def(DLS_BOX), slab = box;
+    vec_set(box.size, 0.1, 0.1, 0.1);
+    vec_set(slab.size, 1, 1, 0.2);
+    const double wall[3] = {0, 0, 0};
+    stage_add_shape(&s, DLS_STATIC, &slab, wall, NULL, NULL);
+    dls_body_def def = dls_default_body_def();
+    const double turn[3] = {tilt, 0, 0.3};
+    quat_exponential(def.pose.q, turn);
+    def.shapes = &box, def.shape_count = 1, def.mass = 1;
+    def.pose.x[2] = sign * 0.15;
+    def.force[2] = number(pull);
+    dls_body_id id = stage_add(&s, &def);
+    dls_simulation_options o = dls_default_simulation_options();
+    o.step = h;
+    stage_start(&s, &o, 0);
+    dls_body_state before = stage_state(&s, id);
+    stage_run(&s, (int)(0.1 / h));
+    dls_body_state after = stage_state(&s, id);
+    stage_close(&s);
+    return vec_distance(before.x, after.x);
+}
+
+/* It holds to 4 · 5 N and its weight, also where rounding or 1e-10 rad leave two corners open. */
+static void test_cohesion_of_a_face(void **unused) {
+    (void)unused;
+    for (int k = 0; k < 4; k++) {
+        double h = k % 2 ? 1e-3 : 5e-4, tilt = k < 2 ? 0 : 1e-10;
+        assert_true(sticky_moves(1, 29.7, tilt, h) < 1e-8);
+        assert_true(sticky_moves(1, 29.95, tilt, h) > 1e-4);
+        assert_true(sticky_moves(-1, 0, tilt, h) < 1e-8);
+        assert_true(sticky_moves(-1, -10.1, tilt, h) < 1e-8);
+        assert_true(sticky_moves(-1, -10.3, tilt, h) > 1e-4);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_cards_hold_to_the_angle_of_friction),
+        cmocka_unit_test(test_grip_spreads_its_load),
+        cmocka_unit_test(test_cohesion_of_a_face),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
