@@ -12,8 +12,9 @@
 #include <string.h>
 
 typedef struct reproduce_values {
-    const char *output;
-    bool list, all, full, json;
+    const char *output, *against;
+    bool list, all, full, json, check;
+    int seeds, jobs;
 } reproduce_values;
 
 #define AT(member) offsetof(reproduce_values, member)
@@ -23,6 +24,13 @@ static const option options[] = {
      "list the experiments and their last verdicts, of DIR or of any folder here"},
     {"all", 'a', OPTION_FLAG, NULL, AT(all), 0, 0, "run every experiment"},
     {"full", 0, OPTION_FLAG, NULL, AT(full), 0, 0, "at the papers' sizes, skipping what DIR has already"},
+    {"check", 0, OPTION_FLAG, NULL, AT(check), 0, 0,
+     "minutes: a fixed selection, and whether the stored verdicts hold on this machine"},
+    {"against", 0, OPTION_TEXT, "FOLDER", AT(against), 0, 0,
+     "of --check: stored results; default docs/evidence/reproduce"},
+    {"jobs", 'j', OPTION_INT, "N", AT(jobs), 1, 1024, "of --check: processes at once"},
+    {"seeds", 0, OPTION_INT, "N", AT(seeds), 2, EXPERIMENT_MOST_SEEDS,
+     "runs for each figure that chance decides; default: as many as the experiment has"},
     {"output", 'o', OPTION_TEXT, "DIR", AT(output), 0, 0, "write results, tables and figures there"},
     {"json", 0, OPTION_FLAG, NULL, AT(json), 0, 0, "print one JSON object instead of the tables"},
 };
@@ -150,12 +158,12 @@ typedef struct session {
     int performed, failed;
 } session;
 
-/* What a finished folder says stands, if it was made by this version at this size. */
+/* What a finished folder says stands, if it was made by the same sources at this size. */
 static bool skip(session *s, const experiment *e, experiment_size size) {
     const reproduce_values *v = s->values;
     if (!v->full || !v->output) return false;
     experiment_record record = experiment_recall(e, size, v->output);
-    if (!record.done || strcmp(record.version, dls_version()) != 0) return false;
+    if (!record.done || strcmp(record.source, origin_digest) != 0) return false;
     char folder[EXPERIMENT_FOLDER], counts[96];
     experiment_folder(e, size, v->output, folder);
     verdict_counts_text(record.counts, counts, sizeof counts);
@@ -205,7 +213,7 @@ static bool perform(session *s, const experiment *e) {
     experiment_size size = e->has_reduced && !s->values->full ? SIZE_REDUCED : SIZE_FULL;
     if (pass_over(s, e) || skip(s, e, size)) return true;
     experiment_run run;
-    bool good = experiment_perform(&run, e, size, s->values->output);
+    bool good = experiment_perform(&run, e, size, s->values->seeds, s->values->output);
     if (good) {
         tell(s, &run);
         s->failed += verdict_overall(claim_count(&run.claims)) == VERDICT_FAIL;
@@ -280,8 +288,10 @@ static int run_chosen(const text_list *operands, const reproduce_values *v) {
 
 static int run(const text_list *operands, const void *values) {
     const reproduce_values *v = values;
-    if (v->list + v->all + (operands->count > 0) != 1)
-        return report_error("reproduce: expected names of experiments, --all or --list, one of the three");
+    if (v->list + v->all + v->check + (operands->count > 0) != 1)
+        return report_error(
+            "reproduce: expected names of experiments, --all, --check or --list, one of the four");
+    if (v->check) return experiment_check(v->against, v->jobs);
     if (!v->list) return run_chosen(operands, v);
     if (v->json)
         list_to_json(v->output);
@@ -290,7 +300,7 @@ static int run(const text_list *operands, const void *values) {
     return EXIT_DONE;
 }
 
-static const reproduce_values defaults = {.output = NULL};
+static const reproduce_values defaults = {.against = "docs/evidence/reproduce", .jobs = 2};
 
 const command command_reproduce = {
     .name = "reproduce",
@@ -304,11 +314,12 @@ const command command_reproduce = {
         "  delassus reproduce --list -o out\n"
         "  delassus reproduce 001-3.1 -o out\n"
         "  delassus reproduce 004 -o out\n"
-        "  delassus reproduce --all --full -o out\n\n"
+        "  delassus reproduce --all --full -o out\n"
+        "  delassus reproduce --check\n\n"
         "DIR/NAME gets result.json, claims.csv, tables (CSV) and figures (SVG, PNG); a run smaller than the\n"
         "paper's is labelled reduced and goes to DIR/NAME-reduced. --full resumes: what DIR has finished "
         "with\n"
-        "this version is not run again.\n"
+        "the same sources is not run again.\n"
         "Exit status: 0 every claim holds, 1 one fails or the run was interrupted, 2 bad input.",
     .least_operands = 0,
     .most_operands = INT_MAX,

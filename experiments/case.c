@@ -3,6 +3,7 @@
 
 #include "cli/support/csv.h"
 #include "cli/support/interrupt.h"
+#include "cli/support/machine.h"
 #include "cli/support/report.h"
 
 #include <delassus/delassus.h>
@@ -86,8 +87,8 @@ static const char *scene_text(const char *name) {
 
 /* The first line says what the table is of: another version, scene or setting makes it worthless. */
 static void describe(const case_def *def, char *text, size_t size) {
-    int used = snprintf(text, size, "# delassus %s, scene %s (%016" PRIx64 "), %d steps a row", dls_version(),
-                        def->scene, dls_hash_text(scene_text(def->scene)),
+    int used = snprintf(text, size, "# delassus %s (%s), scene %s (%016" PRIx64 "), %d steps a row",
+                        dls_version(), origin_digest, def->scene, dls_hash_text(scene_text(def->scene)),
                         def->steps_per_row > 1 ? def->steps_per_row : 1);
     for (int i = 0; i < def->setting_count && used > 0 && (size_t)used < size; i++)
         used += snprintf(text + used, size - (size_t)used, ", %s", def->settings[i]);

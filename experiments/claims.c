@@ -10,41 +10,60 @@
 /* ---- judging ------------------------------------------------------------------------------------------- */
 
 claim_verdict claim_judge(const claim *c) {
-    bool holds = false;
+    bool holds = false, misses = true;
+    double low = c->ours - c->half, high = c->ours + c->half;
     switch (c->relation) {
     case CLAIM_NOT_COMPARABLE:
         return VERDICT_NOT_COMPARABLE;
     case CLAIM_EQUAL:
-        holds = fabs(c->ours - c->paper) <= c->tolerance;
+        holds = fmax(fabs(low - c->paper), fabs(high - c->paper)) <= c->tolerance;
+        misses = low - c->paper > c->tolerance || c->paper - high > c->tolerance;
+        break;
+    case CLAIM_DECADES:
+        holds = fabs(log10(c->ours / c->paper)) <= c->tolerance;
         break;
     case CLAIM_AT_MOST:
-        holds = c->ours <= c->paper;
+        holds = high <= c->paper;
+        misses = low > c->paper;
         break;
     case CLAIM_AT_LEAST:
-        holds = c->ours >= c->paper;
+        holds = low >= c->paper;
+        misses = high < c->paper;
         break;
     case CLAIM_ORDER: /* ours counts the pairs that stand the other way round */
         holds = c->ours == 0;
         break;
     }
-    return holds && isfinite(c->ours) ? VERDICT_PASS : VERDICT_FAIL;
+    if (holds && isfinite(c->ours)) return VERDICT_PASS;
+    return c->seeds > 0 && !misses && isfinite(c->ours) ? VERDICT_UNDECIDED : VERDICT_FAIL;
 }
 
 const char *verdict_name(claim_verdict verdict) {
-    static const char *const names[] = {"pass", "fail", "not comparable"};
+    static const char *const names[] = {"pass", "fail", "undecided", "not comparable"};
     return names[verdict];
 }
 
 const char *claim_relation_name(claim_relation relation) {
-    static const char *const names[] = {"equal", "at most", "at least", "order", "not comparable"};
+    static const char *const names[] = {"equal", "decades", "at most", "at least", "order", "not comparable"};
     return names[relation];
 }
 
 const char *claim_source_name(claim_source source) { return source == CLAIM_PRINTED ? "printed" : "derived"; }
 
+claim_group claim_group_of(const claim *c) {
+    if (c->method == METHOD_OURS) return GROUP_OURS;
+    return c->source == CLAIM_PRINTED ? GROUP_PRINTED : GROUP_DERIVED;
+}
+
 verdict_counts claim_count(const claim_list *list) {
-    verdict_counts counts = {{0}};
-    for (int i = 0; i < list->count; i++) counts.of[claim_judge(&list->items[i])]++;
+    verdict_counts counts = {.of = {0}};
+    for (int i = 0; i < list->count; i++) {
+        claim_verdict verdict = claim_judge(&list->items[i]);
+        claim_group group = claim_group_of(&list->items[i]);
+        counts.of[verdict]++;
+        counts.passed[group] += verdict == VERDICT_PASS;
+        counts.failed[group] += verdict == VERDICT_FAIL;
+    }
     return counts;
 }
 
@@ -56,7 +75,8 @@ claim_verdict verdict_overall(verdict_counts counts) {
 
 static void append(claim_list *list, const claim *stated) {
     list->items = report_grow(list->items, (size_t)list->count, sizeof *list->items);
-    list->items[list->count++] = *stated;
+    list->items[list->count] = *stated;
+    list->items[list->count++].method = list->method;
 }
 
 void claim_equal(claim_list *list, claim_source source, const char *unit, double paper, double ours,
@@ -77,6 +97,38 @@ void claim_equal(claim_list *list, claim_source source, const char *unit, double
 void claim_bound(claim_list *list, claim_source source, const char *unit, claim_relation relation,
                  double bound, double ours, const char *format, ...) {
     claim c = {.relation = relation, .source = source, .unit = unit, .paper = bound, .ours = ours};
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(c.text, sizeof c.text, format, arguments);
+    va_end(arguments);
+    append(list, &c);
+}
+
+void claim_decades(claim_list *list, claim_source source, const char *unit, double paper, double ours,
+                   double decades, const char *format, ...) {
+    claim c = {.relation = CLAIM_DECADES,
+               .source = source,
+               .unit = unit,
+               .paper = paper,
+               .ours = ours,
+               .tolerance = decades};
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(c.text, sizeof c.text, format, arguments);
+    va_end(arguments);
+    append(list, &c);
+}
+
+void claim_seeds(claim_list *list, claim_source source, const char *unit, claim_relation relation,
+                 double paper, double tolerance, const dls_interval *ours, const char *format, ...) {
+    claim c = {.relation = relation,
+               .source = source,
+               .unit = unit,
+               .paper = paper,
+               .ours = ours->mean,
+               .tolerance = tolerance,
+               .seeds = ours->count,
+               .half = ours->half};
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(c.text, sizeof c.text, format, arguments);

@@ -32,6 +32,9 @@ static void format_sides(const claim *c, char *paper, char *ours, char *toleranc
     format_number(c->paper, resolution, number, sizeof number);
     snprintf(paper, size, "%s%s%s", sign, number, mark);
     format_number(c->ours, resolution, ours, size);
+    size_t used = strlen(ours);
+    if (c->seeds > 0) snprintf(ours + used, size - used, " ± %.2g (%d)", c->half, c->seeds);
+    if (c->relation == CLAIM_DECADES) snprintf(tolerance, size, "× %.2g", pow(10, c->tolerance));
     if (c->relation == CLAIM_EQUAL) snprintf(tolerance, size, resolution > 0 ? "%.2g" : "exact", resolution);
 }
 
@@ -80,6 +83,11 @@ static void print_notes(const claim_list *list, bool paper) {
         if (!told) printf("not comparable: %s\n", c->reason);
     }
     if (derived && paper) printf("* not printed in the paper: it follows from its equations and data\n");
+    for (int i = 0; i < list->count; i++)
+        if (list->items[i].seeds > 0) {
+            printf("± is the interval of 95 %% over that many seeds; undecided: it does not tell\n");
+            break;
+        }
     if (derived && !paper) printf("* no paper: a bound of ours, or what follows from the equations\n");
 }
 
@@ -111,6 +119,7 @@ static void claim_to_json(json *j, const claim *c) {
     json_member_text(j, "unit", c->unit);
     json_member_text(j, "relation", claim_relation_name(c->relation));
     json_member_text(j, "source", claim_source_name(c->source));
+    json_member_text(j, "method", c->method == METHOD_OURS ? "ours" : "paper's");
     if (c->relation == CLAIM_ORDER) {
         json_member_text(j, "paper", c->paper_order);
         json_member_text(j, "ours", c->our_order);
@@ -118,7 +127,12 @@ static void claim_to_json(json *j, const claim *c) {
         json_member_real(j, "paper", c->paper);
         json_member_real(j, "ours", c->ours);
     }
-    if (c->relation == CLAIM_EQUAL) json_member_real(j, "tolerance", c->tolerance);
+    if (c->relation == CLAIM_EQUAL || c->relation == CLAIM_DECADES)
+        json_member_real(j, "tolerance", c->tolerance);
+    if (c->seeds > 0) {
+        json_member_integer(j, "seeds", c->seeds);
+        json_member_real(j, "half", c->half);
+    }
     json_member_text(j, "verdict", verdict_name(claim_judge(c)));
     if (c->reason) json_member_text(j, "reason", c->reason);
     json_object_end(j);
@@ -135,6 +149,7 @@ void verdict_to_json(json *j, verdict_counts counts) {
     json_member_text(j, "verdict", verdict_name(verdict_overall(counts)));
     json_member_integer(j, "passed", counts.of[VERDICT_PASS]);
     json_member_integer(j, "failed", counts.of[VERDICT_FAIL]);
+    json_member_integer(j, "undecided", counts.of[VERDICT_UNDECIDED]);
     json_member_integer(j, "not_comparable", counts.of[VERDICT_NOT_COMPARABLE]);
 }
 

@@ -1,21 +1,24 @@
 /* `delassus reproduce`: experiments of papers, judged claim by claim.
  *
- * An experiment is one row of the table in reproduce_list.c. Its run() computes, states claims, and writes
+ * An experiment is one row of the table in list.c. Its run() computes, states claims, and writes
  * tables and figures where they are wanted; all the rest (terminal, JSON, files, verdicts, resuming) is
  * shared:
  *
- * reproduce_claims.c   claims and how they are judged
- * reproduce_list.c     the experiments and the papers
- * reproduce_run.c      one run: its folder, tables, figures, and the result that is stored last
- * reproduce_recall.c   results of earlier runs
- * reproduce_case.c     simulations of an experiment, remembered one by one
- * reproduce_report.c   a run for people and as JSON */
+ * claims.c   claims and how they are judged
+ * list.c     the experiments and the papers
+ * run.c      one run: its folder, tables, figures, and the result that is stored last
+ * recall.c   results of earlier runs
+ * case.c     simulations of an experiment, remembered one by one
+ * report.c   a run for people and as JSON
+ * check.c    whether stored verdicts hold on this machine */
 #ifndef EXPERIMENTS_REPRODUCE_H
 #define EXPERIMENTS_REPRODUCE_H
 
 #include "cli/figure/figure.h"
 #include "cli/support/json.h"
 #include "cli/support/output_file.h"
+
+#include <delassus/analysis.h>
 
 #include <limits.h>
 #include <stdbool.h>
@@ -25,6 +28,7 @@
 
 typedef enum claim_relation {
     CLAIM_EQUAL,          /* |ours − paper| ≤ tolerance */
+    CLAIM_DECADES,        /* |log₁₀(ours/paper)| ≤ tolerance */
     CLAIM_AT_MOST,        /* ours ≤ paper */
     CLAIM_AT_LEAST,       /* ours ≥ paper */
     CLAIM_ORDER,          /* who comes before whom, as in the paper */
@@ -34,6 +38,7 @@ typedef enum claim_relation {
 typedef enum claim_verdict {
     VERDICT_PASS,
     VERDICT_FAIL,
+    VERDICT_UNDECIDED, /* the interval over seeds is too wide to tell */
     VERDICT_NOT_COMPARABLE,
     VERDICT_COUNT
 } claim_verdict;
@@ -44,12 +49,29 @@ typedef enum claim_source {
     CLAIM_DERIVED, /* it follows from the paper's equations and data */
 } claim_source;
 
+/* Whose method the claim is about. */
+typedef enum claim_method {
+    METHOD_PAPERS, /* the paper's, as it prints it */
+    METHOD_OURS,   /* our default solver, or a form of the paper's method that we made safe */
+} claim_method;
+
+/* The columns in which claims are counted apart. */
+typedef enum claim_group {
+    GROUP_PRINTED, /* the paper's method against what the paper prints */
+    GROUP_DERIVED, /* the paper's method against what follows from its equations and data */
+    GROUP_OURS,    /* ours against either */
+    CLAIM_GROUPS
+} claim_group;
+
 typedef struct claim {
     char text[128];
     const char *unit; /* "1" for pure numbers */
     claim_relation relation;
     claim_source source;
+    claim_method method;
     double paper, ours, tolerance;
+    int seeds;                           /* that ours is the mean of; 0: one run */
+    double half;                         /* of the interval of 95 % about it */
     char paper_order[96], our_order[96]; /* of CLAIM_ORDER: "a < b, 3.6 ×" */
     const char *reason;                  /* why numbers are not comparable, else NULL */
 } claim;
@@ -60,9 +82,12 @@ const char *verdict_name(claim_verdict verdict);
 const char *claim_relation_name(claim_relation relation);
 const char *claim_source_name(claim_source source);
 
+claim_group claim_group_of(const claim *c);
+
 typedef struct claim_list {
     claim *items;
     int count;
+    claim_method method; /* of those that are stated from now on */
 } claim_list;
 
 void claim_equal(claim_list *list, claim_source source, const char *unit, double paper, double ours,
@@ -70,6 +95,15 @@ void claim_equal(claim_list *list, claim_source source, const char *unit, double
 /* CLAIM_AT_MOST or CLAIM_AT_LEAST. */
 void claim_bound(claim_list *list, claim_source source, const char *unit, claim_relation relation,
                  double bound, double ours, const char *format, ...) __attribute__((format(printf, 7, 8)));
+
+/* A number whose size tells, not its digits: equal to within so many powers of ten. */
+void claim_decades(claim_list *list, claim_source source, const char *unit, double paper, double ours,
+                   double decades, const char *format, ...) __attribute__((format(printf, 7, 8)));
+/* The same of a mean over seeds: equal within the tolerance, at most, or at least. A verdict is given where
+ * all of the interval is on one side. */
+void claim_seeds(claim_list *list, claim_source source, const char *unit, claim_relation relation,
+                 double paper, double tolerance, const dls_interval *ours, const char *format, ...)
+    __attribute__((format(printf, 8, 9)));
 
 typedef struct contender {
     const char *name;
@@ -83,6 +117,7 @@ void claim_order(claim_list *list, const char *text, const char *unit, const cha
 
 typedef struct verdict_counts {
     int of[VERDICT_COUNT];
+    int passed[CLAIM_GROUPS], failed[CLAIM_GROUPS];
 } verdict_counts;
 
 verdict_counts claim_count(const claim_list *list);
@@ -98,12 +133,14 @@ typedef enum experiment_size { SIZE_REDUCED, SIZE_FULL } experiment_size;
 
 const char *experiment_size_name(experiment_size size);
 
+enum { EXPERIMENT_MOST_SEEDS = 20 };
 enum { EXPERIMENT_NAME = 64, EXPERIMENT_FOLDER = PATH_MAX - 2 * EXPERIMENT_NAME };
 
 typedef struct experiment_run {
     const experiment *experiment;
     experiment_size size;
     char folder[EXPERIMENT_FOLDER]; /* of this experiment, for tables and figures; "" where none are wanted */
+    int seeds; /* for each chaotic figure, as asked for; 0: as many as the experiment has */
     claim_list claims;
     char (*files)[EXPERIMENT_NAME]; /* names in the folder */
     int file_count;
@@ -137,7 +174,7 @@ const char *experiment_section(const experiment *e);
 /* What an output folder remembers of an experiment. */
 typedef struct experiment_record {
     bool done;
-    char version[32];
+    char version[32], source[32]; /* the latter: digest of what the program was made of */
     verdict_counts counts;
     double modified; /* when its result was written, s */
 } experiment_record;
@@ -164,8 +201,13 @@ experiment_record output_list_recall(const output_list *list, const experiment *
 void output_list_free(output_list *list);
 
 /* Runs and, with an output folder, stores. False after one line on stderr or an interrupt. */
-bool experiment_perform(experiment_run *run, const experiment *e, experiment_size size, const char *output);
+bool experiment_perform(experiment_run *run, const experiment *e, experiment_size size, int seeds,
+                        const char *output);
 void experiment_run_free(experiment_run *run);
+
+/* A fixed selection in so many processes at once, its verdicts against those stored in folder; the exit code.
+ */
+int experiment_check(const char *folder, int parallel);
 
 /* For run(): NAME.csv is open for writing in `out`; commit it with output_file_commit. */
 bool run_table_open(experiment_run *run, const char *name, output_file *out);

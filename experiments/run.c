@@ -7,9 +7,11 @@
 #include <delassus/delassus.h>
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 static const char result_name[] = "result.json";
@@ -72,12 +74,14 @@ bool run_figure(experiment_run *run, const figure *f, const char *name) {
 
 /* Top-level members of a result as the JSON writer lays them out, one per line. */
 static void recall_line(const char *line, experiment_record *record, bool *whole) {
-    static const char *const keys[VERDICT_COUNT] = {"passed", "failed", "not_comparable"};
+    static const char *const keys[VERDICT_COUNT] = {"passed", "failed", "undecided", "not_comparable"};
     char key[32], value[32];
     if (!strcmp(line, "}\n")) *whole = true;
     if (strncmp(line, "  \"", 3) != 0) return;
     if (sscanf(line, "  \"%31[^\"]\": \"%31[^\"]\"", key, value) == 2 && !strcmp(key, "version"))
         snprintf(record->version, sizeof record->version, "%s", value);
+    if (sscanf(line, "  \"%31[^\"]\": \"%31[^\"]\"", key, value) == 2 && !strcmp(key, "source"))
+        snprintf(record->source, sizeof record->source, "%s", value);
     int number;
     if (sscanf(line, "  \"%31[^\"]\": %6d", key, &number) != 2) return;
     for (int i = 0; i < VERDICT_COUNT; i++)
@@ -110,13 +114,14 @@ static bool forget(const experiment_run *run) {
 }
 
 static void write_claims(const claim_list *list, FILE *file) {
-    fputs("claim,unit,relation,source,paper,ours,tolerance,verdict,reason\n", file);
+    fputs("claim,unit,relation,source,method,paper,ours,tolerance,seeds,half_95,verdict,reason\n", file);
     for (int i = 0; i < list->count; i++) {
         const claim *c = &list->items[i];
         dls_put_csv(file, c->text);
         fputc(',', file);
         dls_put_csv(file, c->unit);
-        fprintf(file, ",%s,%s", claim_relation_name(c->relation), claim_source_name(c->source));
+        fprintf(file, ",%s,%s,%s", claim_relation_name(c->relation), claim_source_name(c->source),
+                c->method == METHOD_OURS ? "ours" : "paper's");
         if (c->relation == CLAIM_ORDER) {
             fputc(',', file);
             dls_put_csv(file, c->paper_order);
@@ -126,10 +131,12 @@ static void write_claims(const claim_list *list, FILE *file) {
             csv_real(file, c->paper);
             csv_real(file, c->ours);
         }
-        if (c->relation == CLAIM_EQUAL)
+        if (c->relation == CLAIM_EQUAL || c->relation == CLAIM_DECADES)
             csv_real(file, c->tolerance);
         else
             fputc(',', file);
+        fprintf(file, ",%d", c->seeds);
+        csv_real(file, c->seeds > 0 ? c->half : (double)NAN);
         fprintf(file, ",%s,", verdict_name(claim_judge(c)));
         if (c->reason) dls_put_csv(file, c->reason);
         fputc('\n', file);
@@ -150,7 +157,15 @@ static bool store_result(const experiment_run *run) {
     if (!output_file_open(&out, path)) return false;
     json j = json_begin(out.stream, true);
     json_object_begin(&j);
+    char date[32];
+    time_t now = time(NULL);
+    struct tm utc;
+    strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &utc));
     json_member_text(&j, "version", dls_version());
+    json_member_text(&j, "commit", origin_commit);
+    json_member_text(&j, "source", origin_digest);
+    json_member_text(&j, "date", date);
+    json_member_integer(&j, "seeds", run->seeds);
     experiment_to_json(&j, run);
     json_key(&j, "machine");
     machine_to_json(&j);
@@ -161,8 +176,9 @@ static bool store_result(const experiment_run *run) {
 
 /* ---- running ------------------------------------------------------------------------------------------- */
 
-bool experiment_perform(experiment_run *run, const experiment *e, experiment_size size, const char *output) {
-    *run = (experiment_run){.experiment = e, .size = size};
+bool experiment_perform(experiment_run *run, const experiment *e, experiment_size size, int seeds,
+                        const char *output) {
+    *run = (experiment_run){.experiment = e, .size = size, .seeds = seeds};
     if (output) {
         experiment_folder(e, size, output, run->folder);
         if (!output_folder_make(run->folder) || !forget(run)) return false;

@@ -4,6 +4,10 @@
 
 #include "cli/support/json.h"
 
+/* What the program was made of (cmake/Origin.cmake): a digest of the sources of library, experiments and
+ * scenes, and the commit, "unknown" outside of a repository. */
+extern const char origin_digest[], origin_commit[];
+
 /* An object: processor, cores, system. */
 void machine_to_json(json *j);
 

@@ -153,10 +153,14 @@ static void claim_all(claim_list *c, const case_history rides[ABIDE_ALL], const 
                       int fine_count) {
     static const int orders[] = {ABIDE_EPDAS, ABIDE_IPDAS, ABIDE_IBP};
     claim_motion(c, &rides[ABIDE_IPDAS], "IPDAS");
+    c->method = METHOD_OURS;
     claim_motion(c, &rides[ABIDE_OURS], "auto");
+    c->method = METHOD_PAPERS;
     claim_errors(c, &rides[ABIDE_IPDAS], &table1[0], "IPDAS");
     for (int i = 0; i < fine_count; i++) claim_errors(c, &fine[i], &table1[i + 1], "IPDAS");
+    c->method = METHOD_OURS;
     claim_errors(c, &rides[ABIDE_OURS], &table1[0], "auto");
+    c->method = METHOD_PAPERS;
     for (int m = 0; m < ABIDE_METHODS; m++) claim_sweeps(c, &rides[m], m);
     for (int i = 0; i < 3; i++) {
         int m = orders[i];

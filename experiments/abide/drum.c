@@ -10,6 +10,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 static const double drum_radius = 0.05, degree = 3.14159265358979323846 / 180;
 
@@ -108,18 +109,22 @@ static estimate mean_angle(const case_history *h, int own) {
 static const double angle_tolerance = 1;
 
 static void claim_angle(experiment_run *run, const case_history *h, int balls, const char *name) {
+    run->claims.method = strcmp(name, "auto") ? METHOD_PAPERS : METHOD_OURS;
     claim_equal(&run->claims, CLAIM_PRINTED, "deg", 26, mean_angle(h, ANGLE).mean, angle_tolerance,
                 "angle of repose, %d balls, %s", balls, name);
+    run->claims.method = METHOD_PAPERS;
 }
 
 /* What the default solver left between bodies. */
 static void claim_default(experiment_run *run, const case_history *h, int balls) {
     double radius = 2.7e-3 * sqrt(100.0 / balls);
+    run->claims.method = METHOD_OURS;
     claim_bound(&run->claims, CLAIM_DERIVED, "1", CLAIM_AT_MOST, 0.01,
                 case_largest(h, CASE_PENETRATION, 0, (double)INFINITY) / radius,
                 "largest penetration in radii, %d balls, auto", balls);
     claim_equal(&run->claims, CLAIM_DERIVED, "1", 1, case_mean(h, CASE_CERTIFIED, 0, (double)INFINITY), 0,
                 "share of certified steps, %d balls, auto", balls);
+    run->claims.method = METHOD_PAPERS;
 }
 
 static bool write_angles(experiment_run *run, const crowd *c, const case_history *alone) {

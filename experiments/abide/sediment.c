@@ -74,12 +74,14 @@ static void claim_rest(experiment_run *run, const case_history *h, int size) {
 }
 
 static void claim_default(experiment_run *run, const case_history *h, int size) {
+    run->claims.method = METHOD_OURS;
     claim_rest(run, h, size);
     claim_bound(&run->claims, CLAIM_DERIVED, "1", CLAIM_AT_MOST, 0.01,
                 late_penetration(h) / small_radius[size],
                 "penetration at the end in small radii, %d balls, auto", crowd_sizes[size]);
     claim_equal(&run->claims, CLAIM_DERIVED, "1", 1, case_mean(h, CASE_CERTIFIED, 0, (double)INFINITY), 0,
                 "share of certified steps, %d balls, auto", crowd_sizes[size]);
+    run->claims.method = METHOD_PAPERS;
 }
 
 /* Remark 4: with 800 balls and more SAL and IBP leave large penetrations, the active sets do not. */

@@ -65,6 +65,8 @@ static double rest_share(const case_history *h) { return dumont_last(h, CASE_KIN
 static const char another_machine[] = "another machine";
 static const char implementation[] = "counts depend on the implementation, and on where the balls lie";
 
+static const double half_decade = 0.5;
+
 static double last_sweeps(const settled *all, int method) {
     return dumont_last(&all->runs[method].history, CASE_ITERATIONS);
 }
@@ -80,15 +82,29 @@ static void claim_sweeps(claim_list *c, const settling *s, const settled *all) {
                                {"SBP", paper[DUMONT_SBP].sweeps, last_sweeps(all, DUMONT_SBP)}};
     snprintf(text, sizeof text, "%s, sweeps in the last step", s->table);
     claim_order(c, text, "1", implementation, contenders, 3);
-    claim_equal(c, CLAIM_DERIVED, "1", 0, last_sweeps(all, DUMONT_EBP) - last_sweeps(all, DUMONT_EAL), 0,
-                "the same, EBP less EAL: both solve a contact to the end");
+    claim_bound(c, CLAIM_DERIVED, "1", CLAIM_AT_MOST, 0.05 * last_sweeps(all, DUMONT_EBP),
+                fabs(last_sweeps(all, DUMONT_EBP) - last_sweeps(all, DUMONT_EAL)),
+                "the same, EBP and EAL differ by: both solve a contact to 1e-5");
     for (int m = 0; m < DUMONT_METHODS; m++) {
         claim_bound(c, CLAIM_PRINTED, "1", CLAIM_AT_MOST, s->max_sweeps - 1,
                     most(s, &all->runs[m].history, CASE_ITERATIONS), "%s: sweeps, most in a step",
                     dumont_methods[m].name);
-        claim_bound(c, CLAIM_PRINTED, "SI", CLAIM_AT_MOST, s->tolerance,
-                    dumont_last(&all->runs[m].history, DUMONT_EPS), "%s, %s: ε_glob in the last step",
-                    s->table, dumont_methods[m].name);
+    }
+}
+
+/* Where the balls lie the paper does not print: errors, penetrations and counts of the last step are compared
+ * by their size, within half a decade. Penetrations below rounding have the bound of the caption. */
+static void claim_printed(claim_list *c, const settling *s, const settled *all) {
+    for (int m = 0; m < DUMONT_METHODS; m++) {
+        const char *name = dumont_methods[m].name;
+        claim_decades(c, CLAIM_PRINTED, "SI", s->paper[m].error,
+                      dumont_last(&all->runs[m].history, DUMONT_EPS), half_decade,
+                      "%s, %s: ε_glob in the last step", s->table, name);
+        claim_decades(c, CLAIM_PRINTED, "1", s->paper[m].sweeps, last_sweeps(all, m), half_decade,
+                      "%s, %s: sweeps in the last step", s->table, name);
+        if (m != DUMONT_EAL)
+            claim_decades(c, CLAIM_PRINTED, "m/s", s->paper[m].penetration, all->curves[m].penetration,
+                          half_decade, "%s, %s: largest penetration in the last step", s->table, name);
     }
 }
 
@@ -97,9 +113,6 @@ static void claim_cap(claim_list *c, const settling *s, const settled *all) {
     for (int m = 0; m < DUMONT_METHODS; m++) {
         claim_equal(c, CLAIM_PRINTED, "1", s->max_sweeps, dumont_last(&all->runs[m].history, CASE_ITERATIONS),
                     0, "%s, %s: sweeps in the last step, all that are allowed", s->table,
-                    dumont_methods[m].name);
-        claim_bound(c, CLAIM_PRINTED, "SI", CLAIM_AT_LEAST, s->tolerance,
-                    dumont_last(&all->runs[m].history, DUMONT_EPS), "%s, %s: ε_glob there", s->table,
                     dumont_methods[m].name);
     }
 }
@@ -156,6 +169,7 @@ static void claim_physics(claim_list *c, const settling *s, const settled *all) 
     for (int m = 0; m < RUNS; m++) {
         const case_history *h = &all->runs[m].history;
         const char *name = m == DEFAULT ? "default solver" : dumont_methods[m].name;
+        c->method = m == DEFAULT ? METHOD_OURS : METHOD_PAPERS;
         claim_bound(c, CLAIM_DERIVED, "m", CLAIM_AT_MOST, gravity * s->steps * s->step * s->step,
                     most(s, h, CASE_PENETRATION), "%s: overlap of discs, at most g t h", name);
         claim_bound(c, CLAIM_DERIVED, "1", CLAIM_AT_MOST, 1e-12, energy_gain(h),
@@ -164,8 +178,10 @@ static void claim_physics(claim_list *c, const settling *s, const settled *all) 
             claim_bound(c, CLAIM_DERIVED, "1", CLAIM_AT_MOST, 1e-15, rest_share(h),
                         "%s: kinetic energy at the end, over all of the start", name);
     }
+    c->method = METHOD_OURS;
     claim_equal(c, CLAIM_DERIVED, "1", 1, case_mean(&all->runs[DEFAULT].history, CASE_CERTIFIED, 0, 1), 0,
                 "default solver: share of certified steps");
+    c->method = METHOD_PAPERS;
 }
 
 /* ---- tables and figures -------------------------------------------------------------------------------- */
@@ -271,6 +287,7 @@ static bool run_settling(experiment_run *run, const settling *s, bool reaches) {
             claim_sweeps(&run->claims, s, all);
         else
             claim_cap(&run->claims, s, all);
+        claim_printed(&run->claims, s, all);
         claim_seconds(&run->claims, s, all, !reaches);
         claim_work(&run->claims, s, all);
         claim_errors(&run->claims, s, all);

@@ -5,6 +5,8 @@
 
 #include "experiments/case.h"
 
+#include <delassus/law.h>
+
 /* ---- methods ------------------------------------------------------------------------------------------- */
 
 enum { DUMONT_SBP, DUMONT_SAL, DUMONT_EBP, DUMONT_EAL, DUMONT_METHODS };
@@ -58,6 +60,25 @@ bool dumont_simulate(experiment_run *run, const dumont_setup *setup, const char 
 void dumont_result_free(dumont_result *result);
 /* In the last step. */
 double dumont_last(const case_history *history, int column);
+
+/* ---- Newton's method as printed -------------------------------------------------------------------------
+ */
+
+typedef struct dumont_contact {
+    int d;
+    double mu, rho;
+    const double *W; /* d × d */
+    bool is_ebp;     /* else EAL */
+    bool printed;    /* to the letter of the paper where it differs from the derivation */
+} dumont_contact;
+
+void dumont_local_velocity(const dumont_contact *c, const double *b_loc, const double *r, double *v);
+double dumont_newton_error(const dumont_contact *c, const double *r, const double *v);
+/* Steps until |Z| is small, of this law where the paper prints no other; returns how many. v = W r + b. */
+int dumont_newton(const dumont_contact *c, const dls_law *law, const dls_law_options *options,
+                  const double *data, const double *b_loc, double *r, double *v, bool *solved);
+/* Makes the laws ebp-paper and eal-paper known; false where there is no room. */
+bool dumont_register(void);
 
 /* ---- sweeps as printed --------------------------------------------------------------------------------- */
 

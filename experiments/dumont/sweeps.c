@@ -16,10 +16,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* 4: Newton's method in a visit ends at ε_Newt = 1e-5 or after 100 steps. */
-static const double newton_tolerance = 1e-5;
 static const double lost = 1e30; /* beyond this the sweeps have diverged */
-enum { NEWTON_STEPS = 100, D = DLS_MAX_BLOCK };
+enum { D = DLS_MAX_BLOCK };
 
 /* ---- one contact --------------------------------------------------------------------------------------- */
 
@@ -44,38 +42,13 @@ typedef struct sweeper {
     double visits, steps, unsolved;
 } sweeper;
 
-static bool is_ebp(const dumont_method *method) { return !strcmp(method->law, "ebp"); }
-
-static double norm(int n, const double *x) {
-    double sum = 0;
-    for (int i = 0; i < n; i++) sum += x[i] * x[i];
-    return sqrt(sum);
-}
-
-/* Z = r − proj(r − ρ(v + μ|v_t| n)) onto the cone, or r − proj(r − ρv) onto the half-cylinder: |Z|. */
-static double newton_error(const sweeper *s, const contact *c, const double *r, const double *v) {
-    double z[D];
-    for (int i = 0; i < c->d; i++) z[i] = r[i] - c->rho * v[i];
-    if (is_ebp(s->method)) {
-        z[0] -= c->rho * c->mu * norm(c->d - 1, v + 1);
-        dls_cone_project(c->d, c->mu, z);
-    } else {
-        z[0] = fmax(0, z[0]);
-        double t = norm(c->d - 1, z + 1);
-        double R = c->mu * (s->method->printed ? fmax(0, r[0]) : z[0]);
-        double shrink = t > R ? R / t : 1;
-        for (int i = 1; i < c->d; i++) z[i] *= shrink;
-    }
-    for (int i = 0; i < c->d; i++) z[i] = r[i] - z[i];
-    return norm(c->d, z);
-}
-
-/* v = W_cc r + b_loc */
-static void local_velocity(const contact *c, const double *b_loc, const double *r, double *v) {
-    for (int i = 0; i < c->d; i++) {
-        v[i] = b_loc[i];
-        for (int j = 0; j < c->d; j++) v[i] += c->W[i + c->d * j] * r[j];
-    }
+static dumont_contact view(const sweeper *s, const contact *c) {
+    return (dumont_contact){.d = c->d,
+                            .mu = c->mu,
+                            .rho = c->rho,
+                            .W = c->W,
+                            .is_ebp = !strcmp(s->method->law, "ebp"),
+                            .printed = s->method->printed};
 }
 
 /* b_loc = b + Σ W_cj r_j over the other contacts. */
@@ -90,57 +63,10 @@ static void velocity_without(const sweeper *s, const contact *c, double *b_loc) 
     }
 }
 
-static double sign_of(double x) { return (x > 0) - (x < 0); }
-
-/* The step of EBP in the plane to the letter of the paper: (A + B W) δr = −Z, where in the slip branch
- *     ∂Z/∂v_t = ρμ/(1+μ²) ((θ_v + θ_r) n + μ(1 − θ_rθ_v) t),   θ_r = sign τ_t,   θ_v = sign v_t
- * has a minus that the derivation does not give. */
-static void printed_step(const contact *c, const double *b_loc, double *r) {
-    const double mu = c->mu, rho = c->rho, q = 1 / (1 + mu * mu);
-    double v[D], A[4] = {0}, B[4] = {rho, 0, 0, rho}, M[4];
-    local_velocity(c, b_loc, r, v);
-    const double tau_n = r[0] - rho * (v[0] + mu * fabs(v[1])), tau_t = r[1] - rho * v[1];
-    const double of_r = sign_of(tau_t), of_v = sign_of(v[1]);
-    double Z[2] = {rho * (v[0] + mu * fabs(v[1])), rho * v[1]};
-    B[2] = rho * mu * of_v;
-    if (mu * fabs(tau_t) < -tau_n) {
-        r[0] = r[1] = 0;
-        return;
-    }
-    if (fabs(tau_t) >= mu * tau_n) {
-        const double s = q * (fabs(tau_t) - mu * tau_n);
-        const double a[4] = {mu * mu * q, -mu * of_r * q, -mu * of_r * q, q};
-        const double b[4] = {rho * q, rho * q * mu * of_r, rho * mu * q * (of_v + of_r),
-                             rho * mu * mu * q * (1 - of_r * of_v)};
-        Z[0] -= mu * s;
-        Z[1] += s * of_r;
-        memcpy(A, a, sizeof a);
-        memcpy(B, b, sizeof b);
-    }
-    for (int j = 0; j < 2; j++)
-        for (int i = 0; i < 2; i++)
-            M[i + 2 * j] = A[i + 2 * j] + B[i] * c->W[2 * j] + B[i + 2] * c->W[1 + 2 * j];
-    const double det = M[0] * M[3] - M[1] * M[2];
-    if (det == 0) return;
-    r[0] -= (M[3] * Z[0] - M[2] * Z[1]) / det;
-    r[1] -= (M[0] * Z[1] - M[1] * Z[0]) / det;
-}
-
-/* Bare Newton steps until |Z| ≤ tolerance (|r| + ρ|b_loc|), one at least. */
 static void iterate(sweeper *s, const contact *c, const double *b_loc, double *r, double *v) {
-    bool solved = false;
-    int steps = 0;
-    while (steps < NEWTON_STEPS && !solved) {
-        if (s->method->printed && is_ebp(s->method) && c->d == 2)
-            printed_step(c, b_loc, r);
-        else
-            s->law->solve(&s->options, c->d, c->W, c->mu, c->data, b_loc, r);
-        local_velocity(c, b_loc, r, v);
-        steps++;
-        double size = norm(c->d, r) + c->rho * norm(c->d, b_loc);
-        solved = newton_error(s, c, r, v) <= newton_tolerance * size;
-    }
-    s->steps += steps;
+    dumont_contact one = view(s, c);
+    bool solved;
+    s->steps += dumont_newton(&one, s->law, &s->options, c->data, b_loc, r, v, &solved);
     s->unsolved += !solved;
 }
 
@@ -153,7 +79,8 @@ static void visit(sweeper *s, const contact *c) {
         return;
     }
     s->law->solve(&s->options, c->d, c->W, c->mu, c->data, b_loc, r);
-    local_velocity(c, b_loc, r, v);
+    dumont_contact one = view(s, c);
+    dumont_local_velocity(&one, b_loc, r, v);
 }
 
 /* ---- sweeps -------------------------------------------------------------------------------------------- */

@@ -14,7 +14,15 @@
 /* After this the heap is at rest; its angle is the mean over what is measured from then on. */
 static const double UNTIL = 1.8, REST = 1.7;
 
-enum { ANGLE, GRAINS, OWN_COLUMNS, STEPS_PER_ROW = 10, MOST_RATIOS = 5, MOST_SEEDS = 5, MOST_SETTINGS = 4 };
+enum {
+    ANGLE,
+    GRAINS,
+    OWN_COLUMNS,
+    STEPS_PER_ROW = 10,
+    MOST_RATIOS = 5,
+    MOST_SEEDS = EXPERIMENT_MOST_SEEDS,
+    MOST_SETTINGS = 4
+};
 static const char *const columns[OWN_COLUMNS] = {"angle", "grains"};
 
 /* ---- one heap -------------------------------------------------------------------------------------------
@@ -192,7 +200,8 @@ static bool run_all(experiment_run *run) {
     static const double full[] = {0, 0.02, 0.05, 0.1, 0.2}, reduced[] = {0, 0.1, 0.2};
     bool is_full = run->size == SIZE_FULL;
     const double *ratios = is_full ? full : reduced;
-    int count = is_full ? 5 : 3, seeds = is_full ? 5 : 3, compared = 3;
+    int count = is_full ? 5 : 3, seeds = run->seeds ? run->seeds : is_full ? 5 : 3, compared = 3;
+    run->claims.method = METHOD_OURS;
     heaps of[MOST_RATIOS + 1] = {{0}}, *fine = &of[MOST_RATIOS];
     for (int i = 0; i < count; i++) {
         of[i] = (heaps){.ratio = ratios[i], .tolerance = "1e-3", .seeds = seeds};

@@ -51,12 +51,15 @@ static int both(const scaling *s, filling_method method) {
 /* ---- claims -------------------------------------------------------------------------------------------- */
 
 static void claim_errors(claim_list *c, const scaling *s) {
-    for (filling_method m = FILLING_ANTI_RELAXED; m < FILLING_METHODS; m++)
+    for (filling_method m = FILLING_ANTI_RELAXED; m < FILLING_METHODS; m++) {
+        c->method = m == FILLING_DEFAULT ? METHOD_OURS : METHOD_PAPERS;
         for (int i = 0; i < both(s, m); i++)
             claim_bound(c, m == FILLING_DEFAULT ? CLAIM_DERIVED : CLAIM_PRINTED, "1", CLAIM_AT_LEAST,
                         several_orders, ratio(s, i, FILLING_RELAXED, m, largest_error),
                         "Fig. 11a, %d spheres: largest error of (8), relaxed over %s",
                         filling_count(s->runs[i].size), filling_names[m]);
+        c->method = METHOD_PAPERS;
+    }
     for (filling_method m = 0; m < FILLING_DEFAULT; m++)
         claim_bound(c, CLAIM_PRINTED, "1", CLAIM_AT_LEAST, 0, exponent(s, m, largest_error),
                     "Fig. 11a, %s: the error grows with collisions, exponent", filling_names[m]);
@@ -82,12 +85,14 @@ static void claim_iterations(claim_list *c, const scaling *s) {
 }
 
 static void claim_certified(claim_list *c, const scaling *s) {
+    c->method = METHOD_OURS;
     for (int i = 0; i < s->finished[FILLING_DEFAULT]; i++) {
         const case_history *h = &s->runs[i].history[FILLING_DEFAULT];
         claim_equal(c, CLAIM_DERIVED, "1", 1, case_mean(h, CASE_CERTIFIED, 0, filling_end(h)), 0,
                     "%d spheres, default: share of steps that reach the tolerance",
                     filling_count(s->runs[i].size));
     }
+    c->method = METHOD_PAPERS;
 }
 
 /* ---- files --------------------------------------------------------------------------------------------- */

@@ -134,7 +134,9 @@ bool sphere_simulate(experiment_run *run) {
     if (good) {
         claim_anti_relaxed(&run->claims, &h[ANTI_RELAXED], &h[WRITTEN_ANTI_RELAXED],
                            "simulator, anti-relaxed");
+        run->claims.method = METHOD_OURS;
         claim_anti_relaxed(&run->claims, &h[DEFAULT], &h[WRITTEN_ANTI_RELAXED], "simulator, default solver");
+        run->claims.method = METHOD_PAPERS;
         claim_relaxed(&run->claims, &h[RELAXED], &h[WRITTEN_RELAXED]);
     }
     free(h);

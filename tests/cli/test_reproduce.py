@@ -1,6 +1,7 @@
 """delassus reproduce: every experiment, its verdicts, files and figures; resuming; what it refuses."""
 import csv
 import json
+import math
 import os
 import pathlib
 import signal
@@ -26,8 +27,10 @@ if float(os.environ.get("DLS_TEST_SCALE", "1")) < 1:  # sanitizers: what takes m
     QUICK = [name for name in QUICK if name not in ("000-8.1", "002-6.1", "002-6.2", "004-10.5", "004-10.6", "004-11",
                                                     "behaviours", "heap")]
 # Claims that do not hold; docs/reproduce.md says why.
-FAILS = {name: claims for name, claims in {"002-6.2": ["Table 3: sweeps of a rolling step, mean, IBP"]}.items()
-         if name in QUICK}
+FAILS = {name: claims for name, claims in {
+    "002-6.2": ["Table 3: sweeps of a rolling step, mean, IBP"],
+    "003-4.1": ["Fig. 7, EBP: penetration"],
+    "003-4.2": ["Table II, EBP: largest penetration in the last step"]}.items() if name in QUICK}
 FIGURES = {
     "000-4": ["smoothing", "convergence"],
     "000-6": ["errors_at_omega", "errors_away"],
@@ -81,7 +84,8 @@ def judged_anew(claim):
         return "not comparable"
     if claim["relation"] == "order":
         return claim["verdict"]
-    good = {"equal": lambda: abs(ours - paper) <= claim["tolerance"], "at most": lambda: ours <= paper,
+    good = {"equal": lambda: abs(ours - paper) <= claim["tolerance"],
+            "decades": lambda: ours > 0 and abs(math.log10(ours / paper)) <= claim["tolerance"], "at most": lambda: ours <= paper,
             "at least": lambda: ours >= paper}[claim["relation"]]()
     return "pass" if good else "fail"
 
@@ -119,8 +123,9 @@ def test_every_claim_of_every_experiment_holds():
         assert steady == FAILS.get(name, []), fails
         assert result["verdict"] == ("fail" if fails else "pass")
         assert result["size"] == size_run(name)
-        assert [result["passed"], result["failed"], result["not_comparable"]] == [
-            verdicts.count(verdict) for verdict in ("pass", "fail", "not comparable")]
+        assert [result["passed"], result["failed"], result["undecided"], result["not_comparable"]] == [
+            verdicts.count(verdict) for verdict in ("pass", "fail", "undecided", "not comparable")]
+        assert all(claim["method"] in ("paper's", "ours") for claim in result["claims"])
 
 
 def test_verdicts_follow_from_the_numbers():
@@ -211,7 +216,8 @@ def test_the_parts_of_the_error():
     assert len(rows) >= 18 and abs(normal[0] - 0.4 * 9.81e-4) < 1e-9
     assert all(abs(after - 0.4 * before) < 1e-15 for before, after in zip(normal, normal[1:]))
     assert all(float(row["motion_m_s"]) == 0 for row in rows)
-    assert len(list(csv.DictReader(open("all/003-4.1/figure_07_ebp.csv")))) == 1
+    rows = list(csv.DictReader(open("all/003-4.1/figure_07_ebp.csv")))
+    assert len(rows) < 18 and float(rows[-1]["eps_glob"]) <= 1e-10, rows
     rows = {row["method"]: row for row in csv.DictReader(open("all/003-4.2/table.csv"))}
     assert list(rows) == ["SBP", "SAL", "EBP", "EAL", "default"]
     assert all(float(row["eps_glob"]) <= 1e-12 for row in rows.values())
@@ -294,13 +300,13 @@ def test_all_in_full_passes_over_what_has_no_full_size():
 
 def test_a_case_is_remembered_with_its_problem():
     """003-4.1 made anew from its histories and problems alone, and with one of each gone."""
-    first = run_json("reproduce", "003-4.1", "--full", "-o", "cases")["experiments"][0]
+    first = run_json("reproduce", "003-4.1", "--full", "-o", "cases", expect=1)["experiments"][0]
     at = pathlib.Path("cases/003-4.1")
     stamps = {path.name: path.stat().st_mtime_ns for path in [*at.glob("case-*"), *at.glob("problem-*")]}
     (at / "result.json").unlink()
     (at / "case-disc-sbp.csv").unlink()
     (at / "problem-disc-eal.hdf5").write_bytes(b"damaged")
-    second = run_json("reproduce", "003-4.1", "--full", "-o", "cases")["experiments"][0]
+    second = run_json("reproduce", "003-4.1", "--full", "-o", "cases", expect=1)["experiments"][0]
     texts = [claim["text"] for claim in first["claims"] if "processor" not in claim["text"]]
     for text in texts:
         one, two = ([c for c in result["claims"] if c["text"] == text][0] for result in (first, second))
@@ -311,7 +317,7 @@ def test_a_case_is_remembered_with_its_problem():
 
 def test_hostile_tables_are_run_again():
     """Rows that are missing, none at all, and numbers that a table cannot have."""
-    first = run_json("reproduce", "003-4.1", "--full", "-o", "hostile")["experiments"][0]
+    first = run_json("reproduce", "003-4.1", "--full", "-o", "hostile", expect=1)["experiments"][0]
     at = pathlib.Path("hostile/003-4.1")
     table = at / "case-disc-sbp.csv"
     whole = table.read_text()
@@ -320,7 +326,7 @@ def test_hostile_tables_are_run_again():
                  "".join(lines[:2]) + lines[2].replace(",", ",-1") + "".join(lines[3:])):
         table.write_text(text)
         (at / "result.json").unlink()
-        again = run_json("reproduce", "003-4.1", "--full", "-o", "hostile")["experiments"][0]
+        again = run_json("reproduce", "003-4.1", "--full", "-o", "hostile", expect=1)["experiments"][0]
         assert (again["passed"], again["failed"]) == (first["passed"], first["failed"])
         assert len(table.read_text().splitlines()) == len(lines)
     table.write_text("".join(lines[:3] + lines[-1:]))  # whole, and too short for the claims: they fail, nothing breaks
@@ -344,12 +350,13 @@ def test_a_pipe_in_the_place_of_a_file_stops_nothing():
     assert done.returncode != 0 and "a named pipe, expected a table" in done.stderr, done
 
 
-def test_what_is_not_whole_or_of_another_version_is_run_again():
+def test_what_is_not_whole_or_of_other_sources_is_run_again():
     path = pathlib.Path("again/000-A/result.json")
     run("reproduce", "000-A", "--full", "-o", "again")
     whole = path.read_text()
-    version = json.loads(whole)["version"]
-    for damaged in (whole.replace(f'"version": "{version}"', '"version": "0.0.0"'), whole[:len(whole) // 2], "", "{}"):
+    known = json.loads(whole)
+    assert known["commit"] and len(known["source"]) == 16 and known["date"].endswith("Z") and known["seeds"] == 0
+    for damaged in (whole.replace(known["source"], "0123456789abcdef"), whole[:len(whole) // 2], "", "{}"):
         path.write_text(damaged)
         text = run("reproduce", "000-A", "--full", "-o", "again").stdout
         assert "done before" not in text and json.loads(path.read_text())["passed"] == 28
@@ -380,6 +387,11 @@ def test_interrupt_leaves_no_result():
         output, errors = process.communicate(timeout=60)
         assert process.returncode == 1 and errors == "" and json.loads(output)["complete"] is False, (output, errors)
         assert not pathlib.Path(f"{folder}/000-8.1-reduced/result.json").exists()
+
+
+def test_check_needs_something_stored():
+    refuses("reproduce", "--check", "--against", "nowhere", words=["nowhere", "no stored results"])
+    refuses("reproduce", "--check", "000-4", words=["one of the four"])
 
 
 def test_refusals():

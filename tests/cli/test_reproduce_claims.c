@@ -137,8 +137,38 @@ static void every_experiment_can_run_and_has_a_paper(void **state) {
     assert_null(experiment_find("001-3"));
 }
 
+/* A verdict is given where all of the interval is on one side; whose method, and sizes. */
+static void seeds_decide_or_do_not(void **state) {
+    (void)state;
+    claim_list list = {.method = METHOD_OURS};
+    dls_interval narrow = {.count = 5, .mean = 1.1, .half = 0.05},
+                 wide = {.count = 5, .mean = 1.1, .half = 0.5};
+    claim_seeds(&list, CLAIM_PRINTED, "1", CLAIM_AT_LEAST, 1, 0, &narrow, "a");
+    claim_seeds(&list, CLAIM_PRINTED, "1", CLAIM_AT_LEAST, 1, 0, &wide, "b");
+    claim_seeds(&list, CLAIM_PRINTED, "1", CLAIM_AT_MOST, 1, 0, &narrow, "c");
+    list.method = METHOD_PAPERS;
+    claim_seeds(&list, CLAIM_PRINTED, "1", CLAIM_EQUAL, 1, 0.2, &narrow, "d");
+    claim_seeds(&list, CLAIM_DERIVED, "1", CLAIM_EQUAL, 2, 0.2, &wide, "e");
+    claim_seeds(&list, CLAIM_DERIVED, "1", CLAIM_EQUAL, 1, 0.2, &wide, "f");
+    claim_decades(&list, CLAIM_PRINTED, "1", 100, 310, 0.5, "g");
+    claim_decades(&list, CLAIM_PRINTED, "1", 100, 330, 0.5, "h");
+    claim_decades(&list, CLAIM_PRINTED, "1", 100, 0, 0.5, "i");
+    static const claim_verdict expected[] = {VERDICT_PASS, VERDICT_UNDECIDED, VERDICT_FAIL,
+                                             VERDICT_PASS, VERDICT_FAIL,      VERDICT_UNDECIDED,
+                                             VERDICT_PASS, VERDICT_FAIL,      VERDICT_FAIL};
+    for (int i = 0; i < list.count; i++) assert_int_equal(claim_judge(&list.items[i]), expected[i]);
+    verdict_counts counts = claim_count(&list);
+    assert_int_equal(counts.passed[GROUP_OURS], 1);
+    assert_int_equal(counts.failed[GROUP_OURS], 1);
+    assert_int_equal(counts.passed[GROUP_PRINTED], 2);
+    assert_int_equal(counts.failed[GROUP_DERIVED], 1);
+    assert_int_equal(counts.of[VERDICT_UNDECIDED], 2);
+    claim_list_free(&list);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(seeds_decide_or_do_not),
         cmocka_unit_test(equal_values_pass_within_the_tolerance_only),
         cmocka_unit_test(bounds_hold_on_their_side),
         cmocka_unit_test(what_is_no_number_fails),

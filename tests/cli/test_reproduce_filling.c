@@ -136,7 +136,7 @@ static void a_small_container(void **state) {
         .scene = "001-3.2", .name = "filling", .reduced = {2, 1, 4}, .seeds = 2, .until = 3};
     experiment_run run = begin(&experiment_filling, "container");
     assert_true(container_run(&run, &text));
-    assert_int_equal(run.claims.count, 3 + 1 + 2 * 4);
+    assert_int_equal(run.claims.count, 3 + 1 + 2 * 3);
     for (filling_method m = 0; m < FILLING_METHODS; m++) {
         char words[64];
         snprintf(words, sizeof words, ", %s: force in the last", filling_names[m]);

@@ -31,6 +31,11 @@ def cells(page):
     return rows
 
 
+def pages(docs):
+    """All pages as one text."""
+    return "\n".join(path.read_text() for path in [docs / "evidence.md", *sorted((docs / "evidence/pages").glob("*.md"))])
+
+
 def stored_results():
     return {path.parent: json.loads(path.read_text()) for path in sorted(STORED.glob("reproduce/*/result.json"))}
 
@@ -43,7 +48,7 @@ def test_the_page_is_made_from_what_is_stored():
 
 
 def test_every_stored_claim_stands_on_the_page_with_its_numbers():
-    rows = cells((DOCS / "evidence.md").read_text())
+    rows = cells(pages(DOCS))
     assert stored_results()
     for result in stored_results().values():
         for claim in result["claims"]:
@@ -55,25 +60,29 @@ def same_side(shown, value):
     """Whether the page shows this value: an order as it is, a number to the digits shown, two at least."""
     if not isinstance(value, float | int):
         return shown == (value if value is not None else "not finite")
-    digits = re.fullmatch(r"[≤≥]? ?(-?[\d.]+(?:e[-+]\d+)?)", shown)
+    digits = re.fullmatch(r"[≤≥]? ?(-?[\d.]+(?:e[-+]\d+)?)(?: ± .*)?", shown)
     return bool(digits) and abs(float(digits[1]) - value) <= 5.01e-3 * abs(value)
 
 
 def test_counts_are_those_of_the_claims():
-    page = (DOCS / "evidence.md").read_text()
-    overview = {re.match(r"\[(.*?)\]", row[0])[1]: row for row in cells(page) if len(row) == 7 and row[0].startswith("[")}
+    page, log = (DOCS / "evidence.md").read_text(), pages(DOCS)
+    overview = {re.match(r"\[(.*?)\]", row[0])[1]: row for row in cells(page) if len(row) == 10 and row[0].startswith("[")}
     for result in stored_results().values():
         verdicts = [claim["verdict"] for claim in result["claims"]]
-        counted = [str(verdicts.count(verdict)) for verdict in ("pass", "fail", "not comparable")]
-        assert overview[result["experiment"]][2:6] == [result["size"], *counted], overview[result["experiment"]]
-        assert f"`{result['command']}`" in page and result["machine"]["processor"] in page
+        row = overview[result["experiment"]]
+        shown = [re.fullmatch(r"–|(\d+)(?:, (\d+) fail)?", text) for text in row[3:6]]
+        assert row[2] == result["size"] and all(shown), row
+        for verdict, group in (("pass", 1), ("fail", 2)):
+            assert sum(int(found[group] or 0) for found in shown) == verdicts.count(verdict), row
+        assert row[6:8] == [str(verdicts.count(verdict)) for verdict in ("undecided", "not comparable")], row
+        assert f"`{result['command']}`" in log and result["machine"]["processor"] in log
 
 
 def test_numbers_of_peers_are_those_stored():
     path = STORED / "bench" / "peers.json"
     if not path.exists():
         raise tap.Skip("nothing stored of other engines")
-    content, rows = json.loads(path.read_text()), cells((DOCS / "evidence.md").read_text())
+    content, rows = json.loads(path.read_text()), cells(pages(DOCS))
     for row in content["rows"]:
         name, whole = content["engines"][row["engine"]]["name"], row["steps"] == row["steps_asked"]
         shown = [f"{value:.2g}" for value in row["errors"].values() if value is not None]
@@ -83,7 +92,7 @@ def test_numbers_of_peers_are_those_stored():
 def test_what_is_stored_is_small_and_whole():
     total = 0
     for path in STORED.rglob("*"):
-        if path.is_file():
+        if path.is_file() and path.parent.name != "pages":
             total += path.stat().st_size
             assert path.suffix in (".json", ".csv", ".svg") and path.stat().st_size <= 100_000, path
             assert "/work/" not in path.read_text() and "/tmp/" not in path.read_text(), path
@@ -132,8 +141,8 @@ def test_small_things_are_stored_and_the_paper_s_size_wins():
     make("--docs", docs, "--runs", runs)
     assert sorted(path.name for path in (docs / "evidence/reproduce/001-3.1-reduced").iterdir()) == [
         "claims.csv", "figure_03.svg", "gap.svg", "result.json", "table.csv"]
-    assert "001-3.1: a made-up run (reduced)" in (docs / "evidence.md").read_text()
-    assert "<summary>table.csv, 0 rows</summary>" in (docs / "evidence.md").read_text()
+    assert "001-3.1: a made-up run (reduced)" in pages(docs)
+    assert "<summary>table.csv, 0 rows</summary>" in pages(docs)
     write_run(runs / "001-3.1", "001-3.1", "full", [claim("a")])
     make("--docs", docs, "--runs", runs)
     assert sorted(path.name for path in (docs / "evidence/reproduce").iterdir()) == ["001-3.1", "001-3.2-reduced"]
@@ -166,13 +175,27 @@ def test_failures_are_shown_and_explained():
     claims = [claim("fine"), derived, claim("t", "not comparable", reason="seconds of another machine"), claim("z", source="derived")]
     write_run(runs / "009-1", "009-1", "full", claims)
     make("--docs", docs, "--runs", runs)
-    page = (docs / "evidence.md").read_text()
+    page = (docs / "evidence/pages/009-1.md").read_text()
     seen = page.split("<details>")[0]
     assert ["|x| < y_1", "m", "1.5", "1.25", "0.05", "fail"] in cells(seen) and "earth is round" in seen, page
     assert "| z |" not in seen and ["z", "m", "1.5", "1.5", "0.05", "pass"] in cells(page)
-    assert "Not comparable: seconds of another machine." in page and "**1**" in seen and "A processor, 3 cores" in seen
+    assert "Not comparable: seconds of another machine." in page and "A processor, 3 cores" in seen
+    front = (docs / "evidence.md").read_text()
+    assert "1, **1 fail**" in front and "[009-1](evidence/pages/009-1.md)" in front and "1 pass, 0 fail" in front, front
     (docs / "reproduce.md").write_text("## The experiments\n\n**009-1.** All is well.\n\n## Adding\n\nWhat fails.\n")
     assert "009-1 has 1 failing claim(s)" in make("--docs", docs, expect=1)
+
+
+def test_columns_are_counted_apart():
+    """The paper's method against what is printed, against what follows, and ours; chance is undecided."""
+    docs, runs = fresh("columns", "**009-1.** It differs.\n"), pathlib.Path("columns_runs")
+    claims = [claim("a", method="paper's"), claim("b", method="paper's", source="derived"), claim("c", method="ours"),
+              claim("d", "fail", method="ours"), claim("e", "undecided", method="paper's", seeds=5, half=0.25), claim("f, auto")]
+    write_run(runs / "009-1", "009-1", "full", claims)
+    make("--docs", docs, "--runs", runs)
+    row = next(row for row in cells((docs / "evidence.md").read_text()) if len(row) == 10 and row[0].startswith("[009"))
+    assert row[3:8] == ["1", "1", "2, 1 fail", "1", "0"], row
+    assert ["e", "m", "1.5", "1.5 ± 0.25 (5)", "0.05", "undecided"] in cells(pages(docs))
 
 
 def test_tables_are_shown_with_four_digits():
@@ -180,7 +203,7 @@ def test_tables_are_shown_with_four_digits():
     write_run(runs / "009-1", "009-1", "full", [claim("fine")], ["tables_7_8.csv"])
     (runs / "009-1" / "tables_7_8.csv").write_text('n_balls,method,seconds\n100000,"a, b",0.0123456\n200,c,\n')
     make("--docs", docs, "--runs", runs)
-    rows = cells((docs / "evidence.md").read_text())
+    rows = cells(pages(docs))
     assert [row for row in rows if len(row) == 3] == [["n_balls", "method", "seconds"], ["100000", "a, b", "0.01235"], ["200", "c", ""]]
 
 
@@ -193,7 +216,7 @@ def test_another_number_is_another_page():
     stored.write_text(stored.read_text().replace('"ours": 1.5', '"ours": 1.51'))
     assert "run make evidence" in make("--docs", docs, "--check", expect=1)
     make("--docs", docs)
-    assert ["fine", "m", "1.5", "1.51", "0.05", "pass"] in cells((docs / "evidence.md").read_text())
+    assert ["fine", "m", "1.5", "1.51", "0.05", "pass"] in cells(pages(docs))
 
 
 def test_benches_without_a_machine_are_left_out():
@@ -207,7 +230,7 @@ def test_benches_without_a_machine_are_left_out():
     assert "does not say how it was made" in make("--docs", docs, "--bench", bench)
     (bench / "siconos.json").write_text(json.dumps({"command": "bench/run siconos", "machine": machine, **content}))
     make("--docs", docs, "--bench", bench)
-    assert ["spatial, 1e-4", "`auto`", "0.25, 0.50 (3)", "–", "1"] in cells((docs / "evidence.md").read_text())
+    assert ["spatial, 1e-4", "`auto`", "0.25, 0.50 (3)", "–", "1"] in cells(pages(docs))
     assert "bulky" not in (docs / "evidence/bench/siconos.json").read_text()
 
 
@@ -223,7 +246,7 @@ def test_a_comparison_shows_its_scores():
     (runs / "compare" / "comparison.json").write_text(json.dumps(content))
     (runs / "compare" / "profile_1e-8.svg").write_text("<svg/>")
     make("--docs", docs, "--runs", runs)
-    page = (docs / "evidence.md").read_text()
+    page = pages(docs)
     assert ["`auto`", "2", "1", "1.25", "2", "1", "1.25"] in cells(page) and ["`apgd`", "0", "1", "–", "0", "1", "–"] in cells(page)
     assert "delassus compare *.hdf5 --solvers auto,apgd --tol 1e-4,1e-8 --time-limit 5" in page and "profile_1e-8.svg" in page
     assert "somewhere" not in (docs / "evidence/compare/comparison.json").read_text()

@@ -1,0 +1,27 @@
+# cmake -DSOURCE=… -DOUTPUT=origin.c -P WriteOrigin.cmake
+cmake_minimum_required(VERSION 3.22)
+set(all "")
+foreach(pattern src/*.c src/*.h include/*.h experiments/*.c experiments/*.h scenes/*.yaml)
+  file(GLOB_RECURSE files RELATIVE ${SOURCE} ${SOURCE}/${pattern})
+  list(SORT files)
+  foreach(name ${files})
+    file(SHA256 ${SOURCE}/${name} digest)
+    string(APPEND all "${name} ${digest}\n")
+  endforeach()
+endforeach()
+string(SHA256 digest "${all}")
+string(SUBSTRING ${digest} 0 16 digest)
+set(commit "unknown")
+execute_process(COMMAND git -C ${SOURCE} rev-parse --short=12 HEAD OUTPUT_VARIABLE found RESULT_VARIABLE failed
+                OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
+if(NOT failed)
+  set(commit ${found})
+  execute_process(COMMAND git -C ${SOURCE} status --porcelain -- src include experiments scenes OUTPUT_VARIABLE changes
+                  ERROR_QUIET)
+  if(changes)
+    set(commit "${commit}+changes")
+  endif()
+endif()
+file(WRITE ${OUTPUT}.new "#include \"cli/support/machine.h\"\n
+const char origin_digest[] = \"${digest}\", origin_commit[] = \"${commit}\";\n")
+file(COPY_FILE ${OUTPUT}.new ${OUTPUT} ONLY_IF_DIFFERENT)
