@@ -12,7 +12,37 @@
 
 #define DLS_EACH_FAMILY(f) for (int f = 0; f < DLS_FAMILIES; f++)
 
-/* Of a family: value g, rate ġ, ζ of g̈ = Wᵀa + ζ, and W. */
+/* How a system falls into bodies, whose coordinates and velocities follow each other: M and B have a block of
+ * each, a row entries at the velocities of one body or two. Blocks, and the columns of W, lie packed behind
+ * each other, so that a system of one body is dense. */
+typedef struct dls_part_slopes {
+    double *force_q, *force_u;  /* ∂h/∂q and ∂h/∂u, blocks of bodies */
+    double *tie_q, *tie_u;      /* the same of ties, packed */
+    double *turn[DLS_FAMILIES]; /* ∂W/∂q of each row: its entry k along direction j at k + K j */
+    double *rate[DLS_FAMILIES]; /* ∂rate/∂q, packed as W */
+    const int64_t *turn_at[DLS_FAMILIES], *tie_at; /* where those of a row and of a tie begin */
+} dls_part_slopes;
+
+typedef struct dls_parts {
+    int count;
+    const int *q, *u;                  /* where each body begins; count + 1 */
+    const int (*row[DLS_FAMILIES])[2]; /* bodies of a row; −1: no second one */
+    int tie_count;
+    const int (*tie)[2]; /* bodies that springs and the like act between; −1: no second one */
+    /* Slopes along the columns of B(q), and T of B₀ = B(q) T, blocks like M; tangent NULL: T = 1. slopes
+     * NULL: there is one body, and its callbacks are asked. */
+    void (*slopes)(double t, const double *q, const double *u, dls_part_slopes *out, void *user);
+    void (*tangent)(const double *q, const double *B, double *T, void *user);
+    const bool *turns; /* bodies whose last three velocities turn them about axes of their own; NULL: none */
+} dls_parts;
+
+/* Where a row has its entries. */
+typedef struct dls_row_place {
+    int u[2], m[2], body[2]; /* velocities of its bodies; m = 0: no second one */
+    int W, width;            /* its column of W begins there, packed, m[0] + m[1] numbers */
+} dls_row_place;
+
+/* Of a family: value g, rate ġ, ζ of g̈ = Wᵀa + ζ, and W, packed. */
 typedef struct dls_row_terms {
     double *value, *rate, *zeta, *W;
 } dls_row_terms;
@@ -22,16 +52,37 @@ typedef struct dls_terms {
     dls_row_terms rows[DLS_FAMILIES];
 } dls_terms;
 
-/* Slopes of a family at fixed x: of g, ġ and Wᵀa + ζ, and of the rate with u₀. */
+/* Slopes of a family at fixed x, of g, ġ and Wᵀa + ζ, and of the rate with u₀: along the columns of B, packed
+ * as W. */
 typedef struct dls_row_slopes {
-    double *value_q, *rate_q, *before_q, *bend_q, *bend_u;
+    double *value, *rate, *before, *bend, *bend_u;
+    double *turn; /* ∂W/∂q, width² numbers of each row; NULL: `dynamic` has it */
+    int64_t *turn_at;
 } dls_row_slopes;
 
-/* Of the three dynamic rows M x − h − W y, each m × n, and ∂h/∂u. */
+/* Of the three dynamic rows M x − h − W y and of h, blocks of bodies; of ties likewise. */
 typedef struct dls_slopes {
-    double *dynamic_q[3], *force_u;
+    double *dynamic[3], *force_u, *tie_q, *tie_u, *T;
+    int64_t *tie_at;
     dls_row_slopes rows[DLS_FAMILIES];
 } dls_slopes;
+
+/* The same in q, as callbacks tell them: count × n or m × n, of systems of one body. */
+typedef struct dls_told_row_slopes {
+    double *value_q, *rate_q, *before_q, *bend_q, *bend_u;
+} dls_told_row_slopes;
+
+typedef struct dls_told_slopes {
+    double *dynamic_q[3], *force_u;
+    dls_told_row_slopes rows[DLS_FAMILIES];
+} dls_told_slopes;
+
+/* A symmetric matrix by rows. */
+typedef struct dls_row_matrix {
+    int64_t *start;
+    int *column;
+    double *value, *diagonal;
+} dls_row_matrix;
 
 /* What each contact and each law was found to be; contacts: A, B, C; laws: D (stick) and E. */
 typedef struct dls_sets {
@@ -79,35 +130,52 @@ typedef struct dls_alpha_stage {
     bool yielding; /* held rows of contacts give way a little in R′, which is then regular */
 } dls_alpha_stage;
 
+enum { DLS_LAW_SIZE = 6 };
+
+/* f(y, z, N): of kinematics y, negative forces z and normal force N. y, z, N: its slopes. */
+typedef struct dls_law_value {
+    double f[DLS_LAW_SIZE];
+    double y[DLS_LAW_SIZE * DLS_LAW_SIZE], z[DLS_LAW_SIZE * DLS_LAW_SIZE], N[DLS_LAW_SIZE];
+} dls_law_value;
+
+typedef struct dls_levels dls_levels;
+
 struct dls_alpha {
     dls_model system;
     dls_model_contact *contacts;
     dls_model_friction *laws;
-    int *law_row; /* of γ_F */
+    int *law_row, *law_of;       /* rows of γ_F of each law, and back */
+    int *contact_law, *next_law; /* laws of a contact; −1: no more */
     dls_alpha_options options;
     double alpha_m, alpha_f, gamma, beta;
     dls_layout at;
     dls_alpha_state state, kept;
     dls_alpha_stage stage;
+    dls_parts parts;
+    dls_row_place *place[DLS_FAMILIES];
+    int64_t *M_at, *B_at; /* where blocks of bodies begin; count + 1 */
     dls_slopes slopes;
+    dls_told_slopes told;
+    dls_law_value *impact_law, *force_law; /* slopes of laws */
     dls_sets sets, sets_before;
     double *r_n, *r_t, *slip_before; /* γ_F at (t₀, q₀, u₀) */
     double *weight;                  /* of R's entries: 1, or one over what v_ref does to them */
     dls_terms probe;                 /* for differences */
     double *probe_q, *probe_u, *probe_rate, *probe_low, *probe_high, *probe_matrix;
     double *motion_bend;
-    double *R, *R_probe, *x, *x_probe, *step, *J, *scale_row, *scale_column;
-    double *eliminated, *reduced, *lu_room, *norm_room; /* J_yy, its Schur complement */
+    double *R, *R_probe, *x, *x_probe, *step, *left, *change;
+    double *move_q, *move_u, *d_value[DLS_FAMILIES], *d_rate[DLS_FAMILIES], *d_xi[DLS_FAMILIES],
+        *d_acceleration[DLS_FAMILIES]; /* of a product with R′ */
+    double *J, *scale_row, *scale_column;
+    double *eliminated, *reduced, *lu_room, *whole_room, *norm_room; /* J_yy, its Schur complement */
     int *pivot, *pivot_reduced;
-    bool has_factor;
+    bool has_factor, by_levels;
+    dls_levels *levels;
     double *least, *least_numbers; /* the Schur complement where it is singular */
     int *least_integers, rank;     /* −1: it is regular */
-    double *delassus,
-        *free; /* of the rows of contacts: D = WᵀM⁻¹W with constraints held, and Wᵀa + ζ at λ = 0 */
-    double *held, *held_x; /* M with the rows of constraints, and its solutions */
-    int *held_pivot;
-    double *mode, *mode_x, *mode_force, *mode_kept;
-    int *mode_pivot, *mode_row;
+    dls_row_matrix delassus;       /* of the rows of contacts: D = WᵀM⁻¹W with constraints held */
+    double *free;                  /* Wᵀa + ζ at λ = 0 */
+    double *sweep_x, *group_x;
     const char *culprit; /* the callback that last returned what is no number */
     int culprit_family;
     double condition;
@@ -117,6 +185,33 @@ struct dls_alpha {
     dls_workspace *memory;
     bool out_of_memory;
 };
+
+/* ---- parts.c ---- */
+
+/* Places of rows and blocks, and what is packed by them. */
+void dls_parts_fit(dls_alpha *alpha, const dls_parts *parts);
+int64_t dls_parts_width(const dls_alpha *alpha, int family); /* numbers of W */
+
+/* Σ w_k y_k over the entries of a row, and y += s w. */
+static inline double dls_row_dot(const dls_row_place *row, const double *w, const double *y) {
+    double sum = 0;
+    for (int k = 0; k < row->m[0]; k++) sum += w[k] * y[row->u[0] + k];
+    for (int k = 0; k < row->m[1]; k++) sum += w[row->m[0] + k] * y[row->u[1] + k];
+    return sum;
+}
+static inline void dls_row_add(const dls_row_place *row, double s, const double *w, double *y) {
+    for (int k = 0; k < row->m[0]; k++) y[row->u[0] + k] += s * w[k];
+    for (int k = 0; k < row->m[1]; k++) y[row->u[1] + k] += s * w[row->m[0] + k];
+}
+/* y += s A x with a block of each body: rows n (of q) or m × m. */
+void dls_blocks_add(const dls_alpha *alpha, double s, const double *A, const double *x, double *y);
+void dls_motion_add(const dls_alpha *alpha, double s, const double *B, const double *x, double *q);
+/* Velocities of the bodies of a tie. */
+int dls_tie_width(const dls_alpha *alpha, int tie);
+/* y += s A x of a tie's matrix. */
+void dls_tie_add(const dls_alpha *alpha, int tie, double s, const double *A, const double *x, double *y);
+/* M_ii of velocity i of a body. */
+double dls_mass_of(const dls_alpha *alpha, int body, int i);
 
 /* ---- terms.c: callbacks, and differences of what is not given ---- */
 
@@ -159,14 +254,6 @@ double dls_normal_force(const dls_alpha *alpha, int law, const double *force, do
 
 typedef enum dls_slip_mode { DLS_MODE_STICK, DLS_MODE_SLIP, DLS_MODE_OPEN, DLS_MODE_PROX } dls_slip_mode;
 
-enum { DLS_LAW_SIZE = 6 };
-
-/* f(y, z, N): of kinematics y, negative forces z and normal force N. D*: slopes, or NULL. */
-typedef struct dls_law_value {
-    double f[DLS_LAW_SIZE];
-    double y[DLS_LAW_SIZE * DLS_LAW_SIZE], z[DLS_LAW_SIZE * DLS_LAW_SIZE], N[DLS_LAW_SIZE];
-} dls_law_value;
-
 dls_law_value dls_friction_value(const dls_model_friction *law, dls_slip_mode mode, double r, const double *y,
                                  const double *z, double N, void *user);
 /* Nearest point of N·C. */
@@ -181,11 +268,18 @@ dls_law_value dls_force_law(const dls_alpha *alpha, const double *x, int law);
 
 /* ---- jacobian.c, linear.c ---- */
 
-/* At the x of the last residual. */
+/* At the x of the last residual: all that R′ is made of, and J = R′ where it is factored whole. */
 bool dls_jacobian_at(dls_alpha *alpha, const double *x);
-/* J = R′ becomes factors; false where it is singular to working precision. */
+/* out ← R′ s */
+void dls_jacobian_product(dls_alpha *alpha, const double *x, const double *s, double *out);
+/* False where it is singular to working precision. */
 bool dls_jacobian_factor(dls_alpha *alpha);
-void dls_jacobian_solve(dls_alpha *alpha, const double *R, double *step);
+void dls_jacobian_solve(dls_alpha *alpha, const double *x, const double *R, double *step);
+/* Whether the whole matrix is affordable, and room for it. */
+bool dls_jacobian_is_small(const dls_alpha *alpha);
+void dls_jacobian_take(dls_alpha *alpha);
+/* A law whose percussion is split slides. */
+bool dls_law_is_split(const dls_alpha *alpha, int law);
 
 /* ---- fixed.c ---- */
 
@@ -212,21 +306,26 @@ static inline double dls_row_unit(const dls_alpha *alpha, int family, int row) {
 
 /* ---- contacts.c, certificate.c, solutions.c ---- */
 
+/* Which rows of contacts meet: the pattern of D. */
+void dls_contacts_fit(dls_alpha *alpha);
 /* D and the free accelerations of the rows of contacts, N before F, from the stage's terms. */
 bool dls_contact_system(dls_alpha *alpha);
 /* r where none is given, from D at the beginning of the step. */
 bool dls_scale_prox(dls_alpha *alpha);
 void dls_alpha_certify(dls_alpha *alpha, const double *x, dls_alpha_report *report);
 /* How many accelerations satisfy the laws at the end of the step; −1: not known. */
-int dls_alpha_solutions(dls_alpha *alpha);
+int dls_alpha_solutions(const dls_alpha *alpha);
 
 /* ---- create.c ---- */
 
 /* An alpha without a system, and one that gets a system, in place of the one it had: all of its state is 0
  * then, its memory is what it was. No callback is called. */
 dls_alpha *dls_alpha_empty(void); /* NULL when memory is out */
-dls_status dls_alpha_fit(dls_alpha *alpha, const dls_model *system, const dls_alpha_options *options,
-                         dls_error *error);
+dls_status dls_alpha_fit(dls_alpha *alpha, const dls_model *system, const dls_parts *parts,
+                         const dls_alpha_options *options, dls_error *error); /* parts NULL: one body */
+/* Zeroed numbers that last until the next fit; NULL, and out_of_memory, when memory is out. */
+double *dls_alpha_numbers(dls_alpha *alpha, int64_t count);
+int *dls_alpha_integers(dls_alpha *alpha, int64_t count);
 /* Both. */
 dls_status dls_alpha_allocate(const dls_model *system, const dls_alpha_options *options, dls_alpha **alpha,
                               dls_error *error);
@@ -235,5 +334,9 @@ dls_status dls_alpha_refuse_numbers(const dls_alpha *alpha, double t, dls_error 
 dls_status dls_alpha_begin(dls_alpha *alpha, dls_error *error);
 /* ---- check.c ---- */
 dls_status dls_model_validate(const dls_model *system, dls_error *error);
+/* R′ at a point with all contacts closed and sticking; x: none special. */
+bool dls_alpha_probe(dls_alpha *alpha, double t, const double *q, const double *u);
+/* How far two are from each other, over the largest entry. */
+double dls_alpha_apart(dls_alpha *a, dls_alpha *b);
 
 #endif

@@ -13,8 +13,9 @@ typedef struct tally {
 
 enum { POSITION, VELOCITY, ACCELERATION };
 
-static void add(tally *t, int level, double error) {
-    error = fabs(error) - t->rounding[level];
+/* rows: that the error is the norm of. */
+static void add(tally *t, int level, int rows, double error) {
+    error = fabs(error) - sqrt(rows) * t->rounding[level];
     if (error < 0) error = 0;
     t->sum += error * error, t->count++;
     if (!(error <= t->largest)) t->largest = error;
@@ -22,15 +23,14 @@ static void add(tally *t, int level, double error) {
 
 /* min(y, w z): zero where 0 ≤ y ⟂ z ≥ 0. */
 static void add_normal(tally *t, int level, bool active, double unit, double y, double wz) {
-    add(t, level, unit * (active ? fmin(y, wz) : wz));
+    add(t, level, 1, unit * (active ? fmin(y, wz) : wz));
 }
 
 static void certify_normal(const dls_alpha *alpha, const double *x, double dt, tally *t) {
     const dls_alpha_stage *stage = &alpha->stage;
     const int f = DLS_ROWS_N;
-    int rows = alpha->at.count[f] + alpha->at.count[DLS_ROWS_F];
     for (int k = 0; k < alpha->at.count[f]; k++) {
-        double w = alpha->delassus[k + (int64_t)rows * k], unit = dls_row_unit(alpha, f, k);
+        double w = alpha->delassus.diagonal[k], unit = dls_row_unit(alpha, f, k);
         add_normal(t, POSITION, true, unit, stage->terms.rows[f].value[k] / dt, w * stage->kappa_hat[k] / dt);
         add_normal(t, VELOCITY, alpha->sets.A[k], unit, stage->xi[f][k], w * stage->percussion[f][k]);
         add_normal(t, ACCELERATION, alpha->sets.B[k], unit, dt * stage->acceleration[f][k],
@@ -48,13 +48,12 @@ static double slip_error(const dls_alpha *alpha, int l, double w, const double *
 
 static void certify_slip(const dls_alpha *alpha, const double *x, double dt, tally *t) {
     const dls_alpha_stage *stage = &alpha->stage;
-    int normals = alpha->at.count[DLS_ROWS_N], rows = normals + alpha->at.count[DLS_ROWS_F];
+    int normals = alpha->at.count[DLS_ROWS_N];
     for (int l = 0; l < alpha->system.law_count; l++) {
         const dls_model_friction *law = &alpha->laws[l];
         int row = alpha->law_row[l];
         double w = 0, unit = dls_row_unit(alpha, DLS_ROWS_F, row);
-        for (int i = 0; i < law->size; i++)
-            w = fmax(w, alpha->delassus[(normals + row + i) * ((int64_t)rows + 1)]);
+        for (int i = 0; i < law->size; i++) w = fmax(w, alpha->delassus.diagonal[normals + row + i]);
         if (!(w > 0)) continue;
         dls_law_value impact = dls_impact_law(alpha, x, l), force = dls_force_law(alpha, x, l);
         double plain = unit * w * small_norm(law->size, impact.f);
@@ -63,11 +62,11 @@ static void certify_slip(const dls_alpha *alpha, const double *x, double dt, tal
         double P = dls_normal_force(alpha, l, stage->percussion[DLS_ROWS_N], stage->dt);
         double N = dls_normal_force(alpha, l, x + alpha->at.force[DLS_ROWS_N], 1);
         bool split = stage->split[l] && !alpha->sets.D[l];
-        add(t, VELOCITY,
+        add(t, VELOCITY, law->size,
             closed && !split
                 ? slip_error(alpha, l, w, stage->xi[DLS_ROWS_F] + row, stage->percussion[DLS_ROWS_F] + row, P)
                 : plain);
-        add(t, ACCELERATION,
+        add(t, ACCELERATION, law->size,
             alpha->sets.D[l] ? unit * dt *
                                    slip_error(alpha, l, w, stage->acceleration[DLS_ROWS_F] + row,
                                               x + alpha->at.force[DLS_ROWS_F] + row, N)
@@ -80,9 +79,9 @@ static void certify_bilateral(const dls_alpha *alpha, double dt, tally *t) {
     for (int f = DLS_ROWS_G; f <= DLS_ROWS_GAMMA; f++)
         for (int k = 0; k < alpha->at.count[f]; k++) {
             double unit = dls_row_unit(alpha, f, k);
-            if (alpha->at.kappa[f] >= 0) add(t, POSITION, unit * stage->terms.rows[f].value[k] / dt);
-            add(t, VELOCITY, unit * stage->terms.rows[f].rate[k]);
-            add(t, ACCELERATION, unit * dt * stage->acceleration[f][k]);
+            if (alpha->at.kappa[f] >= 0) add(t, POSITION, 1, unit * stage->terms.rows[f].value[k] / dt);
+            add(t, VELOCITY, 1, unit * stage->terms.rows[f].rate[k]);
+            add(t, ACCELERATION, 1, unit * dt * stage->acceleration[f][k]);
         }
 }
 

@@ -146,11 +146,11 @@ static bool terms_differ(const dls_alpha *a, const dls_alpha *b, double toleranc
 
 static bool slopes_differ(const dls_alpha *a, const dls_alpha *b, double tolerance, comparison *worst) {
     int64_t n = a->at.n, m = a->at.m;
-    if (differ(a->slopes.force_u, b->slopes.force_u, m * m, tolerance, worst)) return true;
+    if (differ(a->told.force_u, b->told.force_u, m * m, tolerance, worst)) return true;
     for (int k = 0; k < 3; k++)
-        if (differ(a->slopes.dynamic_q[k], b->slopes.dynamic_q[k], m * n, tolerance, worst)) return true;
+        if (differ(a->told.dynamic_q[k], b->told.dynamic_q[k], m * n, tolerance, worst)) return true;
     DLS_EACH_FAMILY(f) {
-        const dls_row_slopes *s = &a->slopes.rows[f], *t = &b->slopes.rows[f];
+        const dls_told_row_slopes *s = &a->told.rows[f], *t = &b->told.rows[f];
         int64_t count = a->at.count[f];
         if (differ(s->value_q, t->value_q, count * n, tolerance, worst) ||
             differ(s->rate_q, t->rate_q, count * n, tolerance, worst) ||
@@ -200,6 +200,48 @@ static void set_point(dls_alpha *alpha, double t, const double *q, const double 
     memcpy(alpha->stage.q, q, sizeof *q * (size_t)alpha->at.n);
     memcpy(alpha->stage.u, u, sizeof *u * (size_t)alpha->at.m);
     memcpy(alpha->state.u, u, sizeof *u * (size_t)alpha->at.m);
+}
+
+/* ---- R′ by bodies ---- */
+
+/* With the B of another place, as that of the beginning of a step is. */
+bool dls_alpha_probe(dls_alpha *alpha, double t, const double *q, const double *u) {
+    dls_alpha_stage *stage = &alpha->stage;
+    int contacts = alpha->at.count[DLS_ROWS_N], laws = alpha->system.law_count;
+    bool *all[] = {alpha->sets.A, alpha->sets.B, alpha->sets.C}, *sticking[] = {alpha->sets.D, alpha->sets.E};
+    set_point(alpha, t, q, u);
+    stage->c_u = 0.5, stage->c_q = 0.25;
+    for (int i = 0; i < 3; i++) memset(all[i], true, sizeof(bool) * (size_t)contacts);
+    for (int i = 0; i < 2; i++) memset(sticking[i], true, sizeof(bool) * (size_t)laws);
+    for (int i = 0; i < alpha->at.total; i++) alpha->x[i] = 1 + 0.5 * sin(1 + 2.3 * i);
+    for (int k = 0; k < contacts; k++) alpha->r_n[k] = 1;
+    for (int l = 0; l < laws; l++) alpha->r_t[l] = 1;
+    for (int i = 0; i < alpha->at.n; i++) alpha->probe_q[i] = q[i] + 0.1 * sin(1 + 1.7 * i);
+    if (!dls_motion_at(alpha, t, alpha->probe_q, u, stage->q_base, stage->B, alpha->motion_bend) ||
+        !dls_terms_at(alpha, &stage->terms, t, stage->q, stage->u, DLS_WANT_ALL) ||
+        !dls_slopes_at(alpha, alpha->x))
+        return false;
+    for (int l = 0; l < laws; l++) {
+        alpha->impact_law[l] = dls_impact_law(alpha, alpha->x, l);
+        alpha->force_law[l] = dls_force_law(alpha, alpha->x, l);
+    }
+    return true;
+}
+
+double dls_alpha_apart(dls_alpha *a, dls_alpha *b) {
+    int total = a->at.total;
+    double off = 0, largest = 0;
+    for (int j = 0; j < total; j++) {
+        a->change[j] = 1;
+        dls_jacobian_product(a, a->x, a->change, a->R);
+        dls_jacobian_product(b, a->x, a->change, b->R);
+        a->change[j] = 0;
+        for (int i = 0; i < total; i++) {
+            largest = fmax(largest, fabs(a->R[i]));
+            if (!(fabs(a->R[i] - b->R[i]) <= off)) off = fabs(a->R[i] - b->R[i]);
+        }
+    }
+    return largest > 0 ? off / largest : off;
 }
 
 dls_status dls_model_check(const dls_model *system, double t, const double *q, const double *u,

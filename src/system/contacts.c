@@ -1,79 +1,154 @@
 /* The contacts of a step as one small problem of accelerations, A = D λ + free. */
 #include "system/alpha.h"
 
-#include "base/lu.h"
-#include "base/small.h"
+#include "system/levels.h"
 
 #include <float.h>
 #include <math.h>
 #include <string.h>
 
+/* Beyond so many rows D is that of masses alone: with constraints held every row meets every other. */
+enum { MOST_HELD = 1500 };
+
+typedef struct contact_row {
+    int family, row;
+    const dls_row_place *place;
+} contact_row;
+
 /* Row i of those of contacts, N before F. */
-static const double *direction_of(const dls_alpha *alpha, int i) {
+static contact_row row_at(const dls_alpha *alpha, int i) {
     int normals = alpha->at.count[DLS_ROWS_N], f = i < normals ? DLS_ROWS_N : DLS_ROWS_F;
-    return alpha->stage.terms.rows[f].W + (int64_t)alpha->at.m * (i < normals ? i : i - normals);
+    int row = i < normals ? i : i - normals;
+    return (contact_row){f, row, &alpha->place[f][row]};
 }
 
-/* [M −W_g −W_γ; W_gᵀ; W_γᵀ], of which the constraints are left out where they depend on each other. */
-static int factor_held(dls_alpha *alpha, bool with_constraints) {
-    const dls_terms *terms = &alpha->stage.terms;
-    int m = alpha->at.m, size = m, place = m;
-    if (with_constraints) size += alpha->at.count[DLS_ROWS_G] + alpha->at.count[DLS_ROWS_GAMMA];
-    memset(alpha->held, 0, sizeof(double) * (size_t)size * (size_t)size);
-    for (int j = 0; j < m; j++)
-        for (int i = 0; i < m; i++) alpha->held[i + (int64_t)size * j] = terms->M[i + m * j];
-    for (int f = DLS_ROWS_G; with_constraints && f <= DLS_ROWS_GAMMA; f++)
-        for (int k = 0; k < alpha->at.count[f]; k++, place++)
-            for (int i = 0; i < m; i++) {
-                alpha->held[i + (int64_t)size * place] = -terms->rows[f].W[i + m * k];
-                alpha->held[place + (int64_t)size * i] = terms->rows[f].W[i + m * k];
-            }
-    return dls_lu_factor(size, alpha->held, alpha->held_pivot, alpha->lu_room) ? 0 : size;
+static int row_count(const dls_alpha *alpha) {
+    return alpha->at.count[DLS_ROWS_N] + alpha->at.count[DLS_ROWS_F];
 }
+
+static const double *direction_of(const dls_alpha *alpha, contact_row r) {
+    return alpha->stage.terms.rows[r.family].W + r.place->W;
+}
+
+/* ---- which rows meet ---- */
+
+static bool holds_constraints(const dls_alpha *alpha) {
+    int held = alpha->at.count[DLS_ROWS_G] + alpha->at.count[DLS_ROWS_GAMMA];
+    return held > 0 && row_count(alpha) <= MOST_HELD;
+}
+
+/* Rows of each body. */
+static void list_rows(const dls_alpha *alpha, int *first, int *order) {
+    int *place = first + 1;
+    for (int pass = 0; pass < 2; pass++) {
+        for (int i = 0; i < row_count(alpha); i++) {
+            const dls_row_place *at = row_at(alpha, i).place;
+            for (int side = 0; side < 2 && at->body[side] >= 0; side++) {
+                if (pass == 0)
+                    place[at->body[side] + 1]++;
+                else
+                    order[place[at->body[side]]++] = i;
+            }
+        }
+        for (int b = 0; b < alpha->parts.count && pass == 0; b++) place[b + 1] += place[b];
+    }
+}
+
+/* Rows that share a body with row i, each once; column NULL: only counted. */
+static int meet(const dls_alpha *alpha, int i, const int *first, const int *order, int *seen, int *column) {
+    const dls_row_place *at = row_at(alpha, i).place;
+    int count = 0;
+    for (int side = 0; side < 2 && at->body[side] >= 0; side++)
+        for (int n = first[at->body[side]]; n < first[at->body[side] + 1]; n++) {
+            if (seen[order[n]] == i + 1) continue;
+            seen[order[n]] = i + 1;
+            if (column) column[count] = order[n];
+            count++;
+        }
+    return count;
+}
+
+void dls_contacts_fit(dls_alpha *alpha) {
+    dls_row_matrix *D = &alpha->delassus;
+    int rows = row_count(alpha);
+    bool all = holds_constraints(alpha) || alpha->parts.count == 1;
+    D->start = (int64_t *)dls_alpha_numbers(alpha, rows + 1), D->diagonal = dls_alpha_numbers(alpha, rows);
+    int *first = dls_alpha_integers(alpha, alpha->parts.count + 2),
+        *order = dls_alpha_integers(alpha, 2 * (int64_t)rows), *seen = dls_alpha_integers(alpha, rows);
+    if (alpha->out_of_memory) return;
+    list_rows(alpha, first, order);
+    for (int i = 0; i < rows; i++)
+        D->start[i + 1] = D->start[i] + (all ? rows : meet(alpha, i, first, order, seen, NULL));
+    D->column = dls_alpha_integers(alpha, D->start[rows]),
+    D->value = dls_alpha_numbers(alpha, D->start[rows]);
+    if (alpha->out_of_memory) return;
+    memset(seen, 0, sizeof *seen * (size_t)rows);
+    for (int i = 0; i < rows; i++) {
+        int *column = D->column + D->start[i];
+        if (!all) meet(alpha, i, first, order, seen, column);
+        for (int j = 0; j < rows && all; j++) column[j] = j;
+    }
+}
+
+/* ---- D and free accelerations ---- */
 
 /* a = M⁻¹h with constraints held. */
-static void free_acceleration(dls_alpha *alpha, int size) {
+static void find_free(dls_alpha *alpha) {
     const dls_terms *terms = &alpha->stage.terms;
-    int m = alpha->at.m, place = m;
-    memcpy(alpha->held_x, terms->h, sizeof(double) * (size_t)m);
+    double *a = alpha->move_u,
+           *z[DLS_FAMILIES] = {alpha->d_value[DLS_ROWS_G], alpha->d_value[DLS_ROWS_GAMMA]};
+    memcpy(a, terms->h, sizeof *a * (size_t)alpha->at.m);
     for (int f = DLS_ROWS_G; f <= DLS_ROWS_GAMMA; f++)
-        for (int k = 0; k < alpha->at.count[f] && place < size; k++)
-            alpha->held_x[place++] = -terms->rows[f].zeta[k];
-    dls_lu_solve(size, alpha->held, alpha->held_pivot, alpha->held_x);
+        for (int k = 0; k < alpha->at.count[f]; k++) z[f][k] = -terms->rows[f].zeta[k];
+    dls_level_solve(alpha, DLS_LEVEL_HELD, a, z);
+    for (int i = 0; i < row_count(alpha); i++) {
+        contact_row r = row_at(alpha, i);
+        alpha->free[i] = dls_row_dot(r.place, direction_of(alpha, r), a) + terms->rows[r.family].zeta[r.row];
+    }
+}
+
+/* a of a unit force in row r. */
+static void push_row(dls_alpha *alpha, contact_row r, double *a) {
+    double *z[DLS_FAMILIES] = {alpha->d_value[DLS_ROWS_G], alpha->d_value[DLS_ROWS_GAMMA]};
+    if (!holds_constraints(alpha)) {
+        dls_level_divide(alpha, r.place, direction_of(alpha, r), a);
+        return;
+    }
+    memset(a, 0, sizeof *a * (size_t)alpha->at.m); /* of the row before */
+    dls_row_add(r.place, 1, direction_of(alpha, r), a);
+    for (int f = DLS_ROWS_G; f <= DLS_ROWS_GAMMA; f++)
+        memset(z[f], 0, sizeof *z[f] * (size_t)alpha->at.count[f]);
+    dls_level_solve(alpha, DLS_LEVEL_HELD, a, z);
 }
 
 bool dls_contact_system(dls_alpha *alpha) {
-    int m = alpha->at.m, normals = alpha->at.count[DLS_ROWS_N], rows = normals + alpha->at.count[DLS_ROWS_F];
-    int size = factor_held(alpha, true);
-    if (!size) size = factor_held(alpha, false);
-    if (!size) return false;
-    free_acceleration(alpha, size);
-    for (int i = 0; i < rows; i++) {
-        const dls_row_terms *terms = &alpha->stage.terms.rows[i < normals ? DLS_ROWS_N : DLS_ROWS_F];
-        alpha->free[i] =
-            small_dot(m, direction_of(alpha, i), alpha->held_x) + terms->zeta[i < normals ? i : i - normals];
-    }
-    for (int j = 0; j < rows; j++) {
-        memcpy(alpha->held_x, direction_of(alpha, j), sizeof(double) * (size_t)m);
-        memset(alpha->held_x + m, 0, sizeof(double) * (size_t)(size - m));
-        dls_lu_solve(size, alpha->held, alpha->held_pivot, alpha->held_x);
-        for (int i = 0; i < rows; i++)
-            alpha->delassus[i + (int64_t)rows * j] = small_dot(m, direction_of(alpha, i), alpha->held_x);
+    dls_row_matrix *D = &alpha->delassus;
+    double *a = alpha->move_u;
+    if (!dls_level_factor(alpha, DLS_LEVEL_HELD)) return false;
+    find_free(alpha);
+    memset(a, 0, sizeof *a * (size_t)alpha->at.m);
+    for (int i = 0; i < row_count(alpha); i++) {
+        const dls_row_place *own = row_at(alpha, i).place;
+        push_row(alpha, row_at(alpha, i), a);
+        for (int64_t n = D->start[i]; n < D->start[i + 1]; n++) {
+            contact_row other = row_at(alpha, D->column[n]);
+            D->value[n] = dls_row_dot(other.place, direction_of(alpha, other), a);
+            if (D->column[n] == i) D->diagonal[i] = D->value[n];
+        }
+        for (int side = 0; side < 2; side++) memset(a + own->u[side], 0, sizeof *a * (size_t)own->m[side]);
     }
     return true;
 }
 
 /* Σ_j |D_ij| over the rows of the contact itself and of those that were closed: 1/r of a safe fixed point. */
 static double row_sum(const dls_alpha *alpha, int i, int contact) {
-    int normals = alpha->at.count[DLS_ROWS_N], rows = normals + alpha->at.count[DLS_ROWS_F];
+    const dls_row_matrix *D = &alpha->delassus;
+    int normals = alpha->at.count[DLS_ROWS_N];
     double sum = 0;
-    for (int k = 0; k < normals; k++)
-        if (k == contact || alpha->state.closed[k]) sum += fabs(alpha->delassus[i + (int64_t)rows * k]);
-    for (int l = 0; l < alpha->system.law_count; l++) {
-        int owner = alpha->laws[l].contact;
+    for (int64_t n = D->start[i]; n < D->start[i + 1]; n++) {
+        int j = D->column[n], owner = j < normals ? j : alpha->laws[alpha->law_of[j - normals]].contact;
         if (owner >= 0 && owner != contact && !alpha->state.closed[owner]) continue;
-        for (int k = alpha->law_row[l]; k < alpha->law_row[l + 1]; k++)
-            sum += fabs(alpha->delassus[i + (int64_t)rows * (normals + k)]);
+        sum += fabs(D->value[n]);
     }
     return sum;
 }
@@ -88,13 +163,14 @@ static double prox_parameter(const dls_alpha *alpha, double own, double sum) {
 
 /* WᵀM⁻¹W of a row, masses alone. */
 static double mobility(const dls_alpha *alpha, int family, int row) {
-    const dls_terms *terms = &alpha->stage.terms;
-    int m = alpha->at.m;
+    const dls_row_place *at = &alpha->place[family][row];
+    const double *W = alpha->stage.terms.rows[family].W + at->W;
     double sum = 0;
-    for (int k = 0; k < m; k++) {
-        double w = terms->rows[family].W[k + m * row], mass = fabs(terms->M[k * (m + 1)]);
-        if (mass > 0) sum += w * w / mass;
-    }
+    for (int side = 0; side < 2; side++)
+        for (int k = 0; k < at->m[side]; k++) {
+            double w = *W++, mass = fabs(dls_mass_of(alpha, at->body[side], k));
+            if (mass > 0) sum += w * w / mass;
+        }
     return sum;
 }
 
@@ -110,10 +186,11 @@ static void find_rounding(dls_alpha *alpha) {
     const dls_terms *terms = &alpha->stage.terms;
     int m = alpha->at.m;
     double acceleration = largest(m, alpha->state.a);
-    for (int i = 0; i < m; i++) {
-        double mass = fabs(terms->M[i * (m + 1)]);
-        if (mass > 0) acceleration = fmax(acceleration, fabs(terms->h[i]) / mass);
-    }
+    for (int b = 0; b < alpha->parts.count; b++)
+        for (int i = alpha->parts.u[b]; i < alpha->parts.u[b + 1]; i++) {
+            double mass = fabs(dls_mass_of(alpha, b, i - alpha->parts.u[b]));
+            if (mass > 0) acceleration = fmax(acceleration, fabs(terms->h[i]) / mass);
+        }
     double speed = largest(m, alpha->state.u), place = largest(alpha->at.n, alpha->state.q);
     alpha->stage.rounding[0] = epsilon * (place + alpha->options.dt * speed);
     alpha->stage.rounding[1] = epsilon * (speed + alpha->options.dt * acceleration);
@@ -134,20 +211,21 @@ static void weigh_row(dls_alpha *alpha, int f, int row, const double *level) {
 /* Of R: 1, or with `scaled` one over what v_ref does and what rounding leaves: √(M_ii m) times it for rows of
  * motion with m the largest mass, in the units of its rows for kinematics and forces. */
 static void weigh(dls_alpha *alpha) {
-    const dls_terms *terms = &alpha->stage.terms;
+    const int *u = alpha->parts.u;
     double v = alpha->stage.v_ref, dt = alpha->options.dt, tolerance = alpha->options.tolerance, level[3];
     double scale[3] = {v * dt, v, v / dt}, heaviest = 0;
-    int m = alpha->at.m;
     for (int i = 0; i < alpha->at.total; i++) alpha->weight[i] = 1;
     if (!alpha->options.scaled || !(v > 0)) return;
     for (int k = 0; k < 3; k++) level[k] = 1 / (scale[k] + alpha->stage.rounding[k] / tolerance);
-    for (int i = 0; i < m; i++) heaviest = fmax(heaviest, fabs(terms->M[i * (m + 1)]));
-    for (int i = 0; i < m; i++) {
-        double one = 1 / sqrt(fabs(terms->M[i * (m + 1)]) * heaviest);
-        alpha->weight[alpha->at.a + i] = one * level[2];
-        alpha->weight[alpha->at.U + i] = one * level[1];
-        alpha->weight[alpha->at.Q + i] = one * level[0];
-    }
+    for (int b = 0; b < alpha->parts.count; b++)
+        for (int i = 0; i < u[b + 1] - u[b]; i++) heaviest = fmax(heaviest, fabs(dls_mass_of(alpha, b, i)));
+    for (int b = 0; b < alpha->parts.count; b++)
+        for (int i = 0; i < u[b + 1] - u[b]; i++) {
+            double one = 1 / sqrt(fabs(dls_mass_of(alpha, b, i)) * heaviest);
+            alpha->weight[alpha->at.a + u[b] + i] = one * level[2];
+            alpha->weight[alpha->at.U + u[b] + i] = one * level[1];
+            alpha->weight[alpha->at.Q + u[b] + i] = one * level[0];
+        }
     DLS_EACH_FAMILY(f)
     for (int i = 0; i < alpha->at.count[f]; i++) weigh_row(alpha, f, i, level);
 }

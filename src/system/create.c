@@ -4,7 +4,7 @@
 #include "base/error.h"
 #include "base/field.h"
 #include "base/lu.h"
-#include "system/least.h"
+#include "system/levels.h"
 
 #include <math.h>
 #include <string.h>
@@ -50,6 +50,8 @@ static void *take(dls_alpha *alpha, int64_t count, size_t size) {
 }
 
 static double *numbers(dls_alpha *alpha, int64_t count) { return take(alpha, count, sizeof(double)); }
+double *dls_alpha_numbers(dls_alpha *alpha, int64_t count) { return numbers(alpha, count); }
+int *dls_alpha_integers(dls_alpha *alpha, int64_t count) { return take(alpha, count, sizeof(int)); }
 static bool *flags(dls_alpha *alpha, int64_t count) { return take(alpha, count, sizeof(bool)); }
 static int *integers(dls_alpha *alpha, int64_t count) { return take(alpha, count, sizeof(int)); }
 
@@ -78,31 +80,70 @@ static void take_state(dls_alpha *alpha, dls_alpha_state *s) {
 }
 
 static void take_terms(dls_alpha *alpha, dls_terms *terms) {
-    int m = alpha->at.m;
-    terms->M = numbers(alpha, (int64_t)m * m), terms->h = numbers(alpha, m);
+    terms->M = numbers(alpha, alpha->M_at[alpha->parts.count]), terms->h = numbers(alpha, alpha->at.m);
     DLS_EACH_FAMILY(f) {
         int count = alpha->at.count[f];
         terms->rows[f] = (dls_row_terms){numbers(alpha, count), numbers(alpha, count), numbers(alpha, count),
-                                         numbers(alpha, (int64_t)m * count)};
+                                         numbers(alpha, dls_parts_width(alpha, f))};
+    }
+}
+
+static void take_told(dls_alpha *alpha) {
+    int64_t n = alpha->at.n, m = alpha->at.m;
+    for (int k = 0; k < 3; k++) alpha->told.dynamic_q[k] = numbers(alpha, m * n);
+    alpha->told.force_u = numbers(alpha, m * m);
+    DLS_EACH_FAMILY(f) {
+        int64_t count = alpha->at.count[f];
+        alpha->told.rows[f] = (dls_told_row_slopes){numbers(alpha, count * n), numbers(alpha, count * n),
+                                                    numbers(alpha, count * n), numbers(alpha, count * n),
+                                                    numbers(alpha, count * m)};
+    }
+}
+
+/* ∂W/∂q of rows, and matrices of ties. */
+static void take_turns(dls_alpha *alpha) {
+    dls_slopes *s = &alpha->slopes;
+    s->tie_at = (int64_t *)numbers(alpha, alpha->parts.tie_count + 1);
+    DLS_EACH_FAMILY(f) s->rows[f].turn_at = (int64_t *)numbers(alpha, alpha->at.count[f] + 1);
+    if (alpha->out_of_memory) return;
+    for (int i = 0; i < alpha->parts.tie_count; i++) {
+        int64_t width = dls_tie_width(alpha, i);
+        s->tie_at[i + 1] = s->tie_at[i] + width * width;
+    }
+    s->tie_q = numbers(alpha, s->tie_at[alpha->parts.tie_count]);
+    s->tie_u = numbers(alpha, s->tie_at[alpha->parts.tie_count]);
+    s->T = numbers(alpha, alpha->M_at[alpha->parts.count]);
+    DLS_EACH_FAMILY(f) {
+        int64_t *at = s->rows[f].turn_at;
+        for (int i = 0; i < alpha->at.count[f]; i++)
+            at[i + 1] = at[i] + (int64_t)alpha->place[f][i].width * alpha->place[f][i].width;
+        s->rows[f].turn = numbers(alpha, at[alpha->at.count[f]]);
     }
 }
 
 static void take_slopes(dls_alpha *alpha) {
-    int64_t n = alpha->at.n, m = alpha->at.m;
-    for (int k = 0; k < 3; k++) alpha->slopes.dynamic_q[k] = numbers(alpha, m * n);
-    alpha->slopes.force_u = numbers(alpha, m * m);
+    int64_t blocks = alpha->M_at[alpha->parts.count];
+    for (int k = 0; k < 3; k++) alpha->slopes.dynamic[k] = numbers(alpha, blocks);
+    alpha->slopes.force_u = numbers(alpha, blocks);
     DLS_EACH_FAMILY(f) {
-        int64_t count = alpha->at.count[f];
-        alpha->slopes.rows[f] =
-            (dls_row_slopes){numbers(alpha, count * n), numbers(alpha, count * n), numbers(alpha, count * n),
-                             numbers(alpha, count * n), numbers(alpha, count * m)};
+        int64_t width = dls_parts_width(alpha, f);
+        alpha->slopes.rows[f] = (dls_row_slopes){.value = numbers(alpha, width),
+                                                 .rate = numbers(alpha, width),
+                                                 .before = numbers(alpha, width),
+                                                 .bend = numbers(alpha, width),
+                                                 .bend_u = numbers(alpha, width)};
     }
+    if (alpha->parts.slopes)
+        take_turns(alpha);
+    else
+        take_told(alpha);
 }
 
 static void take_stage(dls_alpha *alpha) {
     dls_alpha_stage *stage = &alpha->stage;
     int64_t n = alpha->at.n, m = alpha->at.m;
-    stage->B = numbers(alpha, n * m), stage->q_base = numbers(alpha, n), stage->u_base = numbers(alpha, m);
+    stage->B = numbers(alpha, alpha->B_at[alpha->parts.count]), stage->q_base = numbers(alpha, n),
+    stage->u_base = numbers(alpha, m);
     stage->q = numbers(alpha, n), stage->u = numbers(alpha, m);
     stage->kappa_base = numbers(alpha, alpha->at.count[DLS_ROWS_N]);
     stage->kappa_hat = numbers(alpha, alpha->at.count[DLS_ROWS_N]);
@@ -122,33 +163,43 @@ static void take_sets(dls_alpha *alpha, dls_sets *sets) {
     sets->D = flags(alpha, laws), sets->E = flags(alpha, laws);
 }
 
+/* Room to factor a block of any group: all of them may be tied. */
+static int64_t largest_group(const dls_alpha *alpha) {
+    if (alpha->parts.tie_count > 0) return alpha->at.m;
+    int64_t largest = 0;
+    for (int b = 0; b < alpha->parts.count; b++) {
+        int m = alpha->parts.u[b + 1] - alpha->parts.u[b];
+        if (m > largest) largest = m;
+    }
+    return largest;
+}
+
 static void take_linear(dls_alpha *alpha) {
-    int64_t total = alpha->at.total, y = 3 * alpha->at.m, z = total - y;
-    alpha->J = numbers(alpha, total * total);
-    alpha->scale_row = numbers(alpha, 2 * total), alpha->scale_column = numbers(alpha, 2 * total);
-    alpha->eliminated = numbers(alpha, y * y), alpha->reduced = numbers(alpha, z * z);
-    alpha->lu_room = numbers(alpha, dls_lu_room((int)total)), alpha->norm_room = numbers(alpha, 2 * total);
-    alpha->pivot = integers(alpha, y), alpha->pivot_reduced = integers(alpha, z);
-    alpha->least = numbers(alpha, z * z), alpha->least_numbers = numbers(alpha, dls_least_numbers((int)z));
-    alpha->least_integers = integers(alpha, dls_least_integers((int)z));
+    int64_t total = alpha->at.total, m = alpha->at.m, widest = largest_group(alpha);
+    alpha->lu_room = numbers(alpha, dls_lu_room((int)widest)), alpha->group_x = numbers(alpha, widest);
     alpha->R = numbers(alpha, total), alpha->R_probe = numbers(alpha, total),
     alpha->x = numbers(alpha, total);
     alpha->x_probe = numbers(alpha, total), alpha->step = numbers(alpha, total);
+    alpha->left = numbers(alpha, total), alpha->change = numbers(alpha, total);
+    alpha->move_q = numbers(alpha, m), alpha->move_u = numbers(alpha, m);
+    DLS_EACH_FAMILY(f) {
+        int count = alpha->at.count[f];
+        alpha->d_value[f] = numbers(alpha, count), alpha->d_rate[f] = numbers(alpha, count);
+        alpha->d_xi[f] = numbers(alpha, count), alpha->d_acceleration[f] = numbers(alpha, count);
+    }
 }
 
 static void take_contacts(dls_alpha *alpha) {
     int64_t contacts = alpha->at.count[DLS_ROWS_N], rows = contacts + alpha->at.count[DLS_ROWS_F];
-    int64_t held = alpha->at.m + alpha->at.count[DLS_ROWS_G] + alpha->at.count[DLS_ROWS_GAMMA];
-    alpha->r_n = numbers(alpha, contacts), alpha->r_t = numbers(alpha, alpha->system.law_count);
+    int laws = alpha->system.law_count;
+    alpha->r_n = numbers(alpha, contacts), alpha->r_t = numbers(alpha, laws);
+    alpha->impact_law = take(alpha, laws, sizeof *alpha->impact_law);
+    alpha->force_law = take(alpha, laws, sizeof *alpha->force_law);
     alpha->slip_before = numbers(alpha, alpha->at.count[DLS_ROWS_F]);
     alpha->flips = integers(alpha, contacts);
     alpha->weight = numbers(alpha, alpha->at.total);
-    alpha->delassus = numbers(alpha, rows * rows), alpha->free = numbers(alpha, rows);
-    alpha->held = numbers(alpha, held * held), alpha->held_x = numbers(alpha, held);
-    alpha->held_pivot = integers(alpha, held);
-    alpha->mode = numbers(alpha, rows * rows), alpha->mode_x = numbers(alpha, 3 * rows);
-    alpha->mode_force = numbers(alpha, rows * rows), alpha->mode_kept = numbers(alpha, 4 * rows);
-    alpha->mode_pivot = integers(alpha, rows), alpha->mode_row = integers(alpha, rows);
+    dls_contacts_fit(alpha);
+    alpha->free = numbers(alpha, rows), alpha->sweep_x = numbers(alpha, 3 * rows);
 }
 
 static void take_probes(dls_alpha *alpha) {
@@ -158,7 +209,8 @@ static void take_probes(dls_alpha *alpha) {
     alpha->motion_bend = numbers(alpha, alpha->at.n);
     alpha->probe_q = numbers(alpha, most), alpha->probe_u = numbers(alpha, most);
     alpha->probe_rate = numbers(alpha, most), alpha->probe_low = numbers(alpha, most);
-    alpha->probe_high = numbers(alpha, most), alpha->probe_matrix = numbers(alpha, most * widest);
+    alpha->probe_high = numbers(alpha, most);
+    if (!alpha->parts.slopes) alpha->probe_matrix = numbers(alpha, most * widest);
 }
 
 static void take_laws(dls_alpha *alpha, const dls_model *system) {
@@ -166,31 +218,43 @@ static void take_laws(dls_alpha *alpha, const dls_model *system) {
     alpha->contacts = take(alpha, contacts, sizeof *alpha->contacts);
     alpha->laws = take(alpha, system->law_count, sizeof *alpha->laws);
     alpha->law_row = integers(alpha, system->law_count + 1);
+    alpha->law_of = integers(alpha, system->rows[DLS_ROWS_F].count);
+    alpha->contact_law = integers(alpha, contacts), alpha->next_law = integers(alpha, system->law_count);
     if (alpha->out_of_memory) return;
     if (contacts) memcpy(alpha->contacts, system->contacts, sizeof *alpha->contacts * (size_t)contacts);
     for (int l = 0; l < system->law_count; l++) {
         alpha->laws[l] = system->laws[l];
         alpha->law_row[l + 1] = alpha->law_row[l] + system->laws[l].size;
+        for (int i = alpha->law_row[l]; i < alpha->law_row[l + 1]; i++) alpha->law_of[i] = l;
+    }
+    for (int k = 0; k < contacts; k++) alpha->contact_law[k] = -1;
+    for (int l = system->law_count - 1; l >= 0; l--) {
+        int contact = system->laws[l].contact;
+        if (contact >= 0) alpha->next_law[l] = alpha->contact_law[contact], alpha->contact_law[contact] = l;
     }
     alpha->system.contacts = alpha->contacts, alpha->system.laws = alpha->laws;
 }
 
 dls_alpha *dls_alpha_empty(void) {
     dls_alpha *alpha = DLS_NEW_ZERO(dls_alpha, 1);
-    if (alpha && !(alpha->memory = dls_workspace_create())) {
-        dls_free(alpha);
-        return NULL;
-    }
-    return alpha;
+    if (!alpha) return NULL;
+    alpha->memory = dls_workspace_create();
+    alpha->levels = dls_levels_create();
+    if (alpha->memory && alpha->levels) return alpha;
+    dls_alpha_destroy(alpha);
+    return NULL;
 }
 
-dls_status dls_alpha_fit(dls_alpha *alpha, const dls_model *system, const dls_alpha_options *options,
-                         dls_error *error) {
+dls_status dls_alpha_fit(dls_alpha *alpha, const dls_model *system, const dls_parts *parts,
+                         const dls_alpha_options *options, dls_error *error) {
     dls_workspace *memory = alpha->memory;
     dls_workspace_release(memory, (dls_workspace_mark){0, 0});
-    *alpha = (dls_alpha){.memory = memory, .system = *system, .options = *options};
+    *alpha = (dls_alpha){.memory = memory, .levels = alpha->levels, .system = *system, .options = *options};
     set_coefficients(alpha);
     set_layout(alpha);
+    dls_parts_fit(alpha, parts);
+    if (alpha->out_of_memory) return dls_fail_memory(error);
+    dls_levels_fit(alpha);
     take_laws(alpha, system);
     take_state(alpha, &alpha->state), take_state(alpha, &alpha->kept);
     take_stage(alpha), take_slopes(alpha), take_probes(alpha), take_linear(alpha), take_contacts(alpha);
@@ -202,7 +266,7 @@ dls_status dls_alpha_allocate(const dls_model *system, const dls_alpha_options *
                               dls_error *error) {
     *out = dls_alpha_empty();
     if (!*out) return dls_fail_memory(error);
-    dls_status status = dls_alpha_fit(*out, system, options, error);
+    dls_status status = dls_alpha_fit(*out, system, NULL, options, error);
     if (status) {
         dls_alpha_destroy(*out);
         *out = NULL;
@@ -213,6 +277,7 @@ dls_status dls_alpha_allocate(const dls_model *system, const dls_alpha_options *
 void dls_alpha_destroy(dls_alpha *alpha) {
     if (!alpha) return;
     dls_workspace_destroy(alpha->memory);
+    dls_levels_destroy(alpha->levels);
     dls_free(alpha);
 }
 
@@ -254,20 +319,9 @@ static void forget_impacts(dls_alpha *alpha) {
     }
 }
 
-static bool mass_is_singular(dls_alpha *alpha) {
-    int m = alpha->at.m;
-    if (!dls_terms_at(alpha, &alpha->probe, alpha->state.t, alpha->state.q, alpha->state.u, DLS_WANT_MASS))
-        return true;
-    memcpy(alpha->held, alpha->probe.M, sizeof(double) * (size_t)m * (size_t)m);
-    if (!dls_lu_factor(m, alpha->held, alpha->held_pivot, alpha->lu_room)) return false;
-    alpha->culprit = "mass (singular)", alpha->culprit_family = -1;
-    return true;
-}
-
 /* A step of no time: Q closes g = 0, U is the impact of closed contacts that approach. Another one finds a
  * and λ of the velocities after it. */
 dls_status dls_alpha_begin(dls_alpha *alpha, dls_error *error) {
-    if (mass_is_singular(alpha)) return dls_alpha_refuse_numbers(alpha, alpha->state.t, error);
     for (int i = 0; i < 2; i++) {
         dls_status status = dls_alpha_advance(alpha, 0, alpha->options.tolerance, &alpha->first, error);
         if (status) return status;

@@ -1,10 +1,11 @@
-/* J s = R: rows and columns scaled, then a, U and Q eliminated, then what is left by LU. Where more
- * directions stick or are held than there are freedoms, what is left is singular and the shortest s is taken.
- */
+/* R′ s = R: by levels, or of the whole J rows and columns scaled, then a, U and Q eliminated, then what is
+ * left by LU. Where more directions stick or are held than there are freedoms, what is left is singular and
+ * the shortest s is taken. */
 #include "system/alpha.h"
 
 #include "base/lu.h"
 #include "system/least.h"
+#include "system/levels.h"
 
 #include <math.h>
 #include <string.h>
@@ -62,7 +63,7 @@ static bool factor_regular(dls_alpha *alpha, int z) {
     double norm = norm_1(z, alpha->reduced);
     memcpy(alpha->least, alpha->reduced, sizeof(double) * (size_t)z * (size_t)z);
     alpha->rank = -1;
-    if (dls_lu_factor(z, alpha->reduced, alpha->pivot_reduced, alpha->lu_room)) return false;
+    if (dls_lu_factor(z, alpha->reduced, alpha->pivot_reduced, alpha->whole_room)) return false;
     double condition = norm * dls_lu_inverse_norm(z, alpha->reduced, alpha->pivot_reduced, alpha->norm_room);
     if (!alpha->stage.frozen) alpha->condition = condition;
     return condition <= singular_condition;
@@ -74,22 +75,39 @@ static bool factor_singular(dls_alpha *alpha, int z) {
     return alpha->rank >= 0;
 }
 
-bool dls_jacobian_factor(dls_alpha *alpha) {
+void dls_jacobian_take(dls_alpha *alpha) {
+    int64_t total = alpha->at.total, y = 3 * alpha->at.m, z = total - y;
+    alpha->J = dls_alpha_numbers(alpha, total * total);
+    alpha->scale_row = dls_alpha_numbers(alpha, 2 * total);
+    alpha->scale_column = dls_alpha_numbers(alpha, 2 * total);
+    alpha->eliminated = dls_alpha_numbers(alpha, y * y), alpha->reduced = dls_alpha_numbers(alpha, z * z);
+    alpha->norm_room = dls_alpha_numbers(alpha, 2 * total);
+    alpha->pivot = dls_alpha_integers(alpha, y), alpha->pivot_reduced = dls_alpha_integers(alpha, z);
+    alpha->least = dls_alpha_numbers(alpha, z * z);
+    alpha->least_numbers = dls_alpha_numbers(alpha, dls_least_numbers((int)z));
+    alpha->least_integers = dls_alpha_integers(alpha, dls_least_integers((int)z));
+    alpha->whole_room = dls_alpha_numbers(alpha, dls_lu_room((int)total));
+}
+
+static bool factor_whole(dls_alpha *alpha) {
     int total = alpha->at.total, y = 3 * alpha->at.m, z = total - y;
     double *again = alpha->scale_row + total, *again_column = alpha->scale_column + total;
-    alpha->has_factor = false;
     alpha->rank = -1;
     equilibrate(total, alpha->J, alpha->scale_row, alpha->scale_column);
     for (int j = 0; j < y; j++)
         memcpy(alpha->eliminated + (int64_t)y * j, alpha->J + (int64_t)total * j, sizeof(double) * (size_t)y);
-    if (dls_lu_factor(y, alpha->eliminated, alpha->pivot, alpha->lu_room)) return false;
+    if (dls_lu_factor(y, alpha->eliminated, alpha->pivot, alpha->whole_room)) return false;
     eliminate(alpha);
     equilibrate(z, alpha->reduced, again, again_column);
-    alpha->has_factor = z == 0 || factor_regular(alpha, z) || factor_singular(alpha, z);
+    return z == 0 || factor_regular(alpha, z) || factor_singular(alpha, z);
+}
+
+bool dls_jacobian_factor(dls_alpha *alpha) {
+    alpha->has_factor = alpha->by_levels ? dls_levels_factor(alpha) : factor_whole(alpha);
     return alpha->has_factor;
 }
 
-void dls_jacobian_solve(dls_alpha *alpha, const double *R, double *step) {
+static void solve_whole(dls_alpha *alpha, const double *R, double *step) {
     int total = alpha->at.total, y = 3 * alpha->at.m, z = total - y;
     const double *again = alpha->scale_row + total, *again_column = alpha->scale_column + total;
     for (int i = 0; i < total; i++) step[i] = alpha->scale_row[i] * R[i];
@@ -105,4 +123,11 @@ void dls_jacobian_solve(dls_alpha *alpha, const double *R, double *step) {
     for (int j = 0; j < z; j++)
         for (int i = 0; i < y; i++) step[i] -= alpha->J[i + (int64_t)total * (y + j)] * step[y + j];
     for (int i = 0; i < total; i++) step[i] *= alpha->scale_column[i];
+}
+
+void dls_jacobian_solve(dls_alpha *alpha, const double *x, const double *R, double *step) {
+    if (alpha->by_levels)
+        dls_levels_solve(alpha, x, R, step);
+    else
+        solve_whole(alpha, R, step);
 }

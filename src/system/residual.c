@@ -8,12 +8,6 @@
 
 static void copy(double *to, const double *from, int count) { memcpy(to, from, sizeof *to * (size_t)count); }
 
-/* y += s A x, A: rows × columns */
-static void multiply_add(double s, int rows, int columns, const double *A, const double *x, double *y) {
-    for (int j = 0; j < columns; j++)
-        for (int i = 0; i < rows; i++) y[i] += s * x[j] * A[i + rows * j];
-}
-
 /* ---- the step's constants ---- */
 
 /* (α_f v₀ − α_m v̄₀)/(1 − α_m): what v̄₁ has of the step before; the bars fit a step of dt. */
@@ -50,7 +44,7 @@ bool dls_stage_begin(dls_alpha *alpha, double dt, double closing) {
         mean[i] = (1 - 2 * alpha->beta) * bar + 2 * alpha->beta * next;
     }
     for (int i = 0; i < n; i++) stage->q_base[i] = from->q[i] + dt * rate[i] + dt * dt / 2 * bend[i];
-    multiply_add(dt * dt / 2, n, m, stage->B, mean, stage->q_base);
+    dls_motion_add(alpha, dt * dt / 2, stage->B, mean, stage->q_base);
     begin_forces(alpha, dt);
     return dls_terms_at(alpha, &stage->terms, from->t, from->q, from->u, DLS_WANT_ALL) &&
            dls_scale_prox(alpha);
@@ -62,16 +56,18 @@ static bool place(dls_alpha *alpha, const double *x) {
     dls_alpha_stage *stage = &alpha->stage;
     int n = alpha->at.n, m = alpha->at.m;
     copy(stage->q, stage->q_base, n);
-    multiply_add(stage->c_q, n, m, stage->B, x + alpha->at.a, stage->q);
-    multiply_add(1, n, m, stage->B, x + alpha->at.Q, stage->q);
+    dls_motion_add(alpha, stage->c_q, stage->B, x + alpha->at.a, stage->q);
+    dls_motion_add(alpha, 1, stage->B, x + alpha->at.Q, stage->q);
     for (int i = 0; i < m; i++)
         stage->u[i] = stage->u_base[i] + stage->c_u * x[alpha->at.a + i] + x[alpha->at.U + i];
     if (!dls_terms_at(alpha, &stage->terms, stage->t1, stage->q, stage->u, DLS_WANT_ALL)) return false;
     DLS_EACH_FAMILY(f) {
         const dls_row_terms *rows = &stage->terms.rows[f];
         copy(stage->acceleration[f], rows->zeta, alpha->at.count[f]);
-        for (int i = 0; i < alpha->at.count[f]; i++)
-            stage->acceleration[f][i] += small_dot(m, rows->W + m * i, x + alpha->at.a);
+        for (int i = 0; i < alpha->at.count[f]; i++) {
+            const dls_row_place *row = &alpha->place[f][i];
+            stage->acceleration[f][i] += dls_row_dot(row, rows->W + row->W, x + alpha->at.a);
+        }
         if (!dls_rates_at(alpha, f, stage->t1, stage->q, alpha->state.u, stage->before[f])) return false;
     }
     return true;
@@ -163,10 +159,11 @@ static void dynamics_at(const dls_alpha *alpha, const dls_terms *terms, const do
     memset(rows, 0, sizeof *rows * (size_t)(3 * m));
     for (int i = 0; i < m; i++) rows[i] = -terms->h[i];
     for (int k = 0; k < 3; k++) {
-        multiply_add(1, m, m, terms->M, x + m * k, rows + m * k);
-        DLS_EACH_FAMILY(f) if (alpha->at.count[f]) {
-            const double *y = dls_dynamic_force(alpha, x, f, k, &share);
-            multiply_add(-share, m, alpha->at.count[f], terms->rows[f].W, y, rows + m * k);
+        dls_blocks_add(alpha, 1, terms->M, x + m * k, rows + m * k);
+        DLS_EACH_FAMILY(f) {
+            const double *y = dls_dynamic_force(alpha, x, f, k, &share), *W = terms->rows[f].W;
+            for (int i = 0; i < alpha->at.count[f]; i++)
+                dls_row_add(&alpha->place[f][i], -share * y[i], W + alpha->place[f][i].W, rows + m * k);
         }
     }
 }

@@ -6,10 +6,11 @@
 #include "base/lu.h"
 #include "base/small.h"
 
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
-enum { MOST_MODES = 729, MOST_KEPT = 4 };
+enum { MOST_MODES = 729, MOST_KEPT = 4, ACTING = 64 };
 
 typedef enum law_mode { LAW_STICKS, LAW_SLIDES_UP, LAW_SLIDES_DOWN, LAW_MODES } law_mode;
 
@@ -43,108 +44,145 @@ static void slide_direction(const dls_alpha *alpha, int l, law_mode mode, double
     memcpy(s, value.f, sizeof *s * (size_t)law->size);
 }
 
-/* Columns of the map from unknowns to forces: `mode_force` has rows × unknowns numbers. */
-static int plan_mode(dls_alpha *alpha, int number) {
-    int normals = alpha->at.count[DLS_ROWS_N], rows = normals + alpha->at.count[DLS_ROWS_F], unknowns = 0;
+/* Rows of contacts that take part, with their D, and what a mode is solved with. */
+typedef struct acting {
+    int count, normals, index[ACTING]; /* index: among the rows of contacts; normals first */
+    double D[ACTING * ACTING], free[ACTING];
+    double map[ACTING * ACTING]; /* forces of rows by unknowns */
+    int row[ACTING];             /* of each unknown */
+    double force[ACTING], acceleration[ACTING];
+    double kept[MOST_KEPT][ACTING];
+} acting;
+
+static int place_of(const acting *a, int index) {
+    for (int i = 0; i < a->count; i++)
+        if (a->index[i] == index) return i;
+    return -1;
+}
+
+static bool gather(const dls_alpha *alpha, acting *a) {
+    const dls_row_matrix *D = &alpha->delassus;
+    int normals = alpha->at.count[DLS_ROWS_N];
+    a->count = 0;
+    for (int k = 0; k < normals; k++)
+        if (takes_part(alpha, k)) {
+            if (a->count == ACTING) return false;
+            a->index[a->count++] = k;
+        }
+    a->normals = a->count;
+    for (int l = 0; l < alpha->system.law_count; l++)
+        for (int i = alpha->law_row[l]; law_takes_part(alpha, l) && i < alpha->law_row[l + 1]; i++) {
+            if (a->count == ACTING) return false;
+            a->index[a->count++] = normals + i;
+        }
+    memset(a->D, 0, sizeof a->D);
+    for (int i = 0; i < a->count; i++) {
+        a->free[i] = alpha->free[a->index[i]];
+        for (int64_t n = D->start[a->index[i]]; n < D->start[a->index[i] + 1]; n++) {
+            int j = place_of(a, D->column[n]);
+            if (j >= 0) a->D[i + ACTING * j] = D->value[n];
+        }
+    }
+    return true;
+}
+
+/* The map from unknowns to forces. */
+static int plan_mode(const dls_alpha *alpha, acting *a, int number) {
+    int unknowns = 0, first = a->normals;
     reader r = {number};
-    double s[DLS_LAW_SIZE], *T = alpha->mode_force;
-    memset(T, 0, sizeof *T * (size_t)rows * (size_t)rows);
-    for (int k = 0; k < normals; k++) {
-        if (!takes_part(alpha, k) || !digit(&r, 2)) continue;
-        alpha->mode_row[unknowns] = k;
-        T[k + (int64_t)rows * unknowns++] = 1;
+    double s[DLS_LAW_SIZE];
+    memset(a->map, 0, sizeof a->map);
+    for (int k = 0; k < a->normals; k++) {
+        if (!digit(&r, 2)) continue;
+        a->row[unknowns] = k;
+        a->map[k + ACTING * unknowns++] = 1;
     }
     int held = unknowns;
     for (int l = 0; l < alpha->system.law_count; l++) {
         if (!law_takes_part(alpha, l)) continue;
         law_mode mode = (law_mode)digit(&r, law_modes(alpha, l));
-        int owner = 0, first = normals + alpha->law_row[l];
-        while (owner < held && alpha->mode_row[owner] != alpha->laws[l].contact) owner++;
+        int owner = 0, at = first, d = alpha->laws[l].size;
+        first += d;
+        while (owner < held && a->index[a->row[owner]] != alpha->laws[l].contact) owner++;
         if (owner == held) { /* a contact that leaves has one mode of friction */
             if (mode != LAW_STICKS) return -1;
             continue;
         }
         if (alpha->sets.D[l] && mode == LAW_STICKS) {
-            for (int i = 0; i < alpha->laws[l].size; i++) {
-                alpha->mode_row[unknowns] = first + i;
-                T[first + i + (int64_t)rows * unknowns++] = 1;
+            for (int i = 0; i < d; i++) {
+                a->row[unknowns] = at + i;
+                a->map[at + i + ACTING * unknowns++] = 1;
             }
             continue;
         }
         slide_direction(alpha, l, mode, s);
-        for (int i = 0; i < alpha->laws[l].size; i++) T[first + i + (int64_t)rows * owner] = -s[i];
+        for (int i = 0; i < d; i++) a->map[at + i + ACTING * owner] = -s[i];
     }
     return unknowns;
 }
 
-/* forces and accelerations of rows, in mode_x: 2 · rows. False where the mode's matrix is singular. */
-static bool solve_mode(dls_alpha *alpha, int unknowns) {
-    int rows = alpha->at.count[DLS_ROWS_N] + alpha->at.count[DLS_ROWS_F];
-    double *S = alpha->mode, *force = alpha->mode_x, *acceleration = force + rows, *v = acceleration + rows;
+/* Forces and accelerations of rows. False where the mode's matrix is singular. */
+static bool solve_mode(acting *a, int unknowns) {
+    double S[ACTING * ACTING], v[ACTING], room[ACTING * ACTING], norm = 0;
+    int pivot[ACTING];
+    assert(dls_lu_room(unknowns) <= ACTING * ACTING);
     for (int j = 0; j < unknowns; j++)
         for (int i = 0; i < unknowns; i++) {
             double sum = 0;
-            for (int k = 0; k < rows; k++)
-                sum += alpha->delassus[alpha->mode_row[i] + (int64_t)rows * k] *
-                       alpha->mode_force[k + (int64_t)rows * j];
-            S[i + (int64_t)unknowns * j] = sum;
+            for (int k = 0; k < a->count; k++) sum += a->D[a->row[i] + ACTING * k] * a->map[k + ACTING * j];
+            S[i + unknowns * j] = sum;
         }
-    for (int i = 0; i < unknowns; i++) v[i] = -alpha->free[alpha->mode_row[i]];
-    double norm = 0;
+    for (int i = 0; i < unknowns; i++) v[i] = -a->free[a->row[i]];
     for (int i = 0; i < unknowns * unknowns; i++) norm = fmax(norm, fabs(S[i]));
-    if (unknowns && dls_lu_factor(unknowns, S, alpha->mode_pivot, alpha->lu_room)) return false;
+    if (unknowns && dls_lu_factor(unknowns, S, pivot, room)) return false;
     for (int i = 0; i < unknowns; i++)
         if (!(fabs(S[i * (unknowns + 1)]) > 1e-12 * norm)) return false;
-    if (unknowns) dls_lu_solve(unknowns, S, alpha->mode_pivot, v);
-    memset(force, 0, sizeof *force * (size_t)rows);
-    for (int j = 0; j < unknowns; j++)
-        for (int i = 0; i < rows; i++) force[i] += alpha->mode_force[i + (int64_t)rows * j] * v[j];
-    for (int i = 0; i < rows; i++) {
-        acceleration[i] = alpha->free[i];
-        for (int k = 0; k < rows; k++) acceleration[i] += alpha->delassus[i + (int64_t)rows * k] * force[k];
+    if (unknowns) dls_lu_solve(unknowns, S, pivot, v);
+    for (int i = 0; i < a->count; i++) {
+        a->force[i] = 0;
+        for (int j = 0; j < unknowns; j++) a->force[i] += a->map[i + ACTING * j] * v[j];
+    }
+    for (int i = 0; i < a->count; i++) {
+        a->acceleration[i] = a->free[i];
+        for (int k = 0; k < a->count; k++) a->acceleration[i] += a->D[i + ACTING * k] * a->force[k];
     }
     return true;
 }
 
 /* λ_N ≥ 0, g̈ ≥ 0, |λ_F| within its reservoir, γ̇_F against it where sliding begins. */
-static bool is_allowed(const dls_alpha *alpha, double slack) {
-    int normals = alpha->at.count[DLS_ROWS_N], rows = normals + alpha->at.count[DLS_ROWS_F];
-    const double *force = alpha->mode_x, *acceleration = force + rows;
-    for (int k = 0; k < normals; k++) {
-        double w = alpha->delassus[k * ((int64_t)rows + 1)];
-        if (takes_part(alpha, k) && (w * force[k] < -slack || acceleration[k] < -slack)) return false;
-    }
-    for (int l = 0; l < alpha->system.law_count; l++) {
-        if (!law_takes_part(alpha, l) || !alpha->sets.D[l]) continue;
+static bool is_allowed(const dls_alpha *alpha, const acting *a, double slack) {
+    for (int k = 0; k < a->normals; k++)
+        if (a->D[k * (ACTING + 1)] * a->force[k] < -slack || a->acceleration[k] < -slack) return false;
+    for (int l = 0, row = a->normals; l < alpha->system.law_count; l++) {
+        if (!law_takes_part(alpha, l)) continue;
         const dls_model_friction *law = &alpha->laws[l];
-        int row = normals + alpha->law_row[l];
-        double p[DLS_LAW_SIZE], z[DLS_LAW_SIZE], w = alpha->delassus[row * ((int64_t)rows + 1)];
-        for (int i = 0; i < law->size; i++) z[i] = -force[row + i];
-        dls_friction_project(law, z, force[law->contact], p, alpha->system.user);
+        const double *force = a->force + row, *acceleration = a->acceleration + row;
+        double p[DLS_LAW_SIZE], z[DLS_LAW_SIZE], w = a->D[row * (ACTING + 1)];
+        row += law->size;
+        if (!alpha->sets.D[l]) continue;
+        for (int i = 0; i < law->size; i++) z[i] = -force[i];
+        dls_friction_project(law, z, a->force[place_of(a, law->contact)], p, alpha->system.user);
         for (int i = 0; i < law->size; i++)
             if (w * fabs(p[i] - z[i]) > slack) return false;
-        double size = small_norm(law->size, force + row);
-        if (small_dot(law->size, acceleration + row, force + row) > slack * size) return false;
+        if (small_dot(law->size, acceleration, force) > slack * small_norm(law->size, force)) return false;
     }
     return true;
 }
 
 /* Whether these accelerations were found before; else they are kept. */
-static bool is_known(dls_alpha *alpha, int *found, double slack) {
-    int rows = alpha->at.count[DLS_ROWS_N] + alpha->at.count[DLS_ROWS_F];
-    const double *acceleration = alpha->mode_x + rows;
-    for (int n = 0; n < *found; n++) {
+static bool is_known(acting *a, int found, double slack) {
+    for (int n = 0; n < found; n++) {
         double off = 0;
-        for (int i = 0; i < rows; i++)
-            off = fmax(off, fabs(acceleration[i] - alpha->mode_kept[n * rows + i]));
+        for (int i = 0; i < a->count; i++) off = fmax(off, fabs(a->acceleration[i] - a->kept[n][i]));
         if (off <= 10 * slack) return true;
     }
-    memcpy(alpha->mode_kept + (int64_t)*found * rows, acceleration, sizeof *acceleration * (size_t)rows);
+    memcpy(a->kept[found], a->acceleration, sizeof a->acceleration);
     return false;
 }
 
-int dls_alpha_solutions(dls_alpha *alpha) {
-    int rows = alpha->at.count[DLS_ROWS_N] + alpha->at.count[DLS_ROWS_F], modes = 1, found = 0;
+int dls_alpha_solutions(const dls_alpha *alpha) {
+    acting a;
+    int modes = 1, found = 0;
     bool is_complete = true;
     double slack = 0;
     for (int k = 0; k < alpha->at.count[DLS_ROWS_N] && modes <= MOST_MODES; k++)
@@ -154,14 +192,14 @@ int dls_alpha_solutions(dls_alpha *alpha) {
         modes *= law_modes(alpha, l);
         if (alpha->sets.D[l] && alpha->laws[l].size > 1) is_complete = false;
     }
-    if (modes > MOST_MODES) return -1;
-    for (int i = 0; i < rows; i++) slack = fmax(slack, 1e-9 * fabs(alpha->free[i]));
+    if (modes > MOST_MODES || !gather(alpha, &a)) return -1;
+    for (int i = 0; i < a.count; i++) slack = fmax(slack, 1e-9 * fabs(a.free[i]));
     for (int number = 0; number < modes && found < MOST_KEPT; number++) {
-        int unknowns = plan_mode(alpha, number);
+        int unknowns = plan_mode(alpha, &a, number);
         if (unknowns < 0) continue;
-        if (!solve_mode(alpha, unknowns))
+        if (!solve_mode(&a, unknowns))
             is_complete = false;
-        else if (is_allowed(alpha, slack) && !is_known(alpha, &found, slack))
+        else if (is_allowed(alpha, &a, slack) && !is_known(&a, found, slack))
             found++;
     }
     return found == 0 && !is_complete ? -1 : found;

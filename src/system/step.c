@@ -49,7 +49,7 @@ static bool residual(void *user, const double *x, double *R, uint64_t *pieces) {
 static bool solve(void *user, const double *x, const double *R, double *step) {
     dls_alpha *alpha = user;
     if (!dls_jacobian_at(alpha, x) || !dls_jacobian_factor(alpha)) return false;
-    dls_jacobian_solve(alpha, R, step);
+    dls_jacobian_solve(alpha, x, R, step);
     return true;
 }
 
@@ -57,7 +57,7 @@ static bool solve(void *user, const double *x, const double *R, double *step) {
 static bool solve_again(void *user, const double *x, const double *R, double *step) {
     dls_alpha *alpha = user;
     if (!alpha->has_factor) return solve(user, x, R, step);
-    dls_jacobian_solve(alpha, R, step);
+    dls_jacobian_solve(alpha, x, R, step);
     return true;
 }
 
@@ -120,22 +120,36 @@ typedef struct newton_attempt {
     bool without_impacts, yielding, sweeps;
 } newton_attempt;
 
+/* Systems of bodies: attempts before the whole of R′ is factored. */
+enum { BY_LEVELS = 2 };
+
+/* Where many bodies strike each other sets cycle as a rule, and sweeps find those that do not. */
+static const newton_attempt few_bodies[] = {
+    {1, false, false, false},    {1, true, false, false},        {1, false, true, false},
+    {1, true, true, false},      {1, true, false, true},         {1, true, true, true},
+    {0.125, true, false, false}, {0.015625, true, false, false}, {0.125, false, true, false}};
+static const newton_attempt many_bodies[] = {{1, false, false, false}, {1, true, false, true},
+                                             {1, true, true, true},    {1, true, false, false},
+                                             {1, false, true, false},  {0.125, true, false, false}};
+
 static bool attempt(dls_alpha *alpha, dls_alpha_report *report) {
-    static const newton_attempt attempts[] = {
-        {1, false, false, false},    {1, true, false, false},        {1, false, true, false},
-        {1, true, true, false},      {1, true, false, true},         {1, true, true, true},
-        {0.125, true, false, false}, {0.015625, true, false, false}, {0.125, false, true, false}};
-    bool newton = alpha->options.solver == DLS_ALPHA_NEWTON;
-    for (size_t i = 0; newton && i < sizeof attempts / sizeof *attempts; i++) {
+    bool newton = alpha->options.solver == DLS_ALPHA_NEWTON, many = alpha->parts.count > 1;
+    const newton_attempt *attempts = many ? many_bodies : few_bodies;
+    size_t count = many ? sizeof many_bodies / sizeof *many_bodies : sizeof few_bodies / sizeof *few_bodies;
+    bool small = dls_jacobian_is_small(alpha);
+    bool told = alpha->parts.slopes && alpha->options.jacobian == DLS_JACOBIAN_CHAIN;
+    for (size_t i = 0; newton && i < count; i++) {
         const newton_attempt *a = &attempts[i];
         scale_prox(alpha, a->factor);
         alpha->stage.yielding = a->yielding;
+        alpha->by_levels = told && (i < BY_LEVELS || !small);
         bool solved = by_newton(alpha, a->without_impacts, a->sweeps, report);
         alpha->stage.yielding = false;
         scale_prox(alpha, 1 / a->factor);
         if (solved) return true;
         report->retries++;
     }
+    alpha->by_levels = told;
     begin_attempt(alpha, newton);
     return dls_fixed_point(alpha, alpha->x, report);
 }

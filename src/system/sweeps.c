@@ -11,7 +11,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { ROUNDS = 6, SWEEPS = 400 };
+enum { ROUNDS = 6, SWEEPS = 4000 };
 
 typedef enum level { POSITION, VELOCITY, ACCELERATION } level;
 
@@ -22,17 +22,18 @@ typedef struct sweep {
     double *y, *z; /* kinematics and forces of the rows of contacts, N before F */
 } sweep;
 
-static double D(const sweep *s, int i, int j) { return s->alpha->delassus[i + (int64_t)s->rows * j]; }
+static double diagonal(const sweep *s, int i) { return s->alpha->delassus.diagonal[i]; }
 
 static void push(const sweep *s, int i, double change) {
+    const dls_row_matrix *D = &s->alpha->delassus;
     if (change == 0) return;
-    for (int k = 0; k < s->rows; k++) s->y[k] += change * D(s, k, i);
+    for (int64_t n = D->start[i]; n < D->start[i + 1]; n++) s->y[D->column[n]] += change * D->value[n];
     s->z[i] += change;
 }
 
 /* z ≥ 0 ⟂ y ≥ 0 */
 static double visit_normal(const sweep *s, int k) {
-    double w = D(s, k, k), before = s->z[k];
+    double w = diagonal(s, k), before = s->z[k];
     if (!(w > 0)) return 0;
     push(s, k, fmax(0, before - s->y[k] / w) - before);
     return w * fabs(s->z[k] - before);
@@ -44,7 +45,7 @@ static double visit_law(const sweep *s, int l) {
     const dls_model_friction *law = &alpha->laws[l];
     int row = s->normals + alpha->law_row[l], d = law->size;
     double w = 0, change = 0, argument[DLS_LAW_SIZE], p[DLS_LAW_SIZE];
-    for (int i = 0; i < d; i++) w = fmax(w, D(s, row + i, row + i));
+    for (int i = 0; i < d; i++) w = fmax(w, diagonal(s, row + i));
     if (!(w > 0)) return 0;
     double share = s->level == VELOCITY ? alpha->stage.dt : 1;
     double N = dls_normal_force(alpha, l, s->z, share);
@@ -83,10 +84,14 @@ static void run_sweeps(const sweep *s) {
                 push(s, s->normals + i, -s->z[s->normals + i]);
     for (int round = 0; round < SWEEPS; round++) {
         double change = 0;
-        for (int k = 0; k < s->normals; k++)
-            if (takes_part(s, k)) change = fmax(change, visit_normal(s, k));
+        for (int k = 0; k < s->normals; k++) {
+            if (!takes_part(s, k)) continue;
+            change = fmax(change, visit_normal(s, k));
+            for (int l = alpha->contact_law[k]; l >= 0 && s->level != POSITION; l = alpha->next_law[l])
+                change = fmax(change, visit_law(s, l));
+        }
         for (int l = 0; l < alpha->system.law_count && s->level != POSITION; l++)
-            if (takes_part(s, alpha->laws[l].contact)) change = fmax(change, visit_law(s, l));
+            if (alpha->laws[l].contact < 0) change = fmax(change, visit_law(s, l));
         if (round == 0) first = change;
         if (!(change > 1e-10 * first)) return;
     }
@@ -124,8 +129,8 @@ static void sweep_levels(dls_alpha *alpha, double *x) {
     const dls_alpha_stage *stage = &alpha->stage;
     const int N = DLS_ROWS_N, F = DLS_ROWS_F;
     int normals = at->count[N], slips = at->count[F], rows = normals + slips;
-    sweep s = {alpha, POSITION, normals, rows, alpha->mode_x, alpha->mode_x + rows};
-    double *none = alpha->mode_x + 2 * rows;
+    sweep s = {alpha, POSITION, normals, rows, alpha->sweep_x, alpha->sweep_x + rows};
+    double *none = alpha->sweep_x + 2 * rows;
     memset(none, 0, sizeof *none * (size_t)rows);
     load(&s, stage->terms.rows[N].value, stage->kappa_hat, none, none);
     run_sweeps(&s), close_contacts(alpha, &s);

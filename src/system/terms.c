@@ -1,6 +1,8 @@
 /* The terms of a system: what its callbacks say, and what follows from them by differences. */
 #include "system/alpha.h"
 
+#include "base/small.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -17,11 +19,11 @@ const char *dls_culprit_text(const dls_alpha *alpha, char *text, size_t size) {
     return text;
 }
 
-static void clear(double *numbers, int count) { memset(numbers, 0, sizeof *numbers * (size_t)count); }
+static void clear(double *numbers, int64_t count) { memset(numbers, 0, sizeof *numbers * (size_t)count); }
 
 /* Whether all are numbers; else who gave them is remembered. */
-static bool are_finite(dls_alpha *alpha, const char *who, int family, const double *numbers, int count) {
-    for (int i = 0; i < count; i++)
+static bool are_finite(dls_alpha *alpha, const char *who, int family, const double *numbers, int64_t count) {
+    for (int64_t i = 0; i < count; i++)
         if (!isfinite(numbers[i])) {
             alpha->culprit = who, alpha->culprit_family = family;
             return false;
@@ -71,21 +73,30 @@ static void affine_matrix(dls_alpha *alpha, affine_function f, int family, int c
     }
 }
 
-/* ζ = df/dt along q̇ with u held: five points, of which the two nearest weigh 8. */
+/* f along q̇ with u held, for ζ = df/dt. */
+typedef struct course {
+    dls_alpha *alpha;
+    affine_function f;
+    int family;
+    double t;
+    const double *q, *u;
+} course;
+
+static void follow(double s, double *value, void *user) {
+    const course *c = user;
+    const double *rate = c->alpha->probe_rate;
+    double *shifted = c->alpha->probe_low;
+    for (int i = 0; i < c->alpha->at.n; i++) shifted[i] = c->q[i] + s * rate[i];
+    c->f(c->alpha, c->family, c->t + s, shifted, c->u, value);
+}
+
 static void affine_bend(dls_alpha *alpha, affine_function f, int family, int count, double t, const double *q,
                         const double *u, double *out) {
-    static const double place[4] = {-2, -1, 1, 2}, weight[4] = {1, -8, 8, -1};
-    int n = alpha->at.n;
-    double *rate = alpha->probe_rate, *shifted = alpha->probe_low, *there = alpha->probe_high, speed = 1;
-    motion(alpha, t, q, u, rate);
-    for (int i = 0; i < n; i++) speed = fmax(speed, fabs(rate[i]));
-    double epsilon = 1e-3 / speed;
-    clear(out, count);
-    for (int k = 0; k < 4; k++) {
-        for (int i = 0; i < n; i++) shifted[i] = q[i] + place[k] * epsilon * rate[i];
-        f(alpha, family, t + place[k] * epsilon, shifted, u, there);
-        for (int i = 0; i < count; i++) out[i] += weight[k] * there[i] / (12 * epsilon);
-    }
+    double speed = 1;
+    course c = {alpha, f, family, t, q, u};
+    motion(alpha, t, q, u, alpha->probe_rate);
+    for (int i = 0; i < alpha->at.n; i++) speed = fmax(speed, fabs(alpha->probe_rate[i]));
+    small_derivative(count, 1e-3 / speed, follow, &c, alpha->probe_high, out);
 }
 
 /* ---- at one point ---- */
@@ -105,13 +116,13 @@ static bool value_at(dls_alpha *alpha, int f, double t, const double *q, double 
 
 static bool direction_at(dls_alpha *alpha, int f, double t, const double *q, const double *u, double *W) {
     const dls_model_rows *rows = &alpha->system.rows[f];
-    int m = alpha->at.m;
-    clear(W, m * rows->count);
+    int64_t numbers = dls_parts_width(alpha, f);
+    clear(W, numbers);
     if (rows->direction)
         rows->direction(t, q, W, alpha->system.user);
     else
-        affine_matrix(alpha, rate_function, f, rows->count, t, q, u, W, m, 1);
-    return are_finite(alpha, rows->direction ? "direction" : "rate", f, W, m * rows->count);
+        affine_matrix(alpha, rate_function, f, rows->count, t, q, u, W, alpha->at.m, 1);
+    return are_finite(alpha, rows->direction ? "direction" : "rate", f, W, numbers);
 }
 
 static bool bend_at(dls_alpha *alpha, int f, double t, const double *q, const double *u, double *zeta) {
@@ -138,9 +149,10 @@ bool dls_terms_at(dls_alpha *alpha, dls_terms *terms, double t, const double *q,
     const dls_model *s = &alpha->system;
     int m = alpha->at.m;
     if (wants & DLS_WANT_MASS) {
-        clear(terms->M, m * m);
+        int64_t numbers = alpha->M_at[alpha->parts.count];
+        clear(terms->M, numbers);
         s->mass(t, q, terms->M, s->user);
-        if (!are_finite(alpha, "mass", -1, terms->M, m * m)) return false;
+        if (!are_finite(alpha, "mass", -1, terms->M, numbers)) return false;
     }
     if (wants & DLS_WANT_FORCE) {
         clear(terms->h, m);
@@ -151,14 +163,23 @@ bool dls_terms_at(dls_alpha *alpha, dls_terms *terms, double t, const double *q,
     return true;
 }
 
+/* q̇ = u */
+static void set_unity(const dls_alpha *alpha, double *B) {
+    for (int b = 0; b < alpha->parts.count; b++) {
+        int m = alpha->parts.u[b + 1] - alpha->parts.u[b];
+        for (int i = 0; i < m; i++) B[alpha->B_at[b] + (int64_t)(m + 1) * i] = 1;
+    }
+}
+
 bool dls_motion_at(dls_alpha *alpha, double t, const double *q, const double *u, double *rate, double *B,
                    double *bend) {
     const dls_model *s = &alpha->system;
-    int n = alpha->at.n, m = alpha->at.m;
+    int n = alpha->at.n;
+    int64_t numbers = alpha->B_at[alpha->parts.count];
     motion(alpha, t, q, u, rate);
-    clear(B, n * m), clear(bend, n);
+    clear(B, numbers), clear(bend, n);
     if (!s->motion)
-        for (int i = 0; i < m; i++) B[i + n * i] = 1;
+        set_unity(alpha, B);
     else if (s->motion_matrix)
         s->motion_matrix(t, q, B, s->user);
     else
@@ -168,6 +189,6 @@ bool dls_motion_at(dls_alpha *alpha, double t, const double *q, const double *u,
     else if (s->motion)
         affine_bend(alpha, motion_function, -1, n, t, q, u, bend);
     return are_finite(alpha, "motion", -1, rate, n) &&
-           are_finite(alpha, s->motion_matrix ? "motion_matrix" : "motion", -1, B, n * m) &&
+           are_finite(alpha, s->motion_matrix ? "motion_matrix" : "motion", -1, B, numbers) &&
            are_finite(alpha, s->motion_bend ? "motion_bend" : "motion", -1, bend, n);
 }

@@ -1,5 +1,6 @@
 /* Worlds under generalized-alpha: the benchmarks of paper 004 as scenes, whose contacts the collider finds,
  * against their models by callbacks, which share no contact kinematics with them. */
+#include "base/vector.h"
 #include "experiments/capobianco/models.h"
 #include "integrate/alpha/finish.h"
 #include "support/near.h"
@@ -255,6 +256,63 @@ static void test_kinematics(void **state) {
         "joints: [{kind: revolute, bodies: [ground, e], at: [8.5, 0, 0], axis: [0, 0, 1]}]");
 }
 
+/* R′ by levels and bodies, and as a matrix by differences in the unknowns: a chain with a spring that slides
+ * over a floor under a ball, in space. */
+static void test_levels(void **state) {
+    (void)state;
+    static const char *const text =
+        "{delassus: 1, dimension: 3, gravity: [0.5, 0.2, -10], materials: {default: {density: 1000, mu: "
+        "0.3}}, bodies: ["
+        "{name: floor, motion: static, shape: {kind: half-space}},"
+        "{name: a, position: [0, 0, 0.05], velocity: [0.2, 0, 0], spin: [0, 0, 3], shape: {kind: sphere, "
+        "radius: 0.05}},"
+        "{name: b, position: [0.3, 0, 0.05], shape: {kind: sphere, radius: 0.05}},"
+        "{name: c, position: [0.6, 0.1, 0.3], mass: 0.4, inertia: [1e-3, 2e-3, 3e-3], spin: [1, 2, 3]}],"
+        "joints: [{kind: spherical, bodies: [a, b], at: [0.15, 0, 0.05]},"
+        "{kind: revolute, bodies: [b, c], at: [0.45, 0, 0.1], axis: [0, 1, 0]}],"
+        "springs: [{bodies: [a, c], stiffness: 300, damping: 5}],"
+        "integrator: {scheme: generalized-alpha}, time: {step: 2e-3, until: 1}}";
+    static const char *const whole[] = {"integrator.alpha_jacobian=differences"};
+    dls_scene *scene[2];
+    dls_simulation *simulation[2] = {simulate(text, 0, NULL, &scene[0]), simulate(text, 1, whole, &scene[1])};
+    dls_step_report report;
+    for (int i = 0; i < 2; i++)
+        for (int step = 0; step < 7; step++) {
+            OK(dls_simulation_step(simulation[i], &report, error));
+            assert_true(report.certified);
+            if (i == 0) assert_true(report.iterations <= 4);
+        }
+    for (int k = 0; k < 3; k++) {
+        static const char *const names[] = {"a", "b", "c"};
+        dls_body_state one = state_of(scene[0], names[k]), other = state_of(scene[1], names[k]);
+        assert_true(vec_distance(one.x, other.x) < 1e-9 && vec_distance(one.w, other.w) < 1e-6);
+    }
+    for (int i = 0; i < 2; i++) dls_simulation_destroy(simulation[i]), dls_scene_destroy(scene[i]);
+}
+
+/* A door hangs on two hinges, which hold more than it has freedoms. */
+static void test_hinges(void **state) {
+    (void)state;
+    static const char *const text =
+        "{delassus: 1, dimension: 3, gravity: [0, 0, -10], bodies: [{name: door, mass: 20, inertia: [6, 7, "
+        "1.5], "
+        "position: [0.4, 0, 1], velocity: [0, 0.4, 0], spin: [0, 0, 1]}],"
+        "joints: [{kind: revolute, bodies: [ground, door], at: [0, 0, 0.2], axis: [0, 0, 1]},"
+        "{kind: revolute, bodies: [ground, door], at: [0, 0, 1.8], axis: [0, 0, 1]}],"
+        "integrator: {scheme: generalized-alpha}, time: {step: 1e-3, until: 1}}";
+    dls_scene *scene;
+    dls_step_report report;
+    dls_simulation *simulation = simulate(text, 0, NULL, &scene);
+    for (int step = 0; step < 500; step++) {
+        OK(dls_simulation_step(simulation, &report, error));
+        assert_true(report.certified && report.iterations <= 4);
+    }
+    assert_true(fabs(state_of(scene, "door").w[2] - 1) < 1e-9);
+    assert_true(fabs(state_of(scene, "door").x[0] - 0.4 * cos(0.5)) < 1e-7);
+    dls_simulation_destroy(simulation);
+    dls_scene_destroy(scene);
+}
+
 /* What friction took closes the books to second order. */
 static void test_books(void **state) {
     (void)state;
@@ -407,6 +465,7 @@ int main(void) {
         cmocka_unit_test(test_uniqueness),    cmocka_unit_test(test_rides),
         cmocka_unit_test(test_ball_on_ball),  cmocka_unit_test(test_failed_step),
         cmocka_unit_test(test_kinematics),    cmocka_unit_test(test_books),
+        cmocka_unit_test(test_levels),        cmocka_unit_test(test_hinges),
         cmocka_unit_test(test_weak_drive),    cmocka_unit_test(test_resume),
         cmocka_unit_test(test_refusals)};
     return cmocka_run_group_tests(tests, NULL, NULL);

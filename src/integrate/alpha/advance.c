@@ -138,9 +138,10 @@ static void fill_fresh(dls_piece *p, dls_alpha *alpha) {
 static dls_status load(dls_piece *p, dls_error *error) {
     dls_alpha *alpha = p->w->alpha;
     dls_model model = dls_piece_model(p);
+    dls_parts parts = dls_piece_parts(p);
     dls_alpha_options options = options_of(p->s);
     bool fresh;
-    dls_status status = dls_alpha_fit(alpha, &model, &options, error);
+    dls_status status = dls_alpha_fit(alpha, &model, &parts, &options, error);
     if (status) return status;
     alpha->state.t = p->s->t, alpha->state.step = p->s->step, alpha->state.dt = p->w->dt;
     dls_piece_load(p, p->s->kept, alpha->state.q, alpha->state.u);
@@ -265,18 +266,32 @@ static dls_status step_piece(dls_piece *p, dls_step_report *report, dls_error *e
 
 /* ---- the step ---- */
 
-/* A world whose bodies and solids a piece may put anywhere; room for what is kept of solids. */
-static bool make_shadow(dls_simulation *s, dls_piece *p) {
-    dls_alpha_world *w = s->memory;
-    int64_t all = s->world->freedom_count, spots = s->world->spot_count;
-    p->shadow = *s->world;
-    p->shadow.states = p->states;
-    p->shadow.q = DLS_TAKE(w->space, double, all), p->shadow.u = DLS_TAKE(w->space, double, all);
-    p->shadow.spots = DLS_TAKE(w->space, dls_spot, spots);
-    if (!p->shadow.q || !p->shadow.u || !p->shadow.spots) return false;
-    if (all) memcpy(p->shadow.q, s->world->q, sizeof(double) * (size_t)all);
-    if (all) memcpy(p->shadow.u, s->world->u, sizeof(double) * (size_t)all);
-    if (spots) memcpy(p->shadow.spots, s->world->spots, sizeof(dls_spot) * (size_t)spots);
+/* A world whose bodies and solids a piece may put anywhere: where the step begins. */
+static bool make_stand(dls_simulation *s, dls_stand *at) {
+    dls_workspace *space = ((dls_alpha_world *)s->memory)->space;
+    int64_t all = s->world->freedom_count, spots = s->world->spot_count, rows = s->world->body_count;
+    at->states = DLS_TAKE(space, dls_body_state, rows);
+    at->R = dls_workspace_take(space, (size_t)rows, sizeof *at->R);
+    at->acceleration = DLS_TAKE_ZERO(space, dls_twist, rows);
+    at->shadow = *s->world;
+    at->shadow.states = at->states;
+    at->shadow.q = DLS_TAKE(space, double, all), at->shadow.u = DLS_TAKE(space, double, all);
+    at->shadow.spots = DLS_TAKE(space, dls_spot, spots);
+    if (!at->states || !at->R || !at->acceleration || !at->shadow.q || !at->shadow.u || !at->shadow.spots)
+        return false;
+    if (all) memcpy(at->shadow.q, s->world->q, sizeof(double) * (size_t)all);
+    if (all) memcpy(at->shadow.u, s->world->u, sizeof(double) * (size_t)all);
+    if (spots) memcpy(at->shadow.spots, s->world->spots, sizeof(dls_spot) * (size_t)spots);
+    for (int row = 0; row < rows; row++) {
+        at->states[row] = s->kept[row];
+        quat_matrix(at->states[row].q, at->R[row]);
+    }
+    if (s->world->solid_count) dls_solids_stand(&at->shadow);
+    return true;
+}
+
+/* Room for what is kept of solids. */
+static bool match_solids(dls_alpha_world *w, int64_t all) {
     if (w->solids.count == 4 * all) return true;
     if (!DLS_RESERVE(w->solids.item, 0, w->solids.capacity, 4 * all)) return false;
     w->solids.count = (int)(4 * all);
@@ -284,24 +299,15 @@ static bool make_shadow(dls_simulation *s, dls_piece *p) {
     return true;
 }
 
-/* States, rotations and accelerations of all rows where the step begins. */
+/* All rows where the step begins. */
 static bool begin(dls_simulation *s, dls_piece *p) {
     dls_alpha_world *w = s->memory;
     int rows = s->world->body_count;
     dls_workspace_release(w->space, (dls_workspace_mark){0, 0});
-    p->states = DLS_TAKE(w->space, dls_body_state, rows);
-    p->R = dls_workspace_take(w->space, (size_t)rows, sizeof *p->R);
-    p->acceleration = DLS_TAKE_ZERO(w->space, dls_twist, rows);
     p->local = DLS_TAKE(w->space, int, rows);
-    if (!p->states || !p->R || !p->acceleration || !p->local || !match_bodies(w, s->world)) return false;
-    if (!make_shadow(s, p)) return false;
-    for (int row = 0; row < rows; row++) {
-        p->states[row] = s->kept[row];
-        p->local[row] = -1;
-        quat_matrix(p->states[row].q, p->R[row]);
-    }
-    if (s->world->solid_count) dls_solids_stand(&p->shadow);
-    return true;
+    if (!p->local || !match_bodies(w, s->world) || !match_solids(w, s->world->freedom_count)) return false;
+    for (int row = 0; row < rows; row++) p->local[row] = -1;
+    return make_stand(s, &p->at) && make_stand(s, &p->aside);
 }
 
 static bool reserve(dls_simulation *s) {
@@ -344,8 +350,8 @@ static void turn_over(dls_alpha_world *w) {
 static void take_solids(dls_simulation *s, const dls_piece *p) {
     size_t bytes = sizeof(double) * (size_t)s->world->freedom_count;
     if (!bytes) return;
-    memcpy(s->world->q, p->shadow.q, bytes);
-    memcpy(s->world->u, p->shadow.u, bytes);
+    memcpy(s->world->q, p->at.shadow.q, bytes);
+    memcpy(s->world->u, p->at.shadow.u, bytes);
     dls_solids_stand(s->world);
     dls_solids_memory_write(s->world, s->kept_solids);
 }
@@ -464,6 +470,28 @@ dls_status dls_alpha_world_advance(dls_simulation *s, const dls_step_plan *plan,
     return status;
 }
 
+/* R′ by bodies against R′ by differences of all, at a B that is not that of q. */
+static dls_status check_slopes(dls_piece *p, const double *q, const double *u, double tolerance,
+                               dls_error *error) {
+    dls_alpha_options options = options_of(p->s);
+    dls_model model = dls_piece_model(p);
+    dls_parts parts = dls_piece_parts(p);
+    dls_alpha *whole = NULL;
+    dls_status status = dls_alpha_allocate(&model, &options, &whole, error);
+    if (!status) status = dls_alpha_fit(p->w->alpha, &model, &parts, &options, error);
+    bool good = !status && dls_alpha_probe(whole, p->s->t, q, u);
+    p->packed = true;
+    if (good) good = dls_alpha_probe(p->w->alpha, p->s->t, q, u);
+    double apart = good ? dls_alpha_apart(whole, p->w->alpha) : 0;
+    if (!status && !good) status = dls_alpha_refuse_numbers(p->w->alpha, p->s->t, error);
+    if (!status && !(apart <= (tolerance > 0 ? tolerance : 1e-5)))
+        status = dls_fail(error, DLS_ERROR_INPUT,
+                          "generalized-alpha: slopes by bodies are off by %.3g of the largest, expected %.3g",
+                          apart, tolerance > 0 ? tolerance : 1e-5);
+    dls_alpha_destroy(whole);
+    return status;
+}
+
 dls_status dls_alpha_world_check(dls_simulation *s, double tolerance, dls_error *error) {
     dls_piece p = {.s = s};
     dls_pieces pieces;
@@ -477,9 +505,11 @@ dls_status dls_alpha_world_check(dls_simulation *s, double tolerance, dls_error 
         double *q = status ? NULL : DLS_TAKE(w->space, double, p.size_q + p.size_u);
         if (!status && !q) status = dls_fail_memory(error);
         if (status) break;
+        p.packed = false;
         dls_model model = dls_piece_model(&p);
         dls_piece_load(&p, s->kept, q, q + p.size_q);
         status = dls_model_check(&model, s->t, q, q + p.size_q, tolerance, error);
+        if (!status) status = check_slopes(&p, q, q + p.size_q, tolerance, error);
     }
     return status;
 }

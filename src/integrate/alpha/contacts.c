@@ -4,6 +4,7 @@
  *     ġ = n·V,   γ_k = t_k·(V + belts) or axis_k·(ω_B − ω_A),   g̈ = Wᵀa + ζ
  *
  * where ζ follows from how n and the touching points move (collide/curvature.h). */
+#include "base/small.h"
 #include "base/vector.h"
 #include "integrate/alpha/piece.h"
 #include "world/shape/kinds.h"
@@ -15,10 +16,10 @@
 /* ---- where they stand ---- */
 
 const dls_body_state *dls_piece_side(const dls_piece *p, const dls_piece_contact *c, int side, double *R) {
-    const dls_spot *spot = c->spot[side] >= 0 ? &p->shadow.spots[c->spot[side]] : NULL;
+    const dls_spot *spot = c->spot[side] >= 0 ? &p->at.shadow.spots[c->spot[side]] : NULL;
     if (R && spot) quat_matrix(spot->state.q, R);
-    if (R && !spot) memcpy(R, p->R[c->row[side]], sizeof *p->R);
-    return spot ? &spot->state : &p->states[c->row[side]];
+    if (R && !spot) memcpy(R, p->at.R[c->row[side]], sizeof *p->at.R);
+    return spot ? &spot->state : &p->at.states[c->row[side]];
 }
 
 static void place_shape(const dls_piece *p, const dls_piece_contact *c, int side, int shape,
@@ -40,8 +41,8 @@ static void carry(const dls_piece *p, int row, const double *shift, const double
     vec_sub(own, point, found->x);
     if (shift) vec_sub(own, own, shift);
     mat_apply_transposed(own, R, own);
-    mat_apply(out, p->R[row], own);
-    vec_add(out, out, p->states[row].x);
+    mat_apply(out, p->at.R[row], own);
+    vec_add(out, out, p->at.states[row].x);
     if (shift) vec_add(out, out, shift);
 }
 
@@ -54,7 +55,7 @@ static void hold(const dls_piece *p, dls_piece_contact *c) {
     carry(p, c->row[1], c->shift, found->at.point_b, c->at.point_b);
     quat_matrix(p->s->found[c->row[0]].q, R);
     mat_apply_transposed(own, R, found->at.normal);
-    mat_apply(c->at.normal, p->R[c->row[0]], own);
+    mat_apply(c->at.normal, p->at.R[c->row[0]], own);
     vec_sub(d, c->at.point_b, c->at.point_a);
     c->at.gap = vec_dot(c->at.normal, d);
 }
@@ -93,7 +94,7 @@ void dls_piece_frame(const dls_piece *p, dls_piece_contact *c) {
     vec_sub(c->arm[1], c->arm[1], c->shift);
 }
 
-static void touch_pair(dls_piece *p, dls_piece_pair *pair) {
+void dls_piece_touch_pair(dls_piece *p, dls_piece_pair *pair) {
     dls_manifold *m = &p->w->manifold;
     dls_piece_contact *first = &p->contact[pair->first];
     const dls_contact *contact = &dls_collider_contacts(p->s->collider)[first->contact];
@@ -112,13 +113,13 @@ static void touch_pair(dls_piece *p, dls_piece_pair *pair) {
 
 static bool is_somewhere(const dls_piece *p) {
     double sum = 0;
-    for (int i = 0; i < p->size_q; i++) sum += fabs(p->q[i]);
+    for (int i = 0; i < p->size_q; i++) sum += fabs(p->at.q[i]);
     return sum < DLS_FARTHEST;
 }
 
 void dls_piece_touch(dls_piece *p) {
     bool somewhere = is_somewhere(p);
-    for (int i = 0; i < p->pair_count && somewhere; i++) touch_pair(p, &p->pair[i]);
+    for (int i = 0; i < p->pair_count && somewhere; i++) dls_piece_touch_pair(p, &p->pair[i]);
     for (int i = 0; i < p->contact_count && !somewhere; i++) p->contact[i].at.gap = NAN;
 }
 
@@ -130,8 +131,7 @@ static void point_velocity(const dls_piece *p, const dls_piece_contact *c, int s
     vec_add(v, v, state->v);
 }
 
-/* Velocity of B's surface less that of A's, against their shapes. */
-static void belts(const dls_piece *p, const dls_piece_contact *c, double *velocity, double *rate) {
+void dls_piece_belts(const dls_piece *p, const dls_piece_contact *c, double *velocity, double *rate) {
     vec_set(velocity, 0, 0, 0);
     vec_set(rate, 0, 0, 0);
     if (!p->s->world->has_belts) return;
@@ -156,7 +156,7 @@ double dls_piece_contact_rate(const dls_piece *p, const dls_piece_contact *c, in
     point_velocity(p, c, 1, b);
     vec_sub(b, b, a);
     if (k < 0) return vec_dot(c->at.normal, b);
-    belts(p, c, surface, unused);
+    dls_piece_belts(p, c, surface, unused);
     vec_add(b, b, surface);
     return vec_dot(c->axis[k], b);
 }
@@ -167,6 +167,11 @@ void dls_piece_spot_direction(const dls_spot *spot, double sign, const double *d
         W[spot->index[k]] += sign * (vec_dot(spot->J[k], d) + vec_dot(spot->J[k] + 3, turn));
 }
 
+double *dls_piece_entries(const dls_piece *p, double *W, const int of[2], int body) {
+    if (!p->packed) return W + p->body[body].at_u;
+    return body == of[0] ? W : W + p->body[of[0]].m;
+}
+
 void dls_piece_contact_direction(const dls_piece *p, const dls_piece_contact *c, int k, double *W) {
     static const double none[3] = {0, 0, 0};
     const double *direction = k < 0 ? c->at.normal : c->axis[k];
@@ -174,18 +179,18 @@ void dls_piece_contact_direction(const dls_piece *p, const dls_piece_contact *c,
     for (int side = 0; side < 2; side++) {
         double turn[3], sign = side ? 1 : -1;
         if (c->body[side] < 0) continue;
-        double *to = W + p->body[c->body[side]].at_u;
+        double *to = dls_piece_entries(p, W, c->of, c->body[side]);
         if (turns)
             vec_copy(turn, direction);
         else
             vec_cross(turn, c->arm[side], direction);
         if (c->spot[side] >= 0) {
-            dls_piece_spot_direction(&p->shadow.spots[c->spot[side]], sign, turns ? none : direction, turn,
+            dls_piece_spot_direction(&p->at.shadow.spots[c->spot[side]], sign, turns ? none : direction, turn,
                                      to);
             continue;
         }
         for (int i = 0; i < p->dimension && !turns; i++) to[i] += sign * direction[i];
-        if (p->dimension == 3) mat_apply_transposed(turn, p->R[c->row[side]], turn);
+        if (p->dimension == 3) mat_apply_transposed(turn, p->at.R[c->row[side]], turn);
         for (int i = 0; i < 3 && p->dimension == 3; i++) to[3 + i] += sign * turn[i];
         if (p->dimension == 2) to[2] += sign * turn[2];
     }
@@ -193,30 +198,37 @@ void dls_piece_contact_direction(const dls_piece *p, const dls_piece_contact *c,
 
 /* ---- how they bend ---- */
 
-/* dJ/dt u of a spot along q̇ = u: four points, as for joints. */
+/* A spot that moves along q̇ = u. */
+typedef struct spot_course {
+    const dls_piece *p;
+    const dls_solid *solid;
+    dls_spot spot;
+} spot_course;
+
+static void follow_spot(double s, double *twist, void *user) {
+    spot_course *c = user;
+    const double *q = c->p->at.shadow.q + c->solid->at, *u = c->p->at.shadow.u + c->solid->at;
+    double *shifted = c->p->matrix, R[9];
+    for (int k = 0; k < c->solid->n; k++) shifted[k] = q[k] + s * u[k];
+    c->solid->kind->spot(c->solid->data, shifted, &c->spot, R);
+    dls_spot_twist(&c->spot, u, twist, twist + 3);
+}
+
+/* dJ/dt u of a spot */
 static void spot_bend(const dls_piece *p, int index, dls_twist *bend) {
-    static const double place[4] = {-2, -1, 1, 2}, weight[4] = {1, -8, 8, -1};
-    dls_spot spot = p->shadow.spots[index];
-    const dls_solid *solid = &p->shadow.solids[spot.solid];
-    const double *q = p->shadow.q + solid->at, *u = p->shadow.u + solid->at;
-    double *shifted = p->matrix, fastest = 1, R[9];
-    for (int k = 0; k < solid->n; k++) fastest = fmax(fastest, fabs(u[k]));
-    double epsilon = 1e-3 / fastest;
-    memset(bend, 0, sizeof *bend);
-    for (int i = 0; i < 4; i++) {
-        double v[3], w[3];
-        for (int k = 0; k < solid->n; k++) shifted[k] = q[k] + place[i] * epsilon * u[k];
-        solid->kind->spot(solid->data, shifted, &spot, R);
-        dls_spot_twist(&spot, u, v, w);
-        vec_along(bend->v, bend->v, weight[i] / (12 * epsilon), v);
-        vec_along(bend->w, bend->w, weight[i] / (12 * epsilon), w);
-    }
+    spot_course c = {p, &p->at.shadow.solids[p->at.shadow.spots[index].solid], p->at.shadow.spots[index]};
+    const double *u = p->at.shadow.u + c.solid->at;
+    double fastest = 1, room[6], rate[6];
+    for (int k = 0; k < c.solid->n; k++) fastest = fmax(fastest, fabs(u[k]));
+    small_derivative(6, 1e-3 / fastest, follow_spot, &c, room, rate);
+    vec_copy(bend->v, rate);
+    vec_copy(bend->w, rate + 3);
 }
 
 /* What the point of a side has of acceleration where its body's a is 0. */
 static void side_motion(const dls_piece *p, const dls_piece_contact *c, int side, dls_side_motion *out) {
     const dls_body_state *state = dls_piece_side(p, c, side, NULL);
-    dls_twist told = p->acceleration[c->row[side]];
+    dls_twist told = p->at.acceleration[c->row[side]];
     double turned[3];
     if (c->spot[side] >= 0) spot_bend(p, c->spot[side], &told);
     point_velocity(p, c, side, out->v);
@@ -237,30 +249,25 @@ static void make_flat(dls_curvature *surface) {
     for (int k = 0; k < 2; k++) surface->P[k] = 0, surface->Q[k] = 1;
 }
 
-/* How normal and points move; where two surfaces lie on each other, the point is a corner of the one that is
- * no obstacle. */
-static void contact_moves(const dls_piece *p, const dls_piece_contact *c, const dls_side_motion motion[2],
-                          dls_contact_motion *out) {
-    dls_curvature side[2];
+void dls_piece_curvature(const dls_piece *p, const dls_piece_contact *c, dls_curvature side[2]) {
     const dls_placed *placed = p->pair[c->pair].placed;
+    static const dls_side_motion none[2];
+    dls_contact_motion unused;
     bool known = true;
     for (int i = 0; i < 2; i++) {
         double n[3];
         vec_scale(n, i ? -1 : 1, c->at.normal);
         known &= dls_curvature_at(placed[i].shape, placed[i].x, placed[i].R,
                                   i ? c->at.point_b : c->at.point_a, n, &side[i]);
-        if (!known) vec_tangents(n, side[i].axis[0], side[i].axis[1]);
     }
-    if (known && dls_contact_moves(side, c->at.normal, c->at.gap, motion, out)) return;
+    if (known && dls_contact_moves(side, c->at.normal, c->at.gap, none, &unused)) return;
     int corner = dls_shape_table[placed[1].shape->kind].obstacle ? 0 : 1;
     for (int i = 0; i < 2; i++) vec_tangents(c->at.normal, side[i].axis[0], side[i].axis[1]);
     make_corner(&side[corner]);
     make_flat(&side[!corner]);
-    dls_contact_moves(side, c->at.normal, c->at.gap, motion, out);
 }
 
-/* ṫ of dls_piece_frame where n moves by ν. */
-static void frame_rate(const dls_piece_contact *c, const double *nu, double *first, double *second) {
+void dls_piece_frame_rate(const dls_piece_contact *c, const double *nu, double *first, double *second) {
     const double *n = c->at.normal;
     double sum[3], turned[3], one = fmax(1 + vec_dot(n, c->base_n), 1e-12), along = vec_dot(n, c->base_t);
     vec_add(sum, c->base_n, n);
@@ -274,10 +281,12 @@ static void frame_rate(const dls_piece_contact *c, const double *nu, double *fir
 
 void dls_piece_contact_bend(const dls_piece *p, const dls_piece_contact *c, double *zeta) {
     dls_side_motion motion[2];
+    dls_curvature surfaces[2];
     dls_contact_motion moves;
     double V[3], rate[3], first[3], second[3], over[3], surface[3], surface_rate[3], spin[3], spin_rate[3];
     for (int side = 0; side < 2; side++) side_motion(p, c, side, &motion[side]);
-    contact_moves(p, c, motion, &moves);
+    dls_piece_curvature(p, c, surfaces);
+    dls_contact_moves(surfaces, c->at.normal, c->at.gap, motion, &moves);
     vec_sub(V, motion[1].v, motion[0].v);
     vec_sub(rate, motion[1].a, motion[0].a);
     for (int side = 0; side < 2; side++) {
@@ -286,8 +295,8 @@ void dls_piece_contact_bend(const dls_piece *p, const dls_piece_contact *c, doub
     }
     zeta[0] = moves.bend;
     if (c->row_count == 0) return;
-    frame_rate(c, moves.nu, first, second);
-    belts(p, c, surface, surface_rate);
+    dls_piece_frame_rate(c, moves.nu, first, second);
+    dls_piece_belts(p, c, surface, surface_rate);
     vec_add(V, V, surface);
     vec_add(rate, rate, surface_rate);
     for (int k = 0; k < c->tangents; k++)
@@ -296,7 +305,7 @@ void dls_piece_contact_bend(const dls_piece *p, const dls_piece_contact *c, doub
     vec_set(spin_rate, 0, 0, 0);
     for (int side = 0; side < 2; side++)
         if (c->body[side] < 0)
-            vec_along(spin_rate, spin_rate, side ? 1 : -1, p->acceleration[c->row[side]].w);
+            vec_along(spin_rate, spin_rate, side ? 1 : -1, p->at.acceleration[c->row[side]].w);
     int k = c->tangents;
     if (c->drills) zeta[1 + k] = c->axis_scale * vec_dot(moves.nu, spin), k++;
     if (c->rolls == 1) zeta[1 + k] = 0, k++;

@@ -96,7 +96,7 @@ static double row_impulse(const dls_piece *p, const dls_alpha_finish *f, const d
     double h = p->s->options.step;
     if (row->role == DLS_ROLE_SPRING || row->role == DLS_ROLE_SERVO || row->role == DLS_ROLE_MOTOR) {
         dls_piece before = *p;
-        before.shadow = f->began, before.states = f->began.states;
+        before.at = (dls_stand){.shadow = f->began, .states = f->began.states};
         return h / 2 *
                (dls_piece_row_force(&before, row, p->t0) + dls_piece_row_force(p, row, alpha->state.t));
     }
@@ -113,14 +113,14 @@ void dls_alpha_finish_piece(dls_piece *p, dls_alpha_finish *f) {
     dls_piece_store(p, alpha->state.t, alpha->state.q, alpha->state.u, f->states);
     for (int i = 0; i < p->body_count; i++) {
         if (p->body[i].solid < 0) continue;
-        int64_t at = p->shadow.solids[p->body[i].solid].at;
+        int64_t at = p->at.shadow.solids[p->body[i].solid].at;
         size_t bytes = sizeof(double) * (size_t)p->body[i].n;
-        memcpy(f->q + at, p->shadow.q + at, bytes), memcpy(f->u + at, p->shadow.u + at, bytes);
+        memcpy(f->q + at, p->at.shadow.q + at, bytes), memcpy(f->u + at, p->at.shadow.u + at, bytes);
     }
     for (int i = 0; i < p->driven_count; i++) {
         dls_body_state *to = &f->states[p->driven[i]];
-        vec_copy(to->x, p->states[p->driven[i]].x);
-        memcpy(to->q, p->states[p->driven[i]].q, sizeof to->q);
+        vec_copy(to->x, p->at.states[p->driven[i]].x);
+        memcpy(to->q, p->at.states[p->driven[i]].q, sizeof to->q);
     }
     for (int i = 0; i < p->contact_count; i++) add_contact(p, i, &f->contact[p->contact[i].contact]);
     for (int i = 0; i < p->row_count; i++) {

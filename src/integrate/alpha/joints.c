@@ -21,15 +21,36 @@ static bool is_cone(const dls_joint *joint, const dls_piece_row *row) {
     return joint->def.cone > 0 && row->role == DLS_ROLE_HIGH && row->freedom == 3;
 }
 
-static void row_of(const dls_piece *p, const dls_piece_row *row, dls_joint_pose *pose, dls_joint_row *out) {
+static void make_row(const dls_piece *p, const dls_piece_row *row, const dls_joint_pose *pose,
+                     dls_joint_row *out) {
     const dls_joint *joint = &p->s->world->joints[row->joint];
-    dls_joint_stand(&p->shadow, joint, p->states, p->shadow.spots, pose);
     if (row->role == DLS_ROLE_HELD)
         dls_joint_held_row(joint, pose, p->dimension, row->freedom, out);
     else if (is_cone(joint, row))
         dls_joint_cone_row(pose, out);
     else
         dls_joint_free_row(joint, pose, p->dimension, row->freedom, out);
+}
+
+static void pose_of(const dls_piece *p, int joint, dls_joint_pose *pose) {
+    dls_joint_stand(&p->at.shadow, &p->s->world->joints[joint], p->at.states, p->at.shadow.spots, pose);
+}
+
+static void row_of(const dls_piece *p, const dls_piece_row *row, dls_joint_pose *pose, dls_joint_row *out) {
+    if (p->at.knows_joints) {
+        *pose = p->at.pose[row->pose], *out = p->at.row[row - p->joint_row];
+        return;
+    }
+    pose_of(p, row->joint, pose);
+    make_row(p, row, pose, out);
+}
+
+void dls_piece_know_joints(dls_piece *p) {
+    for (int i = 0; i < p->joint_count; i++) pose_of(p, p->joint[i], &p->at.pose[i]);
+    for (int i = 0; i < p->row_count; i++)
+        if (p->joint_row[i].joint >= 0)
+            make_row(p, &p->joint_row[i], &p->at.pose[p->joint_row[i].pose], &p->at.row[i]);
+    p->at.knows_joints = true;
 }
 
 static const dls_freedom_def *freedom_of(const dls_piece *p, const dls_piece_row *row) {
@@ -60,17 +81,18 @@ double dls_piece_row_rate(const dls_piece *p, const dls_piece_row *row, double t
     dls_joint_pose pose;
     dls_joint_row of;
     if (row->joint < 0) {
-        const dls_body_state *state = &p->states[p->body[row->body].row];
+        const dls_body_state *state = &p->at.states[p->body[row->body].row];
         return row->freedom < 3 ? state->v[row->freedom] : state->w[row->freedom - 3];
     }
     row_of(p, row, &pose, &of);
-    double speed = dls_joint_row_speed(&p->shadow, &pose, &of, p->states);
+    double speed = dls_joint_row_speed(&p->at.shadow, &pose, &of, p->at.states);
     if (row->role == DLS_ROLE_DRIVE) speed -= driven_speed(p, row, of.value, t);
     return row->sign * speed;
 }
 
 double dls_joint_speed_at(const dls_world *began, dls_simulation *s, const dls_joint_ask *ask) {
-    dls_piece p = {.s = s, .dimension = began->def.dimension, .shadow = *began, .states = began->states};
+    dls_piece p = {
+        .s = s, .dimension = began->def.dimension, .at = {.shadow = *began, .states = began->states}};
     dls_piece_row row = {.joint = ask->joint, .freedom = ask->freedom, .role = ask->role};
     dls_joint_pose pose;
     dls_joint_row of;
@@ -79,7 +101,7 @@ double dls_joint_speed_at(const dls_world *began, dls_simulation *s, const dls_j
 }
 
 static void locked_direction(const dls_piece *p, const dls_piece_row *row, double *W) {
-    double *to = W + p->body[row->body].at_u, axis[3] = {0, 0, 0};
+    double *to = dls_piece_entries(p, W, row->of, row->body), axis[3] = {0, 0, 0};
     if (p->dimension == 2) {
         to[row->freedom == 5 ? 2 : row->freedom] = 1;
         return;
@@ -88,7 +110,7 @@ static void locked_direction(const dls_piece *p, const dls_piece_row *row, doubl
     if (row->freedom < 3)
         vec_copy(to, axis);
     else
-        mat_apply_transposed(to + 3, p->R[p->body[row->body].row], axis);
+        mat_apply_transposed(to + 3, p->at.R[p->body[row->body].row], axis);
 }
 
 void dls_piece_row_direction(const dls_piece *p, const dls_piece_row *row, double *W) {
@@ -103,7 +125,7 @@ void dls_piece_row_direction(const dls_piece *p, const dls_piece_row *row, doubl
         int body = pose.row[side] < 0 ? -1 : p->local[pose.row[side]];
         double turn[3];
         if (body < 0) continue;
-        double *to = W + p->body[body].at_u;
+        double *to = dls_piece_entries(p, W, row->of, body);
         if (pose.spot[side]) {
             dls_piece_spot_direction(pose.spot[side], row->sign, of.v[side], of.w[side], to);
             continue;
@@ -113,7 +135,7 @@ void dls_piece_row_direction(const dls_piece *p, const dls_piece_row *row, doubl
             to[2] += row->sign * of.w[side][2];
             continue;
         }
-        mat_apply_transposed(turn, p->R[pose.row[side]], of.w[side]);
+        mat_apply_transposed(turn, p->at.R[pose.row[side]], of.w[side]);
         for (int k = 0; k < 3; k++) to[3 + k] += row->sign * turn[k];
     }
 }
@@ -134,21 +156,33 @@ static double spring_force(const dls_freedom_def *f, double q, double u) {
     return f->one_sided < 0 ? fmax(force, 0) : force;
 }
 
-double dls_piece_row_force(const dls_piece *p, const dls_piece_row *row, double t) {
+double dls_piece_force_at(const dls_piece *p, const dls_piece_row *row, double q, double u, double t) {
     const dls_joint *joint = &p->s->world->joints[row->joint];
+    if (row->role == DLS_ROLE_SPRING) return spring_force(&joint->def.freedom[row->freedom], q, u);
+    return servo_force(joint, row->freedom, q, u, t);
+}
+
+double dls_piece_row_force(const dls_piece *p, const dls_piece_row *row, double t) {
     dls_joint_pose pose;
     dls_joint_row of;
     row_of(p, row, &pose, &of);
-    double speed = dls_joint_row_speed(&p->shadow, &pose, &of, p->states);
-    if (row->role == DLS_ROLE_SPRING) return spring_force(&joint->def.freedom[row->freedom], of.value, speed);
-    return servo_force(joint, row->freedom, of.value, speed, t);
+    double speed = dls_joint_row_speed(&p->at.shadow, &pose, &of, p->at.states);
+    return dls_piece_force_at(p, row, of.value, speed, t);
 }
 
 /* ---- which there are ---- */
 
 static dls_piece_row *add(dls_piece *p, int joint, int freedom, dls_joint_role role, int family) {
     dls_piece_row *row = &p->joint_row[p->row_count++];
+    const dls_joint *of = &p->s->world->joints[joint];
+    int side[2];
+    for (int i = 0; i < 2; i++) {
+        int id = of->def.body[i], at = id < 0 ? -1 : p->s->world->entries[id].row;
+        side[i] = at < 0 ? -1 : p->local[at];
+    }
     *row = (dls_piece_row){.joint = joint,
+                           .of = {side[0] < 0 ? side[1] : side[0], side[0] < 0 ? -1 : side[1]},
+                           .pose = p->joint_count - 1,
                            .freedom = freedom,
                            .role = role,
                            .family = family,
@@ -197,6 +231,7 @@ static void add_free(dls_piece *p, int joint, int k) {
 void dls_piece_add_joint(dls_piece *p, int joint) {
     const dls_joint *of = &p->s->world->joints[joint];
     const dls_joint_traits *kind = &dls_joint_table[of->def.kind];
+    p->joint[p->joint_count++] = joint;
     bool planar = p->dimension == 2;
     for (int k = 0; k < DLS_FREEDOMS && !of->def.rope; k++)
         if (kind->held[planar] >> k & 1)

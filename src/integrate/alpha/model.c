@@ -1,5 +1,6 @@
 /* A piece as a system by callbacks. Coordinates and velocities are those of its bodies, one after the other.
  */
+#include "base/small.h"
 #include "base/vector.h"
 #include "integrate/alpha/piece.h"
 #include "world/parts.h"
@@ -11,8 +12,8 @@
 /* ---- M and h ---- */
 
 static void solid_mass(const dls_piece *p, const dls_piece_body *body, int size, double *M) {
-    const dls_solid *solid = &p->shadow.solids[body->solid];
-    dls_solid_full_matrix(solid, DLS_SOLID_MASS, p->shadow.q + solid->at, p->matrix + body->n * body->n,
+    const dls_solid *solid = &p->at.shadow.solids[body->solid];
+    dls_solid_full_matrix(solid, DLS_SOLID_MASS, p->at.shadow.q + solid->at, p->matrix + body->n * body->n,
                           p->matrix);
     for (int j = 0; j < body->n; j++)
         for (int k = 0; k < body->n; k++) M[k + (int64_t)size * j] = p->matrix[k + body->n * j];
@@ -20,8 +21,8 @@ static void solid_mass(const dls_piece *p, const dls_piece_body *body, int size,
 
 /* M g + force(q) − D(q) u */
 static void solid_force(const dls_piece *p, const dls_piece_body *body, const double *u, double *h) {
-    const dls_solid *solid = &p->shadow.solids[body->solid];
-    const double *q = p->shadow.q + solid->at;
+    const dls_solid *solid = &p->at.shadow.solids[body->solid];
+    const double *q = p->at.shadow.q + solid->at;
     solid->kind->load(solid->data, p->s->world->def.gravity, h);
     solid->kind->force(solid->data, q, h);
     if (!dls_solid_damps(solid)) return;
@@ -32,12 +33,12 @@ static void solid_force(const dls_piece *p, const dls_piece_body *body, const do
 
 static void mass(double t, const double *q, double *M, void *user) {
     const dls_piece *p = user;
-    int size = p->size_u;
     (void)t, (void)q;
     for (int i = 0; i < p->body_count; i++) {
         const dls_piece_body *body = &p->body[i];
         double of = p->s->world->bodies[body->row].mass;
-        double *at = M + (int64_t)(size + 1) * body->at_u;
+        int size = p->packed ? body->m : p->size_u;
+        double *at = p->packed ? M + body->at_M : M + (int64_t)(size + 1) * body->at_u;
         if (body->solid >= 0) {
             solid_mass(p, body, size, at);
             continue;
@@ -70,63 +71,84 @@ static void body_force(const dls_piece *p, int i, double t, const double *u, dou
         h[2] = torque[2];
         return;
     }
-    mat_apply_transposed(h + 3, p->R[body->row], torque);
+    mat_apply_transposed(h + 3, p->at.R[body->row], torque);
     mat_apply(L, body->inertia, u + 3);
     vec_cross(turn, L, u + 3);
     vec_add(h + 3, h + 3, turn);
 }
 
+/* h += along · W, of a row of these bodies. */
+static void add_along(const dls_piece *p, const int of[2], double along, double *h) {
+    for (int side = 0; side < 2 && of[side] >= 0; side++) {
+        const dls_piece_body *body = &p->body[of[side]];
+        const double *from = dls_piece_entries(p, p->column, of, of[side]);
+        for (int k = 0; k < body->m; k++) h[body->at_u + k] += along * from[k];
+    }
+}
+
+static void clear_column(const dls_piece *p, const int of[2]) {
+    for (int side = 0; side < 2 && of[side] >= 0; side++)
+        memset(dls_piece_entries(p, p->column, of, of[side]), 0,
+               sizeof *p->column * (size_t)p->body[of[side]].m);
+}
+
 static void force(double t, const double *q, const double *u, double *h, void *user) {
     dls_piece *p = user;
     dls_piece_move(p, t, q, u);
-    double *W = p->column;
-    size_t bytes = sizeof *W * (size_t)(p->size_u);
     for (int i = 0; i < p->body_count; i++) body_force(p, i, t, u + p->body[i].at_u, h + p->body[i].at_u);
     for (int i = 0; i < p->row_count; i++) {
         const dls_piece_row *row = &p->joint_row[i];
         if (row->role != DLS_ROLE_SPRING && row->role != DLS_ROLE_SERVO && row->role != DLS_ROLE_MOTOR)
             continue;
-        double along = dls_piece_row_force(p, row, t);
-        memset(W, 0, bytes);
-        dls_piece_row_direction(p, row, W);
-        for (int k = 0; k < p->size_u; k++) h[k] += along * W[k];
+        clear_column(p, row->of);
+        dls_piece_row_direction(p, row, p->column);
+        add_along(p, row->of, dls_piece_row_force(p, row, t), h);
     }
     for (int i = 0; i < p->contact_count; i++) {
         if (p->contact[i].cohesion == 0) continue;
-        memset(W, 0, bytes);
-        dls_piece_contact_direction(p, &p->contact[i], -1, W);
-        for (int k = 0; k < p->size_u; k++) h[k] -= p->contact[i].cohesion * W[k];
+        clear_column(p, p->contact[i].of);
+        dls_piece_contact_direction(p, &p->contact[i], -1, p->column);
+        add_along(p, p->contact[i].of, -p->contact[i].cohesion, h);
     }
 }
 
 /* ---- q̇ = B u ---- */
 
-/* ṗ = ½ p ∘ (0, Ω) */
+/* ṗ = ½ p ∘ (0, Ω); of solids q̇ = u */
 static void motion(double t, const double *q, const double *u, double *rate, void *user) {
     const dls_piece *p = user;
     (void)t;
     for (int i = 0; i < p->body_count; i++) {
-        const double *at = q + 7 * i, *v = u + 6 * i;
+        const dls_piece_body *body = &p->body[i];
+        const double *at = q + body->at_q, *v = u + body->at_u;
+        double *to = rate + body->at_q;
+        if (body->solid >= 0 || p->dimension == 2) {
+            memcpy(to, v, sizeof *v * (size_t)body->n);
+            continue;
+        }
         double spin[4] = {0, v[3] / 2, v[4] / 2, v[5] / 2};
-        vec_copy(rate + 7 * i, v);
-        quat_multiply(rate + 7 * i + 3, at + 3, spin);
+        vec_copy(to, v);
+        quat_multiply(to + 3, at + 3, spin);
     }
 }
 
 static void motion_matrix(double t, const double *q, double *B, void *user) {
     const dls_piece *p = user;
-    int64_t n = 7 * (int64_t)p->body_count;
     (void)t;
-    for (int i = 0; i < p->body_count; i++)
-        for (int k = 0; k < 6; k++) {
-            double *column = B + n * (6 * i + k) + 7 * i, spin[4] = {0, 0, 0, 0};
-            if (k < 3) {
+    for (int i = 0; i < p->body_count; i++) {
+        const dls_piece_body *body = &p->body[i];
+        int64_t n = p->packed ? body->n : p->size_q;
+        double *at = p->packed ? B + body->at_B : B + n * body->at_u + body->at_q;
+        for (int k = 0; k < body->m; k++) {
+            double *column = at + n * k, spin[4] = {0, 0, 0, 0};
+            if (k < 3 || body->solid >= 0) {
                 column[k] = 1;
                 continue;
             }
             spin[k - 2] = 0.5;
-            quat_multiply(column + 3, q + 7 * i + 3, spin);
+            quat_multiply(column + 3, q + body->at_q + 3, spin);
         }
+    }
 }
 
 /* p̈ = −¼|Ω|² p where Ω stays */
@@ -134,15 +156,18 @@ static void motion_bend(double t, const double *q, const double *u, double *zeta
     const dls_piece *p = user;
     (void)t;
     for (int i = 0; i < p->body_count; i++) {
-        double square = vec_dot(u + 6 * i + 3, u + 6 * i + 3);
-        for (int k = 3; k < 7; k++) zeta[7 * i + k] = -0.25 * square * q[7 * i + k];
+        const dls_piece_body *body = &p->body[i];
+        if (body->solid >= 0) continue;
+        double square = vec_dot(u + body->at_u + 3, u + body->at_u + 3);
+        for (int k = body->at_q + 3; k < body->at_q + 7; k++) zeta[k] = -0.25 * square * q[k];
     }
 }
 
 static void settle(double t, double *q, void *user) {
     const dls_piece *p = user;
     (void)t;
-    for (int i = 0; i < p->body_count; i++) quat_normalize(q + 7 * i + 3);
+    for (int i = 0; i < p->body_count; i++)
+        if (p->body[i].solid < 0) quat_normalize(q + p->body[i].at_q + 3);
 }
 
 /* ---- rows of joints and locked freedoms ---- */
@@ -161,39 +186,57 @@ static void joint_rates(dls_piece *p, int family, double t, const double *q, con
             rate[p->joint_row[i].index] = dls_piece_row_rate(p, &p->joint_row[i], t);
 }
 
+/* Where the column of a row begins. */
+static double *column_of(const dls_piece *p, double *W, const int *at, int index) {
+    return p->packed ? W + at[index] : W + (int64_t)p->size_u * index;
+}
+
 static void joint_directions(dls_piece *p, int family, double t, const double *q, double *W) {
     dls_piece_stand(p, t, q);
     for (int i = 0; i < p->row_count; i++)
         if (p->joint_row[i].family == family)
-            dls_piece_row_direction(p, &p->joint_row[i], W + (int64_t)p->size_u * p->joint_row[i].index);
+            dls_piece_row_direction(p, &p->joint_row[i],
+                                    column_of(p, W, p->W_at[family], p->joint_row[i].index));
 }
 
-/* ζ = d(rate)/dt along q̇ with u held: five points, of which the two nearest weigh 8. */
-static void joint_bends(dls_piece *p, int family, double t, const double *q, const double *u, double *zeta) {
-    static const double place[4] = {-2, -1, 1, 2}, weight[4] = {1, -8, 8, -1};
-    int size = p->size_q;
-    double speed = 1, *rate = p->probe, *shifted = p->probe + size;
-    bool any = false;
-    for (int i = 0; i < p->row_count; i++) any |= p->joint_row[i].family == family;
-    if (!any) return;
-    if (p->dimension == 2)
-        memcpy(rate, u, sizeof *rate * (size_t)size);
-    else
-        motion(t, q, u, rate, p);
-    for (int i = 0; i < size; i++) speed = fmax(speed, fabs(rate[i]));
-    double epsilon = 1e-3 / speed;
-    for (int k = 0; k < 4; k++) {
-        for (int i = 0; i < size; i++) shifted[i] = q[i] + place[k] * epsilon * rate[i];
-        p->lonely = true;
-        dls_piece_move(p, t + place[k] * epsilon, shifted, u);
-        p->lonely = false;
-        for (int i = 0; i < p->row_count; i++)
-            if (p->joint_row[i].family == family)
-                zeta[p->joint_row[i].index] +=
-                    weight[k] / (12 * epsilon) *
-                    dls_piece_row_rate(p, &p->joint_row[i], t + place[k] * epsilon);
-    }
-    p->stands = false;
+/* Rates of all rows of joints along q̇ with u held, beside where the piece stands. */
+typedef struct course {
+    dls_piece *p;
+    double t, *q, *rate;
+    const double *from, *u;
+} course;
+
+static void follow(double s, double *rates, void *user) {
+    const course *c = user;
+    for (int i = 0; i < c->p->size_q; i++) c->q[i] = c->from[i] + s * c->rate[i];
+    dls_piece_move(c->p, c->t + s, c->q, c->u);
+    for (int i = 0; i < c->p->row_count; i++)
+        rates[i] = dls_piece_row_rate(c->p, &c->p->joint_row[i], c->t + s);
+}
+
+static void bend_rows(dls_piece *p) {
+    double speed = 1, *rate = p->column;
+    course c = {p, p->at.t, p->column + p->size_q, rate, p->at.q, p->at.u};
+    dls_stand kept = p->at;
+    motion(p->at.t, p->at.q, p->at.u, rate, p);
+    for (int i = 0; i < p->size_q; i++) speed = fmax(speed, fabs(rate[i]));
+    p->at = p->aside, p->lonely = true;
+    small_derivative(p->row_count, 1e-3 / speed, follow, &c, p->probe, p->row_zeta);
+    p->aside = p->at, p->at = kept, p->lonely = false;
+}
+
+/* ζ of all rows where the piece stands and moves. */
+static void know_bends(dls_piece *p, double t, const double *q, const double *u) {
+    dls_piece_move(p, t, q, u);
+    if (p->bends) return;
+    if (p->row_count > 0) bend_rows(p);
+    for (int i = 0; i < p->contact_count; i++) dls_piece_contact_bend(p, &p->contact[i], p->contact_zeta[i]);
+    p->bends = true;
+}
+
+static void joint_bends(dls_piece *p, int family, double *zeta) {
+    for (int i = 0; i < p->row_count; i++)
+        if (p->joint_row[i].family == family) zeta[p->joint_row[i].index] = p->row_zeta[i];
 }
 
 static void g_value(double t, const double *q, double *g, void *user) {
@@ -206,7 +249,8 @@ static void g_direction(double t, const double *q, double *W, void *user) {
     joint_directions(user, DLS_ROWS_G, t, q, W);
 }
 static void g_bend(double t, const double *q, const double *u, double *zeta, void *user) {
-    joint_bends(user, DLS_ROWS_G, t, q, u, zeta);
+    know_bends(user, t, q, u);
+    joint_bends(user, DLS_ROWS_G, zeta);
 }
 static void gamma_rate(double t, const double *q, const double *u, double *rate, void *user) {
     joint_rates(user, DLS_ROWS_GAMMA, t, q, u, rate);
@@ -215,7 +259,8 @@ static void gamma_direction(double t, const double *q, double *W, void *user) {
     joint_directions(user, DLS_ROWS_GAMMA, t, q, W);
 }
 static void gamma_bend(double t, const double *q, const double *u, double *zeta, void *user) {
-    joint_bends(user, DLS_ROWS_GAMMA, t, q, u, zeta);
+    know_bends(user, t, q, u);
+    joint_bends(user, DLS_ROWS_GAMMA, zeta);
 }
 
 /* ---- rows of contacts, before those of joints ---- */
@@ -236,29 +281,14 @@ static void gap_direction(double t, const double *q, double *W, void *user) {
     dls_piece *p = user;
     joint_directions(p, DLS_ROWS_N, t, q, W);
     for (int i = 0; i < p->contact_count; i++)
-        dls_piece_contact_direction(p, &p->contact[i], -1, W + (int64_t)p->size_u * i);
-}
-
-/* ζ of normal rows or of those of friction. */
-static void contact_bends(dls_piece *p, double t, const double *q, const double *u, bool normal,
-                          double *out) {
-    double zeta[1 + DLS_ALPHA_ROWS];
-    dls_piece_move(p, t, q, u);
-    for (int i = 0; i < p->contact_count; i++) {
-        const dls_piece_contact *c = &p->contact[i];
-        if (!normal && c->row_count == 0) continue;
-        dls_piece_contact_bend(p, c, zeta);
-        if (normal)
-            out[i] = zeta[0];
-        else
-            memcpy(out + c->first_row, zeta + 1, sizeof *zeta * (size_t)c->row_count);
-    }
+        dls_piece_contact_direction(p, &p->contact[i], -1, column_of(p, W, p->W_at[DLS_ROWS_N], i));
 }
 
 static void gap_bend(double t, const double *q, const double *u, double *zeta, void *user) {
     dls_piece *p = user;
-    joint_bends(p, DLS_ROWS_N, t, q, u, zeta);
-    contact_bends(p, t, q, u, true, zeta);
+    know_bends(p, t, q, u);
+    joint_bends(p, DLS_ROWS_N, zeta);
+    for (int i = 0; i < p->contact_count; i++) zeta[i] = p->contact_zeta[i][0];
 }
 
 static void slip_rate(double t, const double *q, const double *u, double *rate, void *user) {
@@ -275,13 +305,16 @@ static void slip_direction(double t, const double *q, double *W, void *user) {
     for (int i = 0; i < p->contact_count; i++)
         for (int k = 0; k < p->contact[i].row_count; k++)
             dls_piece_contact_direction(p, &p->contact[i], k,
-                                        W + (int64_t)p->size_u * (p->contact[i].first_row + k));
+                                        column_of(p, W, p->W_at[DLS_ROWS_F], p->contact[i].first_row + k));
 }
 
 static void slip_bend(double t, const double *q, const double *u, double *zeta, void *user) {
     dls_piece *p = user;
-    joint_bends(p, DLS_ROWS_F, t, q, u, zeta);
-    contact_bends(p, t, q, u, false, zeta);
+    know_bends(p, t, q, u);
+    joint_bends(p, DLS_ROWS_F, zeta);
+    for (int i = 0; i < p->contact_count; i++)
+        memcpy(zeta + p->contact[i].first_row, p->contact_zeta[i] + 1,
+               sizeof *zeta * (size_t)p->contact[i].row_count);
 }
 
 /* "ball and floor"; limits of joints by the joint. */
@@ -327,4 +360,17 @@ dls_model dls_piece_model(dls_piece *p) {
         (dls_model_rows){.rate = slip_rate, .direction = slip_direction, .bend = slip_bend};
     DLS_EACH_FAMILY(f) model.rows[f].count = p->family_count[f], model.rows[f].unit = p->unit[f];
     return model;
+}
+
+dls_parts dls_piece_parts(dls_piece *p) {
+    dls_parts parts = {.count = p->body_count,
+                       .q = p->part_q,
+                       .u = p->part_u,
+                       .tie_count = p->tie_count,
+                       .tie = (const int(*)[2])p->tie,
+                       .slopes = dls_piece_slopes,
+                       .tangent = p->dimension == 3 ? dls_piece_tangent : NULL,
+                       .turns = p->dimension == 3 ? p->turns : NULL};
+    DLS_EACH_FAMILY(f) parts.row[f] = (const int(*)[2])p->row_bodies[f];
+    return parts;
 }

@@ -98,6 +98,7 @@ typedef struct dls_piece_law {
 typedef struct dls_piece_contact {
     int contact, pair;                   /* of the collider; of the piece */
     int row[2], body[2];                 /* of the world; of the piece, −1: nothing pushes it */
+    int of[2];                           /* bodies of its rows, those that are pushed first */
     int spot[2];                         /* on a solid; −1: the side is rigid */
     double shift[3];                     /* B stands moved by it */
     int law_count, row_count, first_row; /* of friction; first_row: among those of γ_F */
@@ -126,43 +127,61 @@ typedef struct dls_piece_row {
     int joint, freedom, role, body; /* body: of the locked freedom */
     int family, index;              /* −1: a force */
     int law;                        /* of γ_F rows without contact; −1: none */
+    int of[2];                      /* bodies of the piece; −1: no second one */
+    int pose;                       /* among the poses of joints */
     double sign, limit;             /* of limits: g = sign (q − limit) */
 } dls_piece_row;
 
 typedef struct dls_piece_body {
     int row, solid;       /* of the world; −1: rigid */
     int n, m, at_q, at_u; /* coordinates and velocities, and where they begin */
+    int at_M, at_B;       /* its packed blocks */
     double q[4];          /* in the plane: orientation at angle 0 */
     double inertia[9];    /* in body axes */
 } dls_piece_body;
+
+/* Where all rows of the world, and its solids, are said to be, and what accelerates the driven ones; where
+ * the bodies of the piece stand, how they move, and the poses and rows of its joints there. */
+typedef struct dls_stand {
+    dls_world shadow; /* with its own states, q, u and spots */
+    dls_body_state *states;
+    double (*R)[9];
+    dls_twist *acceleration;
+    double t, *q, *u;
+    bool stands, moves; /* at q, and with u */
+    bool knows_joints;
+    dls_joint_pose *pose;
+    dls_joint_row *row;
+} dls_stand;
 
 typedef struct dls_piece {
     dls_simulation *s;
     dls_alpha_world *w;
     int dimension, size_q, size_u; /* coordinates and velocities of all bodies */
-    int body_count, contact_count, pair_count, row_count, driven_count, law_count;
+    bool packed;                   /* W, M and B by bodies; else dense */
+    int body_count, contact_count, pair_count, row_count, driven_count, law_count, joint_count, tie_count;
     dls_piece_body *body;
     dls_piece_contact *contact;
     dls_piece_pair *pair;
     dls_piece_row *joint_row;
     int *driven; /* rows of the world that move by functions of time */
+    int *joint;  /* those of poses */
     int family_count[DLS_FAMILIES];
     dls_model_contact *contacts;
     dls_model_friction *laws;
     double *unit[DLS_FAMILIES]; /* of rows, m/s per rate */
+    int *part_q, *part_u;       /* of dls_parts */
+    bool *turns;
+    int (*row_bodies[DLS_FAMILIES])[2], (*tie)[2], *tie_row; /* tie_row: springs and servos */
+    int *W_at[DLS_FAMILIES];                                 /* where packed columns begin */
     double t0;
-    /* where all rows of the world, and its solids, are said to be, and what accelerates the driven ones */
-    dls_world shadow; /* with its own states, q, u and spots */
-    dls_body_state *states;
-    double (*R)[9];
-    dls_twist *acceleration;
-    int *local; /* body of the piece of each row, −1: none */
-    /* where the piece stands */
-    double t, *q;
-    bool stands;
-    bool lonely;            /* contacts are not asked for */
-    double *column, *probe; /* of W; of q̇ and q */
-    double *matrix;         /* of the largest solid, and room to factor it */
+    int *local;          /* body of the piece of each row, −1: none */
+    dls_stand at, aside; /* aside: for differences along the motion */
+    bool lonely, bends;  /* contacts are not asked for; ζ below is of where it stands and moves */
+    double (*contact_zeta)[1 + DLS_ALPHA_ROWS], *row_zeta;
+    double *column; /* of W */
+    double *matrix; /* of the largest solid, and room to factor it */
+    double *probe;  /* rates of rows of joints */
 } dls_piece;
 
 /* Bodies to q, and driven ones to t; contacts follow. NaN in q gives a gap of NaN. */
@@ -185,8 +204,19 @@ double dls_piece_contact_rate(const dls_piece *p, const dls_piece_contact *c, in
 /* d·(velocity of a spot) + turn·(its angular velocity), times sign, added to the rows of its solid. */
 void dls_piece_spot_direction(const dls_spot *spot, double sign, const double *d, const double *turn,
                               double *W);
-/* Its column of W, as long as u. */
+/* Where the entries of a body begin in a column of W of rows of these bodies. */
+double *dls_piece_entries(const dls_piece *p, double *W, const int of[2], int body);
+/* Its column of W. */
 void dls_piece_contact_direction(const dls_piece *p, const dls_piece_contact *c, int k, double *W);
+/* ṫ₁ and ṫ₂ of dls_piece_frame where n moves by ν. */
+void dls_piece_frame_rate(const dls_piece_contact *c, const double *nu, double *first, double *second);
+/* How its sides are curved where they touch; where two surfaces lie on each other, the point is a corner of
+ * the one that is no obstacle. */
+void dls_piece_curvature(const dls_piece *p, const dls_piece_contact *c, dls_curvature side[2]);
+/* Velocity of B's surface less that of A's, against their shapes, and its rate. */
+void dls_piece_belts(const dls_piece *p, const dls_piece_contact *c, double *velocity, double *rate);
+/* Asks the function of a pair where its contacts stand. */
+void dls_piece_touch_pair(dls_piece *p, dls_piece_pair *pair);
 /* ζ of all its rows, the normal one first. */
 void dls_piece_contact_bend(const dls_piece *p, const dls_piece_contact *c, double *zeta);
 
@@ -196,8 +226,12 @@ double dls_piece_row_rate(const dls_piece *p, const dls_piece_row *row, double t
 void dls_piece_row_direction(const dls_piece *p, const dls_piece_row *row, double *W);
 /* Speed of the row that is asked, in a world where the step began. */
 double dls_joint_speed_at(const dls_world *began, dls_simulation *s, const dls_joint_ask *ask);
-/* The force of a spring, motor or servo. */
+/* The force of a spring, motor or servo, by its own coordinate and speed or by those that are given. */
 double dls_piece_row_force(const dls_piece *p, const dls_piece_row *row, double t);
+double dls_piece_force_at(const dls_piece *p, const dls_piece_row *row, double coordinate, double speed,
+                          double t);
+/* Poses and rows of all joints where bodies stand. */
+void dls_piece_know_joints(dls_piece *p);
 /* Rows of the acting joint, appended to p->joint_row; at most DLS_PIECE_JOINT_ROWS. */
 enum { DLS_PIECE_JOINT_ROWS = 6 + 6 * 5 + 2 };
 void dls_piece_add_joint(dls_piece *p, int joint);
@@ -206,8 +240,15 @@ double dls_piece_joint_load(const dls_piece *p, const dls_alpha *alpha, int join
 
 /* y ← M⁻¹ y */
 void dls_piece_divide_by_mass(const dls_piece *p, double *y);
-/* The piece as a system; its user is the piece. */
+/* The piece as a system, by bodies where it is packed; its user is the piece. */
 dls_model dls_piece_model(dls_piece *p);
+dls_parts dls_piece_parts(dls_piece *p);
+/* Slopes of forces and rows; T of B₀ = B T. */
+void dls_piece_slopes(double t, const double *q, const double *u, dls_part_slopes *out, void *user);
+void dls_piece_tangent(const double *q, const double *B, double *T, void *user);
+/* Bodies of the piece one by one: set to coordinates, to velocities. */
+void dls_piece_set_body(dls_piece *p, int body, const double *q);
+void dls_piece_set_velocity(dls_piece *p, int body, const double *u);
 
 /* ---- all pieces of a step ---- */
 

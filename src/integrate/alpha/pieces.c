@@ -121,6 +121,7 @@ static void add_locked(dls_piece *p, int body) {
                                                            .freedom = k,
                                                            .role = DLS_ROLE_HELD,
                                                            .body = body,
+                                                           .of = {body, -1},
                                                            .family = DLS_ROWS_GAMMA,
                                                            .index = p->family_count[DLS_ROWS_GAMMA]++,
                                                            .law = -1,
@@ -179,6 +180,7 @@ static void add_contact(dls_piece *p, int index) {
         .body = {p->local[contact->body_a], p->local[contact->body_b]},
         .spot = {spot_of(p, contact->body_a, contact->a), spot_of(p, contact->body_b, contact->b)},
         .at = contact->at};
+    c->of[0] = c->body[0] < 0 ? c->body[1] : c->body[0], c->of[1] = c->body[0] < 0 ? -1 : c->body[1];
     for (int i = 0; i < 3; i++) c->shift[i] = contact->image[i] * p->s->world->def.period_size[i];
     c->cohesion = past && past->closed ? pair->cohesion : 0;
     dls_contact_frame(contact->at.normal, frame);
@@ -244,92 +246,62 @@ static bool make_pairs(dls_piece *p) {
     return true;
 }
 
-/* ---- rows that depend on others ---- */
+/* ---- masses ---- */
 
 static void divide_solid(const dls_piece *p, const dls_piece_body *body, double *y) {
-    const dls_solid *solid = &p->shadow.solids[body->solid];
+    const dls_solid *solid = &p->at.shadow.solids[body->solid];
     int n = body->n, pivot[DLS_SPOT_FREEDOMS * 4];
     double *A = p->matrix;
-    dls_solid_full_matrix(solid, DLS_SOLID_MASS, p->shadow.q + solid->at, A + n * n, A);
+    dls_solid_full_matrix(solid, DLS_SOLID_MASS, p->at.shadow.q + solid->at, A + n * n, A);
     if (n <= (int)(sizeof pivot / sizeof *pivot) && !dls_lu_factor(n, A, pivot, A + n * n))
         dls_lu_solve(n, A, pivot, y);
 }
 
-void dls_piece_divide_by_mass(const dls_piece *p, double *all) {
-    for (int i = 0; i < p->body_count; i++) {
-        const dls_piece_body *body = &p->body[i];
-        double J[9], *y = all + body->at_u;
-        if (body->solid >= 0) {
-            divide_solid(p, body, y);
-            continue;
-        }
-        for (int k = 0; k < p->dimension; k++) y[k] /= p->s->world->bodies[body->row].mass;
-        if (p->dimension == 2) {
-            y[2] /= body->inertia[8];
-            continue;
-        }
-        memcpy(J, body->inertia, sizeof J);
-        small_solve(3, J, y + 3);
+static void divide_body(const dls_piece *p, const dls_piece_body *body, double *y) {
+    double J[9];
+    if (body->solid >= 0) {
+        divide_solid(p, body, y);
+        return;
     }
+    for (int k = 0; k < p->dimension; k++) y[k] /= p->s->world->bodies[body->row].mass;
+    if (p->dimension == 2) {
+        y[2] /= body->inertia[8];
+        return;
+    }
+    memcpy(J, body->inertia, sizeof J);
+    small_solve(3, J, y + 3);
 }
 
-/* Rows of g and γ are made orthogonal one after the other, in M⁻¹: one of which nothing is left follows from
- * those before it and is no row. */
-static bool drop_dependent(dls_piece *p) {
-    int size = p->size_u, held = p->family_count[DLS_ROWS_G] + p->family_count[DLS_ROWS_GAMMA];
-    int kept = 0;
-    double *basis = DLS_TAKE(p->w->space, double, (int64_t)held *size),
-           *other = DLS_TAKE(p->w->space, double, size);
-    if (!basis || !other) return false;
-    p->family_count[DLS_ROWS_G] = p->family_count[DLS_ROWS_GAMMA] = 0;
-    for (int i = 0; i < p->row_count; i++) {
-        dls_piece_row *row = &p->joint_row[i];
-        if (row->family != DLS_ROWS_G && row->family != DLS_ROWS_GAMMA) continue;
-        double *w = basis + (int64_t)size * kept;
-        memset(w, 0, sizeof *w * (size_t)size);
-        dls_piece_row_direction(p, row, w);
-        memcpy(other, w, sizeof *w * (size_t)size);
-        dls_piece_divide_by_mass(p, other);
-        double whole = small_dot(size, w, other), left = whole;
-        for (int pass = 0; pass < 2; pass++) {
-            for (int k = 0; k < kept; k++) {
-                const double *unit = basis + (int64_t)size * k;
-                double share = small_dot(size, unit, other);
-                for (int j = 0; j < size; j++) w[j] -= share * unit[j];
-                memcpy(other, w, sizeof *w * (size_t)size);
-                dls_piece_divide_by_mass(p, other);
-            }
-            left = small_dot(size, w, other);
-        }
-        if (!(left > 1e-16 * whole)) {
-            row->family = row->index = -1;
-            continue;
-        }
-        for (int j = 0; j < size; j++) w[j] /= sqrt(left);
-        kept++;
-        row->index = p->family_count[row->family]++;
-    }
-    return true;
+void dls_piece_divide_by_mass(const dls_piece *p, double *y) {
+    for (int i = 0; i < p->body_count; i++) divide_body(p, &p->body[i], y + p->body[i].at_u);
 }
 
 /* ---- units ---- */
 
 /* √(w̄/w) with w of the row and w̄ = Σ 1/m of its bodies: what makes its rate a speed. */
-static double unit_of(dls_piece *p, const double *W) {
-    double speed = 0, *scaled = p->column;
-    int size = p->size_u;
-    for (int i = 0; i < p->body_count; i++)
-        if (small_dot(p->body[i].m, W + p->body[i].at_u, W + p->body[i].at_u) > 0)
-            speed += p->s->world->bodies[p->body[i].row].inverse_mass;
-    memcpy(scaled, W, sizeof *W * (size_t)size);
-    dls_piece_divide_by_mass(p, scaled);
-    double w = small_dot(size, W, scaled);
+static double unit_of(dls_piece *p, const int of[2], const double *W) {
+    double speed = 0, w = 0, *scaled = p->column;
+    for (int side = 0; side < 2 && of[side] >= 0; side++) {
+        const dls_piece_body *body = &p->body[of[side]];
+        if (small_dot(body->m, W, W) > 0) speed += p->s->world->bodies[body->row].inverse_mass;
+        memcpy(scaled, W, sizeof *W * (size_t)body->m);
+        divide_body(p, body, scaled);
+        w += small_dot(body->m, W, scaled);
+        W += body->m;
+    }
     return w > 0 && speed > 0 ? sqrt(speed / w) : 1;
+}
+
+static int widest_body(const dls_piece *p) {
+    int widest = 0;
+    for (int i = 0; i < p->body_count; i++)
+        if (p->body[i].m > widest) widest = p->body[i].m;
+    return widest;
 }
 
 /* Rows of joints, and those of contacts that turn; the others are speeds. */
 static bool find_units(dls_piece *p) {
-    int size = p->size_u;
+    int size = 2 * widest_body(p);
     double *W = DLS_TAKE(p->w->space, double, size);
     DLS_EACH_FAMILY(f) {
         p->unit[f] = DLS_TAKE(p->w->space, double, p->family_count[f]);
@@ -341,14 +313,14 @@ static bool find_units(dls_piece *p) {
         if (row->family < 0) continue;
         memset(W, 0, sizeof *W * (size_t)size);
         dls_piece_row_direction(p, row, W);
-        p->unit[row->family][row->index] = unit_of(p, W);
+        p->unit[row->family][row->index] = unit_of(p, row->of, W);
     }
     for (int i = 0; i < p->contact_count; i++) {
         const dls_piece_contact *c = &p->contact[i];
         for (int k = c->tangents + c->drills; k < c->row_count; k++) {
             memset(W, 0, sizeof *W * (size_t)size);
             dls_piece_contact_direction(p, c, k, W);
-            p->unit[DLS_ROWS_F][c->first_row + k] = unit_of(p, W);
+            p->unit[DLS_ROWS_F][c->first_row + k] = unit_of(p, c->of, W);
         }
     }
     return true;
@@ -356,10 +328,18 @@ static bool find_units(dls_piece *p) {
 
 /* ---- making one ---- */
 
+static bool take_stand(const dls_piece *p, dls_stand *at, int joints, int64_t rows) {
+    dls_workspace *space = p->w->space;
+    at->q = DLS_TAKE(space, double, p->size_q), at->u = DLS_TAKE(space, double, p->size_u);
+    at->pose = DLS_TAKE(space, dls_joint_pose, joints), at->row = DLS_TAKE(space, dls_joint_row, rows);
+    at->stands = at->moves = at->knows_joints = false;
+    return at->q && at->u && at->pose && at->row;
+}
+
 static bool take(dls_piece *p, int contacts, int joints) {
     dls_workspace *space = p->w->space;
     int64_t rows = 6 * (int64_t)p->body_count + (int64_t)DLS_PIECE_JOINT_ROWS * joints;
-    int size = p->size_q, widest = 0;
+    int size = p->size_q > 12 ? p->size_q : 12, widest = 0;
     for (int i = 0; i < p->body_count; i++)
         if (p->body[i].solid >= 0 && p->body[i].n > widest) widest = p->body[i].n;
     p->matrix = DLS_TAKE(space, double, 2 * (int64_t)widest * widest + dls_lu_room(widest) + widest);
@@ -369,13 +349,16 @@ static bool take(dls_piece *p, int contacts, int joints) {
     p->driven = DLS_TAKE(space, int, 2 * ((int64_t)contacts + joints));
     p->contacts = DLS_TAKE(space, dls_model_contact, contacts + rows);
     p->laws = DLS_TAKE(space, dls_model_friction, (int64_t)DLS_ALPHA_LAWS * contacts + rows);
-    p->q = DLS_TAKE(space, double, size), p->column = DLS_TAKE(space, double, size);
-    p->probe = DLS_TAKE(space, double, 2 * size);
-    return p->body && p->contact && p->pair && p->joint_row && p->driven && p->contacts && p->laws && p->q &&
-           p->matrix && p->column && p->probe;
+    p->column = DLS_TAKE(space, double, 2 * size), p->joint = DLS_TAKE(space, int, joints);
+    p->contact_zeta = dls_workspace_take(space, (size_t)contacts, sizeof *p->contact_zeta);
+    p->row_zeta = DLS_TAKE(space, double, rows), p->probe = DLS_TAKE(space, double, rows);
+    return p->body && p->contact && p->pair && p->joint_row && p->driven && p->contacts && p->laws &&
+           p->matrix && p->column && p->joint && p->contact_zeta && p->row_zeta && p->probe &&
+           take_stand(p, &p->at, joints, rows) && take_stand(p, &p->aside, joints, rows);
 }
 
 static void make_bodies(dls_piece *p, const int *rows) {
+    int blocks = 0, motions = 0;
     p->size_q = p->size_u = 0;
     for (int i = 0; i < p->body_count; i++) {
         const dls_body *of = &p->s->world->bodies[rows[i]];
@@ -390,8 +373,58 @@ static void make_bodies(dls_piece *p, const int *rows) {
         memcpy(body->q, p->s->kept[rows[i]].q, sizeof body->q);
         set_inertia(of, body->inertia);
         p->local[rows[i]] = i;
+        body->at_M = blocks, body->at_B = motions;
+        blocks += body->m * body->m, motions += body->n * body->m;
         p->size_q += body->n, p->size_u += body->m;
     }
+}
+
+/* ---- bodies of rows ---- */
+
+static bool has_tie(const dls_piece_row *row) {
+    return row->role == DLS_ROLE_SPRING || row->role == DLS_ROLE_SERVO;
+}
+
+static void set_bodies(int (*out)[2], int i, const int of[2]) { out[i][0] = of[0], out[i][1] = of[1]; }
+
+static void place_columns(dls_piece *p, int f) {
+    p->W_at[f][0] = 0;
+    for (int i = 0; i < p->family_count[f]; i++) {
+        int width = 0;
+        for (int side = 0; side < 2 && p->row_bodies[f][i][side] >= 0; side++)
+            width += p->body[p->row_bodies[f][i][side]].m;
+        p->W_at[f][i + 1] = p->W_at[f][i] + width;
+    }
+}
+
+static bool list_bodies(dls_piece *p) {
+    dls_workspace *space = p->w->space;
+    p->part_q = DLS_TAKE(space, int, p->body_count + 1), p->part_u = DLS_TAKE(space, int, p->body_count + 1);
+    p->tie = dls_workspace_take(space, (size_t)p->row_count, sizeof *p->tie);
+    p->tie_row = DLS_TAKE(space, int, p->row_count), p->turns = DLS_TAKE(space, bool, p->body_count);
+    if (!p->part_q || !p->part_u || !p->tie || !p->tie_row || !p->turns) return false;
+    for (int i = 0; i < p->body_count; i++) p->turns[i] = p->body[i].solid < 0;
+    DLS_EACH_FAMILY(f) {
+        p->row_bodies[f] = dls_workspace_take(space, (size_t)p->family_count[f], sizeof *p->row_bodies[f]);
+        p->W_at[f] = DLS_TAKE(space, int, p->family_count[f] + 1);
+        if (!p->row_bodies[f] || !p->W_at[f]) return false;
+    }
+    for (int i = 0; i < p->body_count; i++) p->part_q[i] = p->body[i].at_q, p->part_u[i] = p->body[i].at_u;
+    p->part_q[p->body_count] = p->size_q, p->part_u[p->body_count] = p->size_u;
+    for (int i = 0; i < p->contact_count; i++) {
+        const dls_piece_contact *c = &p->contact[i];
+        set_bodies(p->row_bodies[DLS_ROWS_N], i, c->of);
+        for (int k = 0; k < c->row_count; k++) set_bodies(p->row_bodies[DLS_ROWS_F], c->first_row + k, c->of);
+    }
+    for (int i = 0; i < p->row_count; i++) {
+        const dls_piece_row *row = &p->joint_row[i];
+        if (row->family >= 0) set_bodies(p->row_bodies[row->family], row->index, row->of);
+        if (!has_tie(row)) continue;
+        set_bodies(p->tie, p->tie_count, row->of);
+        p->tie_row[p->tie_count++] = i;
+    }
+    DLS_EACH_FAMILY(f) place_columns(p, f);
+    return true;
 }
 
 dls_status dls_piece_make(dls_simulation *s, const dls_pieces *pieces, int index, dls_piece *p,
@@ -404,7 +437,8 @@ dls_status dls_piece_make(dls_simulation *s, const dls_pieces *pieces, int index
     p->dimension = s->world->def.dimension;
     p->body_count = pieces->body_first[index + 1] - pieces->body_first[index];
     p->contact_count = p->pair_count = p->row_count = p->driven_count = p->law_count = 0;
-    p->stands = p->lonely = false;
+    p->joint_count = p->tie_count = 0;
+    p->lonely = p->bends = false, p->packed = true;
     memset(p->family_count, 0, sizeof p->family_count);
     p->body = DLS_TAKE(p->w->space, dls_piece_body, p->body_count);
     if (!p->body) return dls_fail_memory(error);
@@ -421,5 +455,5 @@ dls_status dls_piece_make(dls_simulation *s, const dls_pieces *pieces, int index
         dls_piece_add_joint(p, joint[i]);
     }
     for (int i = 0; i < p->contact_count; i++) dls_piece_frame(p, &p->contact[i]);
-    return drop_dependent(p) && find_units(p) ? DLS_OK : dls_fail_memory(error);
+    return find_units(p) && list_bodies(p) ? DLS_OK : dls_fail_memory(error);
 }

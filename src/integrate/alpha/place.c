@@ -35,21 +35,21 @@ static bool follow(const dls_drive *d, double start, double from, double t0, dou
 /* Without derivatives: steadily, as impulse schemes have it. */
 static void go_steadily(const dls_piece *p, int row, double dt) {
     const dls_body_state *now = &p->s->world->states[row];
-    dls_body_state *state = &p->states[row];
+    dls_body_state *state = &p->at.states[row];
     double turn[3], q[4];
     *state = *now;
     vec_along(state->x, p->s->kept[row].x, dt, now->v);
     vec_scale(turn, dt, now->w);
     quat_exponential(q, turn);
     quat_multiply(state->q, q, p->s->kept[row].q);
-    memset(&p->acceleration[row], 0, sizeof p->acceleration[row]);
+    memset(&p->at.acceleration[row], 0, sizeof p->at.acceleration[row]);
 }
 
 static void drive(const dls_piece *p, int row, double t) {
     const dls_world *world = p->s->world;
     const dls_body_told *told = world->entries[world->bodies[row].id].told;
     const dls_body_state *kept = &p->s->kept[row];
-    dls_body_state *state = &p->states[row];
+    dls_body_state *state = &p->at.states[row];
     double turn[3] = {0, 0, 0}, q[4];
     bool from_start = false, steady = false;
     for (int k = 0; k < 6; k++) {
@@ -58,7 +58,7 @@ static void drive(const dls_piece *p, int row, double t) {
         steady |= !follow(d, k < 3 ? told->start.x[k] : 0, k < 3 ? kept->x[k] : 0, p->t0, t, &c);
         *(k < 3 ? &state->x[k] : &turn[k - 3]) = c.x;
         *(k < 3 ? &state->v[k] : &state->w[k - 3]) = c.v;
-        *(k < 3 ? &p->acceleration[row].v[k] : &p->acceleration[row].w[k - 3]) = c.a;
+        *(k < 3 ? &p->at.acceleration[row].v[k] : &p->at.acceleration[row].w[k - 3]) = c.a;
         from_start |= k >= 3 && d->position;
     }
     if (steady) {
@@ -71,12 +71,12 @@ static void drive(const dls_piece *p, int row, double t) {
 
 /* ---- bodies ---- */
 
-static void set_body(dls_piece *p, int i, const double *q) {
+void dls_piece_set_body(dls_piece *p, int i, const double *q) {
     const dls_piece_body *body = &p->body[i];
-    dls_body_state *state = &p->states[body->row];
+    dls_body_state *state = &p->at.states[body->row];
     if (body->solid >= 0) {
-        memcpy(p->shadow.q + p->shadow.solids[body->solid].at, q, sizeof *q * (size_t)body->n);
-        dls_solid_stand(&p->shadow, body->solid);
+        memcpy(p->at.shadow.q + p->at.shadow.solids[body->solid].at, q, sizeof *q * (size_t)body->n);
+        dls_solid_stand(&p->at.shadow, body->solid);
     } else if (p->dimension == 2) {
         double turn[4], angle[3] = {0, 0, q[2]};
         state->x[0] = q[0], state->x[1] = q[1];
@@ -87,28 +87,30 @@ static void set_body(dls_piece *p, int i, const double *q) {
         memcpy(state->q, q + 3, sizeof state->q);
         quat_normalize(state->q);
     }
-    quat_matrix(state->q, p->R[body->row]);
+    quat_matrix(state->q, p->at.R[body->row]);
 }
 
 void dls_piece_stand(dls_piece *p, double t, const double *q) {
+    dls_stand *at = &p->at;
     size_t bytes = sizeof *q * (size_t)(p->size_q);
-    if (p->stands && t == p->t && memcmp(q, p->q, bytes) == 0) return;
-    memcpy(p->q, q, bytes);
-    p->t = t, p->stands = true;
-    for (int i = 0; i < p->body_count; i++) set_body(p, i, q + p->body[i].at_q);
+    if (at->stands && t == at->t && memcmp(q, at->q, bytes) == 0) return;
+    memcpy(at->q, q, bytes);
+    at->t = t, at->stands = true, at->moves = false, p->bends = false;
+    for (int i = 0; i < p->body_count; i++) dls_piece_set_body(p, i, q + p->body[i].at_q);
     for (int i = 0; i < p->driven_count; i++) {
         drive(p, p->driven[i], t);
-        quat_matrix(p->states[p->driven[i]].q, p->R[p->driven[i]]);
+        quat_matrix(at->states[p->driven[i]].q, at->R[p->driven[i]]);
     }
+    dls_piece_know_joints(p);
     if (!p->lonely) dls_piece_touch(p);
 }
 
-static void set_velocity(dls_piece *p, int i, const double *u) {
+void dls_piece_set_velocity(dls_piece *p, int i, const double *u) {
     int row = p->body[i].row, solid = p->body[i].solid;
-    dls_body_state *state = &p->states[row];
+    dls_body_state *state = &p->at.states[row];
     if (solid >= 0) {
-        memcpy(p->shadow.u + p->shadow.solids[solid].at, u, sizeof *u * (size_t)p->body[i].m);
-        dls_solid_stand(&p->shadow, solid);
+        memcpy(p->at.shadow.u + p->at.shadow.solids[solid].at, u, sizeof *u * (size_t)p->body[i].m);
+        dls_solid_stand(&p->at.shadow, solid);
         return;
     }
     if (p->dimension == 2) {
@@ -116,12 +118,16 @@ static void set_velocity(dls_piece *p, int i, const double *u) {
         return;
     }
     vec_copy(state->v, u);
-    mat_apply(state->w, p->R[row], u + 3);
+    mat_apply(state->w, p->at.R[row], u + 3);
 }
 
 void dls_piece_move(dls_piece *p, double t, const double *q, const double *u) {
+    size_t bytes = sizeof *u * (size_t)(p->size_u);
     dls_piece_stand(p, t, q);
-    for (int i = 0; i < p->body_count; i++) set_velocity(p, i, u + p->body[i].at_u);
+    if (p->at.moves && memcmp(u, p->at.u, bytes) == 0) return;
+    memcpy(p->at.u, u, bytes);
+    p->at.moves = true, p->bends = false;
+    for (int i = 0; i < p->body_count; i++) dls_piece_set_velocity(p, i, u + p->body[i].at_u);
 }
 
 /* ---- q and u ---- */
@@ -153,7 +159,7 @@ void dls_piece_store(dls_piece *p, double t, const double *q, const double *u, d
     dls_piece_move(p, t, q, u);
     for (int i = 0; i < p->body_count; i++) {
         dls_body_state *to = &states[p->body[i].row];
-        *to = p->states[p->body[i].row];
+        *to = p->at.states[p->body[i].row];
         if (p->body[i].solid < 0) quat_normalize(to->q);
     }
 }
