@@ -204,6 +204,9 @@ void run_report_print(run_report *x, const dls_run_summary *sum) {
     if (x->broken)
         printf("                   %d joint%s broke, the first at t = %.6g s\n", x->broken, plural(x->broken),
                x->broke_from);
+    if (x->watch.impacts)
+        printf("  impacts          %lld in their order, %lld in a step at most\n",
+               (long long)x->watch.impacts, (long long)x->watch.most);
     print_traffic(x, &sum->traffic);
     print_certified(x, sum);
     printf("  worst            residual %.2e, held %.2g, error of one contact %.2e m/s, penetration %.2e m\n",

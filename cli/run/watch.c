@@ -84,11 +84,20 @@ static void look_at_friction(run_watch *x, const dls_energy *energy) {
     x->fed = fmax(x->fed, x->lost - energy->friction);
 }
 
+static void look_at_impacts(run_watch *x, const dls_simulation *simulation) {
+    int left;
+    int64_t impacts = dls_simulation_impacts(simulation, &left);
+    x->impacts += impacts;
+    x->left += left > 0;
+    if (impacts > x->most) x->most = impacts;
+}
+
 void run_watch_step(run_watch *x, const dls_step_report *step, const dls_simulation *simulation) {
     dls_contact_record record;
     look_at_sizes(x, dls_simulation_world(simulation));
     if (x->waiting_count && step->bodies != x->bodies) look_at_births(x, step->t, simulation);
     x->bodies = step->bodies;
+    look_at_impacts(x, simulation);
     look_at_friction(x, &step->energy);
     if (x->deep || !(step->penetration > DEEP_SHARE * x->smallest)) return;
     x->deep = find_deepest(simulation, -1, &record);
@@ -105,6 +114,10 @@ void run_watch_tell(const run_watch *x, double penetration) {
         report_warning("run: bodies lay up to %.3g m in each other, the smallest that moves has a radius of "
                        "%.3g m; first %s and %s at t = %.6g s; shorten the step, or see 'delassus check'",
                        penetration, x->smallest, x->first.a, x->first.b, x->first.t);
+    if (x->left)
+        report_warning("run: in %d step%s more impacts followed each other than are struck in one; the rest "
+                       "did not bounce",
+                       x->left, plural(x->left));
     if (x->fed > FED_SHARE * x->kinetic)
         report_warning(
             "run: friction gave %.3g J where it should take, the largest kinetic energy is %.3g J; "

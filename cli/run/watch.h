@@ -23,6 +23,8 @@ typedef struct run_watch {
     watched_overlap born[MOST_BORN_INTO];
     bool deep;
     watched_overlap first; /* the first that was deep */
+    int64_t impacts, most; /* struck in their order: all, and of one step */
+    int left;              /* steps that had more of them than they may */
     double kinetic;        /* largest energy, J */
     double lost;           /* to friction, the most so far */
     double fed;            /* by friction, the most that was lost less what is */

@@ -34,7 +34,8 @@ typedef enum dls_entering {
 /* Where restitution enters b. */
 typedef enum dls_restitution {
     DLS_RESTITUTION_IMPACTS = 0, /* contacts that meet faster than rest_speed */
-    DLS_RESTITUTION_FORMAL       /* every closed contact in every step, as papers 002 and 003 */
+    DLS_RESTITUTION_FORMAL,      /* every closed contact in every step, as papers 002 and 003 */
+    DLS_RESTITUTION_IN_ORDER     /* impacts happen one after the other within the step, at their own times */
 } dls_restitution;
 
 /* How contacts go on within a step of an impulse scheme. */
@@ -171,6 +172,9 @@ typedef struct dls_gate {
 DLS_API int dls_simulation_gate_count(const dls_simulation *simulation);
 /* All zero, with the name "", where there is none of that index. */
 DLS_API dls_gate dls_simulation_gate(const dls_simulation *simulation, int index);
+/* Impacts of the last step that were struck in their order; left, where it is not NULL, gets how many
+ * contacts still met when their bound was reached. */
+DLS_API int64_t dls_simulation_impacts(const dls_simulation *simulation, int *left);
 /* Of every body's state bits, in the order of rows: equal hashes, equal runs. */
 DLS_API uint64_t dls_simulation_hash(const dls_simulation *simulation);
 DLS_API size_t dls_simulation_memory(const dls_simulation *simulation); /* bytes held, world aside */

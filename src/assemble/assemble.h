@@ -25,6 +25,7 @@ typedef struct dls_assemble_options {
     double share;      /* of a penetration that is taken back */
     double most_speed; /* at which it is */
     bool formal;       /* closed contacts bounce whatever their speed */
+    bool in_order;     /* impacts happened before the problem: what strikes alone does not bounce in it */
     double rest_speed; /* slower approaches do not bounce */
     double reference_velocity;
     double contacts_at;                 /* contacts are found at q + contacts_at · h v, */
@@ -46,6 +47,7 @@ typedef struct dls_row_mass {
     bool is_ball;   /* one free sphere about its mass centre, S a multiple of 1 */
     bool rolls;     /* one disc or sphere about its mass centre */
     bool driven;
+    bool joined; /* a joint acts on it */
 } dls_row_mass;
 
 /* Whether any impulse moves the row. */
@@ -88,6 +90,12 @@ dls_status dls_assemble_contacts(dls_assembly *a, const dls_world *world, const 
 /* Where the impulse of a contact acts on both of its bodies: where it will close, on the surface of the side
  * that moves, and amid the gap where both do, so that angular momentum stays. */
 void dls_contact_acts_at(const dls_assembly *assembly, const dls_contact *contact, double *point);
+
+/* Velocity of B's surface less that of A's against their shapes, world axes. */
+void dls_contact_belt(const dls_world *world, const dls_contact *contact, double *belt);
+/* Whether its impacts are its own: it bounces, and no impulse on its bodies goes through joints, or into
+ * shapes that deform. */
+bool dls_contact_strikes(const dls_assembly *assembly, const dls_world *world, const dls_contact *contact);
 
 /* Where a block acts. */
 typedef struct dls_block_place {

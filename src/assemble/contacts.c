@@ -54,6 +54,12 @@ static __attribute__((noinline)) void set_belt(const dls_world *world, const dls
     }
 }
 
+void dls_contact_belt(const dls_world *world, const dls_contact *c, double *belt) {
+    dls_block_place place = {.row_a = c->body_a, .row_b = c->body_b};
+    if (world->has_belts) set_belt(world, c, &place);
+    vec_copy(belt, place.belt);
+}
+
 /* Spots that contacts make where they touch a solid; for as long as their place is needed. */
 typedef struct made_spots {
     dls_spot side[2];
@@ -306,6 +312,12 @@ static inline void fill_block(const dls_assembly *a, const dls_block_place *p, c
 
 /* ---- which contacts enter ---- */
 
+bool dls_contact_strikes(const dls_assembly *a, const dls_world *world, const dls_contact *c) {
+    const dls_body *of_a = &world->bodies[c->body_a], *of_b = &world->bodies[c->body_b];
+    return world->pairs[c->pair].e_n > 0 && of_a != of_b && !of_a->is_solid && !of_b->is_solid &&
+           !a->mass[c->body_a].joined && !a->mass[c->body_b].joined;
+}
+
 typedef struct contact_work {
     dls_assembly *assembly;
     const dls_world *world;
@@ -345,6 +357,15 @@ static bool meets_free_body(const dls_world *world, const dls_contact *c) {
     return is_free && a != b;
 }
 
+/* What will be struck in the next step keeps its speed until then. */
+static bool strikes_later(const contact_work *work, const dls_contact *c, const dls_block_place *place) {
+    const dls_assemble_options *o = work->options;
+    double u[3];
+    velocity_free(work->assembly, work->world, place, o->h, u);
+    return c->at.gap + (1 - o->contacts_at) * o->h * u[0] > 0 &&
+           -work->world->pairs[c->pair].e_n * u[0] > o->rest_speed;
+}
+
 static verdict judge(const contact_work *work, const dls_contact *c) {
     const dls_assemble_options *o = work->options;
     dls_block_place place;
@@ -362,6 +383,8 @@ static verdict judge(const contact_work *work, const dls_contact *c) {
     if (pair->e_n == 0 && (pair->e_t == 0 || !closed)) return ENTERS;
     double u[3];
     if (!is_placed) place_of(work->assembly, work->world, c, &place, &made);
+    if (o->in_order && dls_contact_strikes(work->assembly, work->world, c))
+        return strikes_later(work, c, &place) ? STAYS_OUT : ENTERS;
     velocity_before(work->assembly, work->world, &place, o->h, u);
     if (closed) return o->formal || u[0] < -o->rest_speed ? BOUNCES : ENTERS;
     if (o->whole_gap || (!o->formal && -pair->e_n * u[0] <= o->rest_speed)) return ENTERS;

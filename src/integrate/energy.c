@@ -149,6 +149,8 @@ static double applied_work(const dls_simulation *s) {
             sum += 0.5 * h *
                    (force[k] * (before->v[k] + world->states[row].v[k]) +
                     torque[k] * (before->w[k] + world->states[row].w[k]));
+        const dls_twist *shift = s->impacts.shift ? &s->impacts.shift[row] : NULL;
+        if (shift) sum += vec_dot(force, shift->v) + vec_dot(torque, shift->w);
     }
     return sum;
 }
@@ -170,6 +172,9 @@ void dls_energy_step(dls_simulation *s) {
     int threads = s->options.threads, blocks = s->assembly.block_count;
     e->impact += dls_parallel_sum(blocks, threads, impact_range, &work);
     e->friction += dls_parallel_sum(blocks, threads, friction_range, &work);
+    e->impact += s->impacts.impact;
+    e->friction += s->impacts.friction;
+    e->work += s->impacts.work;
     if (s->assembly.drilling) e->turning += dls_parallel_sum(blocks, threads, turning_range, &work);
     e->work += dls_parallel_sum(blocks, threads, drive_range, &work) + applied_work(s);
     if (s->assembly.belt) e->work += dls_parallel_sum(blocks, threads, belt_range, &work);

@@ -80,6 +80,20 @@ static bool turns_steadily(const dls_world *world, const dls_body *body) {
            (body->inertia[0] == body->inertia[1] && body->inertia[1] == body->inertia[2]);
 }
 
+void dls_turn_row(dls_world *world, int row, const double *turn) {
+    const dls_body *body = &world->bodies[row];
+    dls_body_state *state = &world->states[row];
+    double Q[9], momentum[3], own[3];
+    momentum_of(body, state, own);
+    principal_axes(body, state->q, Q);
+    mat_apply(momentum, Q, own);
+    turn_by(1, turn, state->q);
+    if (turns_steadily(world, body)) return;
+    principal_axes(body, state->q, Q);
+    mat_apply_transposed(own, Q, momentum);
+    velocity_from(body, own, state);
+}
+
 typedef struct flight_work {
     dls_world *world;
     const dls_body_state *kept;

@@ -7,7 +7,7 @@
 #include "base/memory.h"
 #include "base/parallel.h"
 #include "base/vector.h"
-#include "integrate/scheme.h"
+#include "integrate/impacts.h"
 #include "solve/joined/joined.h"
 
 #include <assert.h>
@@ -36,6 +36,8 @@ static dls_assemble_options assemble_options(const dls_simulation *s, const dls_
                                   .share = o->stabilisation,
                                   .most_speed = o->stabilisation_speed > 0 ? o->stabilisation_speed : fall,
                                   .formal = o->restitution == DLS_RESTITUTION_FORMAL,
+                                  .in_order = o->restitution == DLS_RESTITUTION_IN_ORDER &&
+                                              o->entering != DLS_ENTER_CLOSED && !s->scheme->whole_gap,
                                   .rest_speed = o->rest_speed > 0 ? o->rest_speed : fall,
                                   .reference_velocity = v_ref,
                                   .contacts_at = plan->contacts_at,
@@ -48,6 +50,13 @@ static dls_assemble_options assemble_options(const dls_simulation *s, const dls_
                                   .threads = o->threads};
 }
 
+/* Rows on which a joint acts. */
+static void mark_joined(dls_assembly *a) {
+    for (int j = 0; a->joints && j < a->joints->joint_count; j++)
+        for (int side = 0; side < 2; side++)
+            if (a->joints->pose[j].row[side] >= 0) a->mass[a->joints->pose[j].row[side]].joined = true;
+}
+
 static dls_status assemble(dls_simulation *s, const dls_step_plan *plan, dls_error *error) {
     dls_assemble_options options = assemble_options(s, plan);
     dls_status status = dls_assemble_bodies(&s->assembly, s->world, &options, error);
@@ -56,6 +65,8 @@ static dls_status assemble(dls_simulation *s, const dls_step_plan *plan, dls_err
     if (!status && s->world->joint_count && plan->joints_at != plan->contacts_at)
         status = dls_joints_place(s, plan->joints_at, &options.joint_states, &options.joint_spots, error);
     if (!status) status = dls_find_joint_asks(&s->assembly, s->world, &options, error);
+    if (!status) mark_joined(&s->assembly);
+    if (!status) status = dls_impacts_strike(s, plan, &options, error);
     if (status) return status;
     return dls_assemble_contacts(&s->assembly, s->world, dls_collider_contacts(s->collider),
                                  dls_collider_count(s->collider), &options, error);
@@ -208,15 +219,6 @@ static double largest_jump(const dls_simulation *s) {
 
 /* ---- the step ---- */
 
-static dls_twist *velocities(const dls_simulation *s) {
-    dls_twist *of = DLS_TAKE(s->assembly.space, dls_twist, s->world->body_count);
-    for (int row = 0; of && row < s->world->body_count; row++) {
-        vec_copy(of[row].v, s->world->states[row].v);
-        vec_copy(of[row].w, s->world->states[row].w);
-    }
-    return of;
-}
-
 /* Contacts, problem, solution and v⁺. again: bodies meet on their way what was not looked for; they have
  * their velocities back then. */
 static dls_status respond(dls_simulation *s, const dls_step_plan *plan, int look, bool *again,
@@ -235,13 +237,10 @@ static dls_status respond(dls_simulation *s, const dls_step_plan *plan, int look
     report->seconds_assemble += assembled - found;
     report->seconds_collide += found - began;
     report->iterations += iterations;
-    dls_twist *before = dls_simulation_follows(s) ? velocities(s) : NULL;
-    if (!before && dls_simulation_follows(s)) return dls_fail_memory(error);
     status = dls_assemble_apply(&s->assembly, s->world, s->options.step, s->options.threads, error);
     if (status) return status;
     remember(s, report);
-    *again = false;
-    return before ? dls_simulation_look_again(s, before, look, again, error) : DLS_OK;
+    return dls_simulation_look_again(s, s->assembly.before, look, again, error);
 }
 
 dls_status dls_impulse_advance(dls_simulation *s, const dls_step_plan *plan, dls_step_report *report,
@@ -254,7 +253,8 @@ dls_status dls_impulse_advance(dls_simulation *s, const dls_step_plan *plan, dls
     if (!status) status = dls_joints_apply(s, error);
     if (status) return status;
     s->flown_uid = s->world->next_uid;
-    s->jump = largest_jump(s);
+    s->jump = fmax(largest_jump(s), s->impacts.jump);
     s->scheme->move(s, plan);
+    dls_impacts_move(s);
     return DLS_OK;
 }

@@ -58,8 +58,9 @@ static const dls_field fields[] = {
                "contacts of a step: all that may close within it, or those with gap ≤ 0"),
     REAL(stabilisation, 0, 1, "1", "share of a penetration that one step takes back"),
     REAL(stabilisation_speed, 0, 1e300, "m/s", "and at most this fast; 0: |g| h"),
-    DLS_CHOICE(dls_simulation_options, , restitution, 2, "impacts|formal",
-               "acts on impacts, or on every closed contact in every step (formal velocity)"),
+    DLS_CHOICE(dls_simulation_options, , restitution, 3, "impacts|formal|in-order",
+               "acts on impacts, on every closed contact in every step (formal velocity), or on one impact "
+               "after the other"),
     REAL(rest_speed, 0, 1e300, "m/s", "approaches that are slower do not bounce; 0: |g| h"),
     REAL(reference_velocity, 0, 1e300, "m/s",
          "v_ref of the judge; 0: |g| h, without gravity h · largest force / mean mass"),
@@ -243,6 +244,11 @@ size_t dls_simulation_memory(const dls_simulation *s) {
            dls_solid_factors_bytes(s->factors) +
            (size_t)s->row_capacity * (sizeof *s->kept + sizeof *s->found) + (size_t)s->kept_capacity +
            sizeof *s->tried * (size_t)s->tried_capacity + sizeof *s->extra * (size_t)s->extra_capacity;
+}
+
+int64_t dls_simulation_impacts(const dls_simulation *s, int *left) {
+    if (left) *left = s ? s->impacts.left : 0;
+    return s ? s->impacts.count : 0;
 }
 
 uint64_t dls_simulation_hash(const dls_simulation *s) {

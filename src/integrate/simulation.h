@@ -11,6 +11,15 @@
 
 typedef struct dls_scheme dls_scheme;
 
+/* Impacts of a step that were struck in their order. */
+typedef struct dls_impacts {
+    int64_t count;
+    int left;                      /* contacts that still met when the bound on impacts was reached */
+    double impact, friction, work; /* J: taken along normals and by friction, done by what is driven */
+    double jump;                   /* largest change of a velocity */
+    dls_twist *shift; /* per row, what the end of the step is moved by; in the step's space, NULL: none */
+} dls_impacts;
+
 struct dls_simulation {
     dls_world *world;
     dls_simulation_options options;
@@ -52,6 +61,7 @@ struct dls_simulation {
     int joint_record_count;              /* of the last step */
     int64_t joint_record_capacity;
     dls_joint_record *joint_records;
+    dls_impacts impacts; /* of the last step */
     double joint_work;   /* of driven bodies through joints in the last step */
     dls_gates *gates;    /* NULL for none */
     dls_traffic pending; /* since the last step that ended */
@@ -87,6 +97,8 @@ bool dls_contact_record_fits(const dls_contact_record *record, int dimension);
 
 /* x += dt v and a free rotation over dt, for all rows; ω follows the angular momentum, which stays. */
 void dls_fly(dls_world *world, double dt, int threads);
+/* A row by a small turn; its angular momentum stays. */
+void dls_turn_row(dls_world *world, int row, const double *turn);
 /* From the states kept at the beginning of the step: x = x₀ + h(θ v + (1 − θ) v₀), and the rotation likewise;
  * solids: as bytes. */
 void dls_fly_theta(dls_world *world, const dls_body_state *kept, const void *solids, double h, double theta,
