@@ -52,6 +52,12 @@ typedef enum dls_joints_choice {
     DLS_JOINTS_BLOCKS          /* rows are blocks beside the contacts, which is to compare */
 } dls_joints_choice;
 
+/* How forces of solids enter A = M + c_D h D + c_K h² K. */
+typedef enum dls_stiffness {
+    DLS_STIFFNESS_IMPLICIT = 0, /* linearly implicit: c_D and c_K are the scheme's */
+    DLS_STIFFNESS_EXPLICIT      /* both are 0: dls_solids_stable_step limits the step */
+} dls_stiffness;
+
 typedef struct dls_simulation_options {
     char scheme[DLS_NAME_SIZE]; /* its name */
     double step;                /* h, s */
@@ -66,6 +72,7 @@ typedef struct dls_simulation_options {
     double rest_speed;         /* slower approaches do not bounce, m/s; 0: |g| h */
     double reference_velocity; /* v_ref of the judge, m/s; 0: |g| h, without gravity h · largest force / mean
                                   mass */
+    dls_stiffness stiffness;   /* of solids */
     dls_joints_choice joints;  /* whether joint rows are eliminated or kept as blocks */
     dls_operator_choice op;    /* how W is kept: matrix-free, or by rows, which is to compare */
     bool warm_start;

@@ -90,6 +90,9 @@ DLS_API dls_status dls_solid_point(const dls_world *world, dls_body_id id, const
                                    dls_body_state *state, dls_error *error);
 /* How many places, evenly from 0 to 1, show its shape: those that results hold. 0 of a rigid body. */
 DLS_API int dls_solid_node_count(const dls_world *world, dls_body_id id);
+/* The longest step, s, that explicit forces of all solids stand near their rest; INFINITY where there are
+ * none whose fastest mode is known. */
+DLS_API double dls_solids_stable_step(const dls_world *world);
 /* What it holds: ½ uᵀM u and the energy of its strains, J. Either may be NULL. */
 DLS_API dls_status dls_solid_energy(const dls_world *world, dls_body_id id, double *kinetic, double *strain,
                                     dls_error *error);

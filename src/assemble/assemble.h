@@ -33,6 +33,7 @@ typedef struct dls_assemble_options {
     const dls_body_state *joint_states; /* where bodies are so, */
     const struct dls_spot *joint_spots; /* and spots of solids */
     double damping, stiffness;          /* c_D, c_K of springs, servos and solids */
+    bool explicit_solids;               /* A of solids is M; their forces stay at q + c_D h v */
     struct dls_solid_factors *factors;  /* kept over steps; NULL: made anew */
     bool stored;                        /* W by rows instead of matrix-free */
     bool warm_start;

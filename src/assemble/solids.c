@@ -60,6 +60,12 @@ typedef struct solids_work {
     double *A, *column;    /* of one solid, and room to factor it */
 } solids_work;
 
+/* What D and K count in A. */
+static double of_damping(const dls_assemble_options *o) { return o->explicit_solids ? 0 : o->damping * o->h; }
+static double of_stiffness(const dls_assemble_options *o) {
+    return o->explicit_solids ? 0 : o->stiffness * o->h * o->h;
+}
+
 /* A, factored; K is the material's where it has to be. */
 static bool factor(const solids_work *work, const dls_solid_step *step, const double *D, double *L) {
     const dls_assemble_options *o = work->options;
@@ -68,9 +74,10 @@ static bool factor(const solids_work *work, const dls_solid_step *step, const do
     for (int pass = 0; pass < 2; pass++) {
         memset(work->A, 0, sizeof(double) * (size_t)numbers);
         solid->kind->matrix(solid->data, DLS_SOLID_MASS, work->place, 1, work->A);
-        for (int64_t k = 0; k < numbers && D; k++) work->A[k] += o->damping * o->h * D[k];
-        solid->kind->matrix(solid->data, pass ? DLS_SOLID_MATERIAL : DLS_SOLID_STIFFNESS, work->place,
-                            o->stiffness * o->h * o->h, work->A);
+        for (int64_t k = 0; k < numbers && D; k++) work->A[k] += of_damping(o) * D[k];
+        if (!o->explicit_solids)
+            solid->kind->matrix(solid->data, pass ? DLS_SOLID_MATERIAL : DLS_SOLID_STIFFNESS, work->place,
+                                of_stiffness(o), work->A);
         if (dls_pattern_factor(step->pattern, work->A, L, work->column)) return true;
     }
     return false;
@@ -98,7 +105,7 @@ static bool take_factor(const solids_work *work, const dls_solid_step *step, kep
 static dls_status find_factor(const solids_work *work, dls_solid_step *step, dls_error *error) {
     const dls_assemble_options *o = work->options;
     const dls_solid *solid = step->solid;
-    double damping = o->damping * o->h, stiffness = o->stiffness * o->h * o->h;
+    double damping = of_damping(o), stiffness = of_stiffness(o);
     step->turned = solid->kind->fixed_axes && solid->kind->fixed_axes(solid->data, work->place, step->R);
     kept_factor own = {.L = NULL},
                 *kept = step->turned && o->factors ? &o->factors->item[solid->model] : &own;

@@ -44,6 +44,7 @@ static dls_assemble_options assemble_options(const dls_simulation *s, const dls_
                                   .joints_at = plan->joints_at,
                                   .damping = plan->damping,
                                   .stiffness = plan->stiffness,
+                                  .explicit_solids = o->stiffness == DLS_STIFFNESS_EXPLICIT,
                                   .factors = s->factors,
                                   .stored = o->op == DLS_OPERATOR_STORED,
                                   .warm_start = o->warm_start,

@@ -66,6 +66,9 @@ static const dls_field fields[] = {
          "v_ref of the judge; 0: |g| h, without gravity h · largest force / mean mass"),
     {"operator", DLS_FIELD_CHOICE, offsetof(dls_simulation_options, op), 0, 1, "matrix-free|stored", "1",
      "whether W is stored", NULL},
+    DLS_CHOICE(dls_simulation_options, , stiffness, 2, "implicit|explicit",
+               "forces of solids linearly implicit, or explicit, which needs a step below 2/ω of their "
+               "fastest mode"),
     DLS_CHOICE(dls_simulation_options, , joints, 2, "eliminated|blocks",
                "rows of joints are eliminated before contacts are solved, or stand beside them"),
     DLS_BOOL(dls_simulation_options, , warm_start, "start from the impulses of the step before"),

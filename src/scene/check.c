@@ -9,6 +9,8 @@
 #include "scene/gates.h"
 #include "world/shape/kinds.h"
 
+#include <delassus/solid.h>
+
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -261,6 +263,20 @@ static dls_status check_pairs(dls_check *c, dls_error *error) {
     return status;
 }
 
+/* Solids that the scheme moves, and a step that their explicit forces stand. */
+static dls_status check_solids(dls_check *c, dls_error *error) {
+    const dls_simulation_options *o = dls_scene_simulation_options(c->scene);
+    const dls_scheme *scheme = dls_scheme_find(o->scheme);
+    dls_status status = scheme ? dls_scheme_check_solids(scheme, c->world, error) : DLS_OK;
+    double stable = dls_solids_stable_step(c->world);
+    if (!status && o->stiffness == DLS_STIFFNESS_EXPLICIT && c->h > stable)
+        dls_check_warn(c,
+                       "step too long: explicit forces of solids need at most %.3g s, it is %g s; "
+                       "stiffness: implicit has no such limit",
+                       stable, c->h);
+    return status;
+}
+
 dls_status dls_scene_check(dls_scene *scene, void (*warn_line)(const char *line, void *user), void *user,
                            int *warnings, dls_error *error) {
     dls_error_clear(error);
@@ -284,6 +300,7 @@ dls_status dls_scene_check(dls_scene *scene, void (*warn_line)(const char *line,
         check_step(&c, &e);
         status = check_pairs(&c, error);
     }
+    if (!status) status = check_solids(&c, error);
     if (warnings) *warnings = c.warnings;
     return status;
 }

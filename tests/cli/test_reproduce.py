@@ -14,7 +14,8 @@ import tap  # noqa: E402
 from program import PROGRAM, refuses, run, run_json  # noqa: E402
 
 # Everything there is, with its sizes, and what takes seconds: that is run here.
-SIZES = {"000-4": ["full"], "000-6": ["full"], "000-8.1": ["reduced"], "000-A": ["full"], "001-3.1": ["full"],
+SIZES = {"000-4": ["full"], "000-6": ["full"], "000-8.1": ["reduced"],
+         "000-8.1-drum": ["reduced", "full"], "000-A": ["full"], "001-3.1": ["full"],
          "001-3.2": ["reduced", "full"], "001-3.3": ["reduced", "full"], "001-3.4": ["reduced", "full"],
          "002-6.1": ["reduced", "full"], "002-6.2": ["full"], "002-6.3": ["reduced", "full"],
          "002-6.4": ["reduced", "full"], "003-4.1": ["full"],

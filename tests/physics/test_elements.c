@@ -227,6 +227,118 @@ static void test_block_impact(void **state) {
     stage_close(&s);
 }
 
+/* ---- motion ---- */
+
+/* Where a corner of a block is that spins and rings, after a time; turned as a whole by a quaternion. */
+static void ring(double h, int steps, const double *turn, double *x) {
+    stuff of = {.density = 1000, .young = 1e6, .poisson = 0.3};
+    stage s = open_world(0, &of);
+    dls_solid_def solid = cells(2, 2, 2, DLS_SOLID_HEX8);
+    dls_shape_def shape = dls_default_shape_def(DLS_BOX);
+    double R[9], spin[3] = {3, 5, -4}, corner[3] = {0.1, 0.15, 0.2}, q[81], u[81];
+    vec_set(shape.size, 0.2, 0.3, 0.4);
+    dls_body_def def = dls_default_body_def();
+    def.shapes = &shape, def.shape_count = 1, def.solid = &solid;
+    memcpy(def.pose.q, turn, sizeof def.pose.q);
+    quat_matrix(turn, R);
+    mat_apply(def.w, R, spin);
+    dls_body_id block = stage_add(&s, &def);
+    dls_simulation_options o = options_of(h);
+    stage_start(&s, &o, 0);
+    OK(dls_solid_state_get(s.world, block, q, u, error));
+    for (int i = 0; i < 81; i += 3) { /* a stretch that swings */
+        double local[3];
+        mat_apply_transposed(local, R, q + i);
+        local[0] *= 20 * local[2], local[1] = 0, local[2] *= 5;
+        mat_apply(local, R, local);
+        vec_add(u + i, u + i, local);
+    }
+    OK(dls_solid_state_set(s.world, block, NULL, u, error));
+    stage_run(&s, steps);
+    dls_body_state state;
+    OK(dls_solid_point(s.world, block, corner, &state, error));
+    mat_apply_transposed(x, R, state.x);
+    stage_close(&s);
+}
+
+/* Second order in time, and the same motion whichever way the block is turned. */
+static void test_second_order(void **state) {
+    (void)state;
+    static const double none[4] = {1, 0, 0, 0};
+    double turn[4] = {0.3, -0.5, 0.4, 0.7}, x[4][3], other[3];
+    quat_normalize(turn);
+    for (int k = 0; k < 4; k++) ring(1e-3 / (1 << k), 40 << k, none, x[k]);
+    ring(1e-3, 40, turn, other);
+    double first = vec_distance(x[0], x[1]), second = vec_distance(x[1], x[2]),
+           third = vec_distance(x[2], x[3]);
+    print_message("# h, h/2, h/4, h/8: %.3g %.3g %.3g\n", first, second, third);
+    assert_true(log2(second / third) > 1.8 && log2(first / second) > 1.5);
+    assert_near(vec_distance(other, x[0]), 0, 1e-10);
+}
+
+/* A beam on two pins under its weight: 5 w L⁴/(384 E I) with shear w L²/(8 G A 5/6), and each pin carries
+ * half. */
+static void test_pinned_beam(void **state) {
+    (void)state;
+    stuff of = {.density = 1000, .young = 1e8, .damping = 0.01};
+    stage s = open_world(10, &of);
+    dls_solid_def solid = cells(10, 2, 2, DLS_SOLID_HEX8);
+    double L = 1, b = 0.1, w = 1000 * 10 * b * b, EI = 1e8 * b * b * b * b / 12;
+    dls_body_id beam = add_block(&s, &solid, L, b, b, 0, 0, 0);
+    for (int end = -1; end <= 1; end += 2)
+        for (int side = -1; side <= 1; side += 2) {
+            /* on the middle line, free to turn */
+            dls_joint_def joint = dls_default_joint_def(DLS_JOINT_SPHERICAL);
+            double at[3] = {0.5 * L * end, 0.5 * b * side, 0}, up[3] = {0, 0, 1};
+            joint.body[0] = DLS_GROUND, joint.body[1] = beam;
+            dls_joint_id id;
+            OK(dls_joint_place(s.world, &joint, at, up, NULL, error));
+            OK(dls_world_add_joint(s.world, &joint, &id, error));
+        }
+    dls_simulation_options o = options_of(0.01);
+    stage_start(&s, &o, 1e-10);
+    stage_run(&s, 300);
+    double sunk = -top_of(&s, beam, 0, 0, 0);
+    double expected = 5 * w * L * L * L * L / (384 * EI) + w * L * L / (8 * 0.5e8 * b * b * 5 / 6);
+    dls_joint_record record[4];
+    int count;
+    double up = 0;
+    OK(dls_simulation_joints(s.simulation, 4, record, &count, error));
+    for (int k = 0; k < 4; k++)
+        for (int i = 0; i < 3; i++) up += record[k].impulse[i] * record[k].frame[2 + 3 * i];
+    print_message("# pinned beam: %.6g of %.6g, pins carry %.6g of %.6g N\n", sunk, expected, up / o.step,
+                  w * L);
+    assert_near(sunk, expected, 0.02 * expected);
+    assert_near(fabs(up) / o.step, w * L, 1e-3 * w * L); /* it still swings a little */
+    stage_close(&s);
+}
+
+/* Stiff elements fall, land and slide as a rigid box does. */
+static void test_rigid_limit(void **state) {
+    (void)state;
+    dls_body_state end[2];
+    for (int rigid = 0; rigid < 2; rigid++) {
+        stuff of = {.density = 1000, .young = 1e9, .damping = 1e-3, .mu = 0.3};
+        stage s = open_world(10, &of);
+        dls_solid_def solid = cells(2, 2, 2, DLS_SOLID_HEX8);
+        dls_shape_def shape = dls_default_shape_def(DLS_BOX);
+        vec_set(shape.size, 0.2, 0.2, 0.1);
+        dls_body_def def = dls_default_body_def();
+        def.shapes = &shape, def.shape_count = 1, def.solid = rigid ? NULL : &solid;
+        def.pose.x[2] = 0.05, def.v[0] = 1;
+        dls_body_id block = stage_add(&s, &def);
+        stage_add_floor(&s, 0);
+        dls_simulation_options o = options_of(1e-3);
+        stage_start(&s, &o, 1e-9);
+        stage_run(&s, 250);
+        end[rigid] = stage_state(&s, block);
+        stage_close(&s);
+    }
+    print_message("# rigid limit: %.8g and %.8g\n", end[0].x[0], end[1].x[0]);
+    assert_near(end[0].x[0], end[1].x[0], 1e-4);
+    assert_near(end[0].v[0], end[1].v[0], 1e-3);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_weight),
@@ -234,6 +346,9 @@ int main(void) {
         cmocka_unit_test(test_crossed_edges_hold),
         cmocka_unit_test(test_stack),
         cmocka_unit_test(test_block_impact),
+        cmocka_unit_test(test_second_order),
+        cmocka_unit_test(test_pinned_beam),
+        cmocka_unit_test(test_rigid_limit),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -366,6 +366,18 @@ dls_status dls_solid_energy(const dls_world *w, dls_body_id id, double *kinetic,
     return DLS_OK;
 }
 
+/* 2 (√(1 + ξ²) − ξ)/ω with ξ = damping ω/2, of the fastest mode of all. */
+double dls_solids_stable_step(const dls_world *w) {
+    double least = INFINITY;
+    for (int k = 0; w && k < w->solid_count; k++) {
+        const dls_solid *solid = &w->solids[k];
+        if (!solid->kind->fastest || w->entries[solid->id].presence == DLS_GONE) continue;
+        double omega = sqrt(solid->kind->fastest(solid->data)), xi = 0.5 * solid->def.damping * omega;
+        least = fmin(least, 2 * (sqrt(1 + xi * xi) - xi) / omega);
+    }
+    return least;
+}
+
 /* ---- as bytes ---- */
 
 size_t dls_solids_memory_size(const dls_world *w) { return 2 * sizeof(double) * (size_t)w->freedom_count; }

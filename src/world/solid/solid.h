@@ -124,6 +124,7 @@ struct dls_solid_kind {
     /* F of all its places and its rate, column-major; false, or NULL: its shapes do not deform by one. */
     bool (*gradient)(const dls_solid_data *data, const double *q, const double *u, double *F, double *rate);
     /* ---- of all ---- */
+    double (*fastest)(const dls_solid_data *data); /* ω² of the fastest mode at rest, 1/s²; NULL: not known */
     double (*kinetic_energy)(const dls_solid_data *data, const double *u); /* ½ uᵀM u */
     double (*strain_energy)(const dls_solid_data *data, const double *q);
 };
