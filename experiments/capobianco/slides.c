@@ -33,10 +33,11 @@ static void measure_moreau(const dls_simulation *simulation, const dls_step_repo
 static bool run_scene(experiment_run *run, case_history *h) {
     static const char *const columns[MOREAU_COLUMNS] = {"x", "y", "gap", "energy"};
     static const char *const settings[] = {"integrator.scheme=moreau-jean", "integrator.entering=closed",
-                                           "integrator.stabilisation=0", "solver.tolerance=1e-10"};
+                                           "integrator.kinematics=first-order", "integrator.stabilisation=0",
+                                           "solver.tolerance=1e-10"};
     const case_def def = {.name = "moreau",
                           .scene = "004-10.3",
-                          .setting_count = 4,
+                          .setting_count = sizeof settings / sizeof *settings,
                           .settings = settings,
                           .column_count = MOREAU_COLUMNS,
                           .columns = columns,

@@ -192,11 +192,12 @@ static void measure_moreau(const dls_simulation *simulation, const dls_step_repo
 
 static bool run_moreau(experiment_run *run, case_history *h) {
     static const char *const columns[] = {"theta"};
-    static const char *const settings[] = {"integrator.scheme=moreau-jean", "time.step=1e-4",
+    static const char *const settings[] = {"integrator.scheme=moreau-jean",
+                                           "integrator.kinematics=first-order", "time.step=1e-4",
                                            "solver.tolerance=1e-8"};
     const case_def def = {.name = "moreau",
                           .scene = "004-10.6",
-                          .setting_count = 3,
+                          .setting_count = sizeof settings / sizeof *settings,
                           .settings = settings,
                           .steps_per_row = MOREAU_ROW,
                           .column_count = 1,

@@ -13,7 +13,7 @@ sys.path.insert(0, os.path.join(os.environ["DLS_SOURCE_DIR"], "tests", "support"
 import tap  # noqa: E402
 from program import PROGRAM, refuses, run, run_json  # noqa: E402
 
-# Everything there is, with its sizes, and what takes seconds: that is run here.
+# Everything there is, with its sizes, and what takes up to 4 s of a processor: that is run here.
 SIZES = {"000-4": ["full"], "000-6": ["full"], "000-8.1": ["reduced"],
          "000-8.1-drum": ["reduced", "full"], "000-A": ["full"], "001-3.1": ["full"],
          "001-3.2": ["reduced", "full"], "001-3.3": ["reduced", "full"], "001-3.4": ["reduced", "full"],
@@ -23,10 +23,10 @@ SIZES = {"000-4": ["full"], "000-6": ["full"], "000-8.1": ["reduced"],
          **{f"004-10.{number}": ["full"] for number in range(1, 7)}, "004-11": ["reduced", "full"],
          "behaviours": ["reduced", "full"], "heap": ["reduced", "full"], "mechanisms": ["reduced", "full"]}
 QUICK = ["000-4", "000-6", "000-8.1", "000-A", "001-3.1", "002-6.1", "002-6.2", "003-4.1", "003-4.2",
-         *(f"004-10.{number}" for number in range(1, 7)), "004-11", "behaviours", "heap"]
-if float(os.environ.get("DLS_TEST_SCALE", "1")) < 1:  # sanitizers: what takes minutes there is run without them
-    QUICK = [name for name in QUICK if name not in ("000-8.1", "002-6.1", "002-6.2", "004-10.5", "004-10.6", "004-11",
-                                                    "behaviours", "heap")]
+         *(f"004-10.{number}" for number in range(1, 7)), "behaviours"]
+SANITIZED = float(os.environ.get("DLS_TEST_SCALE", "1")) < 1
+if SANITIZED:  # what takes minutes there is run without sanitizers
+    QUICK = [name for name in QUICK if name not in ("000-8.1", "002-6.1", "002-6.2", "004-10.5", "004-10.6", "behaviours")]
 # Claims that do not hold; docs/reproduce.md says why.
 FAILS = {name: claims for name, claims in {
     "002-6.2": ["Table 3: sweeps of a rolling step, mean, IBP"],
@@ -45,9 +45,7 @@ FIGURES = {
     "003-4.2": ["sweeps", "figure_09_sbp", "figure_10_sal", "figure_11_ebp", "figure_12_eal"],
     "004-10.1": ["figure_01", "figure_02_omega_50", "figure_02_omega_10"],
     **{f"004-10.{number}": [f"figure_{number + 1:02}"] for number in range(2, 7)},
-    "004-11": [],
     "behaviours": ["creep", "gap", "iterations"],
-    "heap": ["angles"],
 }
 TABLES = {"000-4": ["smoothing"], "000-6": ["derivatives"], "000-8.1": ["iterations"], "000-A": [],
           "001-3.1": ["history", "case-relaxed", "case-anti-relaxed", "case-default"],
@@ -60,11 +58,10 @@ TABLES = {"000-4": ["smoothing"], "000-6": ["derivatives"], "000-8.1": ["iterati
                       "figure_09_sbp", "figure_10_sal", "figure_11_ebp", "figure_12_eal"],
           "004-10.1": ["omega-0", "omega-50", "omega-10"], "004-10.2": ["corner"],
           "004-10.3": ["case-moreau", "cylinder"], "004-10.4": ["rod"], "004-10.5": ["hopper"],
-          "004-10.6": ["case-moreau", "end", "switched"], "004-11": ["orders"],
+          "004-10.6": ["case-moreau", "end", "switched"],
           "behaviours": ["bits", "case-cube", "case-rest-box", "case-rest-stack",
                          *(f"case-slide-{law}-{step}" for law in ("default", "relaxed") for step in ("1e-2", "1e-3", "1e-4")),
-                         *(f"case-size-{size}" for size in ("1.4", "0.14", "0.0014"))],
-          "heap": ["angles", *(f"case-{ratio}-seed-{seed}-tol-1e-3" for ratio in ("0", "0.1", "0.2") for seed in (1, 2, 3))]}
+                         *(f"case-size-{size}" for size in ("1.4", "0.14", "0.0014"))]}
 PROBLEMS = {"003-4.1": ["ball-default", *(f"disc-{name}" for name in ("default", "sbp", "sal", "ebp", "eal"))],
             "003-4.2": ["sbp", "sal", "ebp", "eal"]}
 
@@ -161,12 +158,18 @@ def test_the_sphere_s_numbers():
 
 
 def test_the_angle_of_a_heap_is_that_of_analyze():
-    if "heap" not in QUICK:
+    """Of the first heap, after which the experiment is stopped."""
+    if SANITIZED:
         raise tap.Skip("takes minutes under sanitizers")
-    all_results()
-    lines = (folder("heap") / "case-0.2-seed-2-tol-1e-3.csv").read_text().splitlines()
+    first = folder("heap", "poured") / "case-0-seed-1-tol-1e-3.csv"
+    process = subprocess.Popen([PROGRAM, "reproduce", "heap", "-o", "poured", "--json"], stdout=subprocess.DEVNULL)
+    while not first.exists() and process.poll() is None:
+        time.sleep(0.01)
+    process.send_signal(signal.SIGINT)
+    process.wait(timeout=60)
+    lines = first.read_text().splitlines()
     rows = list(csv.DictReader(line for line in lines if not line.startswith("#")))[-5:]
-    settings = [word for setting in ("variables.rolling=0.2", "variables.seed=2") for word in ("--set", setting)]
+    settings = [word for setting in ("variables.rolling=0", "variables.seed=1") for word in ("--set", setting)]
     run("new", "heap")
     done = run_json("run", "heap.yaml", "--tol", "1e-3", *settings, "--quiet")
     facts = run_json("analyze", "heap.h5", "cone", "--frames", "-5:")["measures"][0]["facts"]
@@ -205,7 +208,11 @@ def test_the_history_is_the_scheme_s():
 
 
 def test_the_parts_of_the_error():
-    """Paper 003: the normal velocity of a disc falls by 0.4 in each sweep of SAL; parts add up; EBP ends at once."""
+    """Paper 003: parts add up; the normal velocity of a disc falls by 0.4 in each sweep of SAL.
+
+    EBP is to the letter: where a disc slips, the printed ∂Z_t/∂v_t is 2ρμ²/(1+μ²) in place of zero, and with ρ = 1/W_nn,
+    W_tt = 3 W_nn a Newton step, one in a sweep, leaves 6μ²/(1+6μ²) of the error.
+    """
     all_results()
     parts = ("motion_m_s", "projection_Ns", "bipotential_J", "penetration_m_s")
     for name in ("figure_05_sbp", "figure_06_sal", "figure_07_ebp"):
@@ -218,7 +225,10 @@ def test_the_parts_of_the_error():
     assert all(abs(after - 0.4 * before) < 1e-15 for before, after in zip(normal, normal[1:]))
     assert all(float(row["motion_m_s"]) == 0 for row in rows)
     rows = list(csv.DictReader(open("all/003-4.1/figure_07_ebp.csv")))
-    assert len(rows) < 18 and float(rows[-1]["eps_glob"]) <= 1e-10, rows
+    normal = [float(row["penetration_m_s"]) for row in rows]
+    left = 6 * 0.7**2 / (1 + 6 * 0.7**2)
+    assert len(rows) >= 50 and all(abs(after - left * before) < 1e-15 for before, after in zip(normal, normal[1:])), rows
+    assert float(rows[-2]["eps_glob"]) > 1e-10 >= float(rows[-1]["eps_glob"]), rows
     rows = {row["method"]: row for row in csv.DictReader(open("all/003-4.2/table.csv"))}
     assert list(rows) == ["SBP", "SAL", "EBP", "EAL", "default"]
     assert all(float(row["eps_glob"]) <= 1e-12 for row in rows.values())
@@ -290,13 +300,14 @@ def test_full_resumes():
 def test_all_in_full_passes_over_what_has_no_full_size():
     process = subprocess.Popen([PROGRAM, "reproduce", "--all", "--full", "-o", "over", "--json"],
                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    while not pathlib.Path("over/000-A/result.json").exists() and process.poll() is None:
+    while not pathlib.Path("over/000-8.1-drum").exists() and process.poll() is None:  # the next, which takes long
         time.sleep(0.01)
     process.send_signal(signal.SIGINT)
     output, errors = process.communicate(timeout=60)
     assert errors == "", errors
     begun = {result["experiment"]: result for result in json.loads(output)["experiments"]}
-    assert begun["000-8.1"]["passed_over"] and "claims" in begun["000-A"]
+    assert begun["000-8.1"]["passed_over"] and "claims" in begun["000-6"] and "000-A" not in begun
+    assert not pathlib.Path("over/000-8.1").exists() and not pathlib.Path("over/000-8.1-drum/result.json").exists()
 
 
 def test_a_case_is_remembered_with_its_problem():
@@ -400,8 +411,8 @@ def test_refusals():
     refuses("reproduce", "000-5", words=["nearest: 000-4, 000-6"])
     refuses("reproduce", "001-3.1", "nonsense", words=["nonsense"])
     refuses("reproduce", words=["--all", "--list"])
-    refuses("reproduce", "--all", "001-3.1", words=["one of the three"])
-    refuses("reproduce", "--list", "001-3.1", words=["one of the three"])
+    refuses("reproduce", "--all", "001-3.1", words=["one of the four"])
+    refuses("reproduce", "--list", "001-3.1", words=["one of the four"])
     refuses("reproduce", "000-8.1", "--full", words=["000-8.1", "--full"])
     refuses("reproduce", "001-3.1", "-o", "", words=["folder"])
     refuses("reproduce", "001-3.1", "-o", "y/" * 2000, words=["4000 bytes"])
