@@ -76,16 +76,14 @@ static double look_ahead(const dls_meeting *m, double t, dls_traveller *a, dls_t
     return first;
 }
 
-/* The contact as it is seen now: the plane is that of later, so is the point of the side that moves, or the
- * middle where both do. Where they touch too early for t is no penetration. */
+/* The contact as it is seen now: plane and levers are those of later, the point is that of the side that
+ * moves, or the middle where both do. Where they touch too early for t is no penetration. */
 static void bring_back(const dls_meeting *m, double t, const dls_traveller *a, const dls_traveller *b,
                        dls_contact_point *c) {
     double u[3], back_a[3], back_b[3], middle[3], share = m->a.moves ? (m->b.moves ? 0.5 : 0) : 1;
     relative_velocity(a, b, c, u);
-    velocity_of(a, c->point_a, back_a);
-    velocity_of(b, c->point_b, back_b);
-    vec_along(back_a, c->point_a, -t, back_a);
-    vec_along(back_b, c->point_b, -t, back_b);
+    vec_along(back_a, c->point_a, -t, a->v);
+    vec_along(back_b, c->point_b, -t, b->v);
     c->gap = fmax(c->gap - t * vec_dot(u, c->normal), 0);
     for (int k = 0; k < 3; k++) {
         middle[k] = (1 - share) * back_a[k] + share * back_b[k];

@@ -62,10 +62,10 @@ def test_the_page_of_shapes_is_up_to_date_and_lacks_no_pair():
         "write it anew: delassus check --shape-reference >docs/shapes.md"
     rows = [tuple(cell.strip(" `") for cell in line.split("|")[1:3]) for line in text.splitlines() if line[:3] == "| `"]
     planar, spatial = (["disc", "polygon"], ["half-plane", "chain", "drum"]), (
-        ["sphere", "box", "capsule", "ellipsoid", "polyhedron", "cylinder"],
+        ["sphere", "box", "capsule", "ellipsoid", "polyhedron", "cylinder", "skin"],
         ["half-space", "cylinder-inside", "box-inside", "mesh"])
     wanted = {frozenset((a, b)) for bodies, obstacles in (planar, spatial) for a in bodies for b in bodies + obstacles}
-    assert len(rows) == len(wanted) == 9 + 45 and {frozenset(row) for row in rows} == wanted
+    assert len(rows) == len(wanted) == 9 + 56 and {frozenset(row) for row in rows} == wanted
 
 
 def test_info_of_a_hyperstatic_stack():

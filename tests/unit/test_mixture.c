@@ -87,7 +87,7 @@ static const char varied[] = HEAD3
     "orientation: random, size: {uniform: [0.9, 1.1]}, gap: 0.001}\n  mixture:\n"
     "  - {number_share: 5, body: {name: ball, shape: {kind: sphere, radius: 0.03}}}\n"
     "  - {number_share: 3, size: {uniform: [0.5, 1]}, body: {name: pair, shapes: [{kind: sphere, radius: "
-    "0.03}, {kind: sphere, position: [0.03, 0, 0], radius: 0.02}]}}\n"
+    "0.03}, {kind: sphere, position: [0.048, 0, 0], radius: 0.02}]}}\n"
     "  - {number_share: 2, body: {shape: {kind: box, size: [0.05, 0.06, 0.07]}}}\n"
     "  - {number_share: 0, body: {name: none, shape: {kind: sphere, radius: 9}}}\n";
 
