@@ -147,7 +147,9 @@ bool dls_contact_bend(const dls_assembly *a, const dls_world *world, const dls_c
     dls_side_motion motion[2];
     dls_contact_motion moves;
     double rate[3], over[3];
-    if (p->spotted || is_quiet(p, world, least)) return false; /* how a solid's place goes on is not known */
+    bool joined = a->mass[p->row_a].joined || a->mass[p->row_b].joined;
+    if (joined || p->spotted) return false; /* how they go on their joints or strains decide */
+    if (is_quiet(p, world, least)) return false;
     for (int side = 0; side < 2; side++) side_motion(a, world, p, side, &motion[side]);
     forget_slip(p, h, motion);
     if (!contact_moves(world, c, p, h, motion, &moves)) return false;
