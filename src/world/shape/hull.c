@@ -295,11 +295,16 @@ static dls_status create_polygon(int count, const double *points, double size, d
     return status;
 }
 
+dls_status dls_hull_check_count(int dimension, int count, dls_error *error) {
+    if (count > dimension) return DLS_OK;
+    return dls_fail(error, DLS_ERROR_INPUT, "%d points, expected at least %d", count, dimension + 1);
+}
+
 dls_status dls_hull_create(int dimension, int count, const double *points, dls_hull **hull,
                            dls_error *error) {
     *hull = NULL;
-    if (count < dimension + 1)
-        return dls_fail(error, DLS_ERROR_INPUT, "%d points, expected at least %d", count, dimension + 1);
+    dls_status status = dls_hull_check_count(dimension, count, error);
+    if (status) return status;
     if (!dls_vec_is_finite(points, 3 * count))
         return dls_fail(error, DLS_ERROR_INPUT, "a point is not finite");
     double size = 0;

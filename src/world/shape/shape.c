@@ -65,6 +65,16 @@ static dls_status check_numbers(const dls_shape_def *def, unsigned needs, dls_er
     return status;
 }
 
+/* A chain has a segment, a closed one an inside. */
+static dls_status check_count(const dls_shape_def *def, unsigned needs, int dimension, dls_error *error) {
+    int count = def->point_count, shortest = def->closed ? 3 : 2;
+    if (needs & DLS_SHAPE_POINTS) return dls_hull_check_count(dimension, count, error);
+    if (needs & DLS_SHAPE_CHAIN && count < shortest)
+        return dls_fail(error, DLS_ERROR_INPUT, "%s chain of %d points, expected at least %d",
+                        def->closed ? "closed" : "open", count, shortest);
+    return DLS_OK;
+}
+
 static dls_status check_points(const dls_shape_def *def, int dimension, dls_error *error) {
     if (def->point_count < 0 || (def->point_count > 0 && !def->points))
         return dls_fail(error, DLS_ERROR_ARGUMENT, "%d points without coordinates", def->point_count);
@@ -83,10 +93,7 @@ static dls_status check_points(const dls_shape_def *def, int dimension, dls_erro
 }
 
 static dls_status create_chain(const dls_shape_def *def, dls_mesh **mesh, dls_error *error) {
-    int n = def->point_count, least = def->closed ? 3 : 2, segments = def->closed ? n : n - 1;
-    if (n < least)
-        return dls_fail(error, DLS_ERROR_INPUT, "%s chain of %d points, expected at least %d",
-                        def->closed ? "closed" : "open", n, least);
+    int n = def->point_count, segments = def->closed ? n : n - 1;
     int *element = DLS_NEW(int, 2 * (size_t)segments);
     if (!element) return dls_fail_memory(error);
     for (int k = 0; k < segments; k++) element[2 * k] = k, element[2 * k + 1] = (k + 1) % n;
@@ -135,6 +142,7 @@ dls_status dls_shape_check(const dls_shape_def *def, int dimension, dls_error *e
     status = check_numbers(def, needs, error);
     if (!status && needs & (DLS_SHAPE_POINTS | DLS_SHAPE_TRIANGLES | DLS_SHAPE_CHAIN))
         status = check_points(def, dimension, error);
+    if (!status) status = check_count(def, needs, dimension, error);
     if (!status && needs & DLS_SHAPE_TRIANGLES && def->triangle_count > 0 && !def->triangles)
         status = dls_fail(error, DLS_ERROR_ARGUMENT, "%d triangles without indices", def->triangle_count);
     return status;

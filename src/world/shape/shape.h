@@ -73,6 +73,8 @@ void dls_shape_mass(const dls_shape *shape, double *mass, double *centre, double
 /* Box around the shape when its frame stands at x, R in the world; infinite where it has no bound. */
 void dls_shape_box(const dls_shape *shape, const double *x, const double *R, double *low, double *high);
 
+/* A hull fills the space that it is in: more points than that has dimensions. */
+dls_status dls_hull_check_count(int dimension, int count, dls_error *error);
 dls_status dls_hull_create(int dimension, int point_count, const double *points, dls_hull **hull,
                            dls_error *error);
 /* Without words: DLS_ERROR_MEMORY, and DLS_ERROR_NUMERIC where its faces are beyond what numbers can tell. */
