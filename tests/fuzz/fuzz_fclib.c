@@ -1,4 +1,5 @@
-/* Bytes to the FCLib reader. What it accepts must be judged, rewritten and read back to the same bits. */
+/* Bytes to the FCLib reader. What it accepts must be judged, and what can be rewritten, read back
+ * to the same bits. */
 #define _GNU_SOURCE /* memmem */
 #include "fclib/fclib.h"
 #include "h5/check.h"
@@ -29,7 +30,10 @@ static void rewrite(const dls_fclib *file, const double *r, int rows) {
     dls_image image;
     dls_fclib *again = NULL;
     dls_error error = {0};
-    require(!dls_fclib_encode_again(file, r, NULL, &image, &error), "cannot be rewritten", &error);
+    if (dls_fclib_encode_again(file, r, NULL, &image, &error)) { /* damage beside what was read */
+        check_message(&error);
+        return;
+    }
     require(!dls_fclib_read_memory(image.bytes, image.size, &again, &error), "cannot be read back", &error);
     require(!memcmp(dls_fclib_solution(again), r, sizeof(double) * (size_t)rows), "other bits", &error);
     require(dls_problem_row_count(dls_fclib_problem(again)) == rows, "other rows", &error);

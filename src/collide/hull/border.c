@@ -73,13 +73,13 @@ static void face_normal(const dls_hull_pair *pair, int side, int face, double *n
     mat_apply(n, pair->frame_R[side], pair->hull[side]->face_normal + 3 * face);
 }
 
-/* The face behind the edge of a face that runs along the line; −1 where none does. */
+/* The face behind the edge of a face that runs along the line, and that edge, unit; −1 where none does. */
 static int face_behind(const dls_hull_pair *pair, int side, int face, const double *from, const double *e,
-                       double length, double close) {
+                       double length, double close, double *along) {
     const dls_hull *h = pair->hull[side];
     for (int k = h->face_start[face]; k < h->face_start[face + 1]; k++) {
         const int *ends = h->edge_vertex[h->face_edge[k]], *faces = h->edge_face[h->face_edge[k]];
-        double p[3], q[3], along[3], d[3], out[3];
+        double p[3], q[3], d[3], out[3];
         mat_apply(p, pair->frame_R[side], h->vertex + 3 * ends[0]);
         mat_apply(q, pair->frame_R[side], h->vertex + 3 * ends[1]);
         vec_sub(along, q, p);
@@ -100,7 +100,7 @@ static double angle_from(const double *n, const double *across, const double *x)
     return atan2(vec_dot(across, x), vec_dot(n, x));
 }
 
-/* Amid the normals that both edges have, from the reference hull to the other; they have the line e. */
+/* Amid the normals that both edges have, from the reference hull to the other; e: the edge of its face. */
 static void middle_normal(const dls_hull_pair *pair, const dls_clip *clip, const int *behind, const double *e,
                           double *normal) {
     int r = clip->reference;
@@ -122,7 +122,7 @@ static void middle_normal(const dls_hull_pair *pair, const dls_clip *clip, const
 
 void dls_hull_settle_border(const dls_hull_pair *pair, const dls_clip *clip, int start,
                             dls_manifold *manifold) {
-    double close = near * pair->size, from[3], e[3], length, n[3], m[3];
+    double close = near * pair->size, from[3], e[3], length, n[3], m[3], edge[2][3];
     int r = clip->reference, behind[2];
     if (manifold->count - start > MOST) return;
     merge(manifold, start, close, clip->last, clip->last_count);
@@ -134,10 +134,10 @@ void dls_hull_settle_border(const dls_hull_pair *pair, const dls_clip *clip, int
         return;
     }
     if (!(length > close)) return;
-    behind[0] = face_behind(pair, r, clip->face, from, e, length, close);
-    behind[1] = face_behind(pair, 1 - r, clip->incident, from, e, length, close);
+    behind[0] = face_behind(pair, r, clip->face, from, e, length, close, edge[0]);
+    behind[1] = face_behind(pair, 1 - r, clip->incident, from, e, length, close, edge[1]);
     if (behind[0] < 0 || behind[1] < 0) return;
-    middle_normal(pair, clip, behind, e, n);
+    middle_normal(pair, clip, behind, edge[0], n); /* e leans where the points lie close together */
     if (r) vec_scale(n, -1, n);
     for (int k = start; k < manifold->count; k++) {
         dls_contact_point *c = &manifold->point[k];
