@@ -20,6 +20,7 @@
  *     bushing          nothing                                all six
  *     gear             the turns of A about its axis 1 and of B about its axis 1:  ω_A + ratio ω_B = 0
  *     rack             the turn of A about its axis 1 and the way of B along its axis 1:  ratio ω_A = v_B
+ *                      (both against the ground, or against what carries their axes: `carried`)
  *     rolling          a wheel, B, of a radius about its axis 1 rolls on the plane of A with normal axis 1:
  *                      it touches, and the point that touches does not slide (velocity level)
  *
@@ -95,6 +96,7 @@ typedef struct dls_joint_def {
     double length;   /* distance: m; 0: as far apart as the origins are when the joint is added */
     bool rope;       /* distance: the origins may come nearer */
     double ratio;    /* gear, rack (m) */
+    bool carried;    /* gear, rack: what carries their axes moves; origins of frames stand on the axes */
     double radius;   /* rolling: of the wheel, m */
     double cone;     /* spherical: largest angle between the axes 1 of A and B, rad; 0: any */
     bool conserving; /* u⁺ = −u⁻ of the held freedoms instead of u⁺ = −gap/h: keeps the energy */

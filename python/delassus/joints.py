@@ -13,7 +13,7 @@ PRESENCES = choices("dls_joint_presence", "JOINT_")
 FUNCTIONS = ("position", "velocity", "force", "target")
 FREEDOM_KEYS = tuple(member[0] for member in _c.dls_freedom_def._fields_)
 JOINT_KEYS = ("length", "ratio", "radius", "cone", "break_force", "break_torque")
-SWITCHES = ("rope", "conserving", "collide")
+SWITCHES = ("rope", "carried", "conserving", "collide")
 
 
 def joint_kinds():
@@ -97,7 +97,7 @@ class Joint:
     point, axis, second: of the world, with the bodies standing as they are to be held; or
     frames: ((position, rotation), (position, rotation)) in the frames of the bodies.
     at: where on bodies that are solids, for A and B.
-    name; length and rope of distances; ratio of gears and racks; radius of wheels; cone; conserving; collide;
+    name; length and rope of distances; ratio and carried of gears and racks; radius of wheels; cone; conserving; collide;
     break_force, break_torque.
     freedoms: {4: {'target': 1, 'p': 100, 'd': 10}}, by number from 1 as joint_kinds() has them; where one is free
     alone its keys may be keywords: position, velocity, force, target (functions of t), p, d, i, max_force, stiffness,

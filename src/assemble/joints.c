@@ -82,7 +82,7 @@ static void ask_held(ask_work *work, int freedom, const dls_joint_row *row) {
     const dls_assemble_options *o = work->options;
     dls_joint_ask *ask = add(work, freedom, DLS_ROLE_HELD, row);
     if (!ask) return;
-    if (dls_joint_table[work->joint->def.kind].slips >> freedom & 1)
+    if (dls_joint_slips(work->joint, freedom))
         ask->coordinate = o->joints_at * (work->joint->slip[freedom] + o->h * ask->before);
     ask->added = work->joint->def.conserving ? ask->before : ask->coordinate / o->h;
 }

@@ -125,7 +125,7 @@ static void apply_ask(dls_simulation *s, const dls_joint_ask *ask, double r, dls
     double after = dls_joint_row_speed(s->world, pose, &ask->row, s->world->states);
     double work = 0.5 * r * (ask->before + after);
     joint->impulse[ask->freedom][ask->role] = r;
-    if (ask->role == DLS_ROLE_HELD && dls_joint_table[joint->def.kind].slips >> ask->freedom & 1)
+    if (ask->role == DLS_ROLE_HELD && dls_joint_slips(joint, ask->freedom))
         joint->slip[ask->freedom] = ask->coordinate;
     if (ask->role == DLS_ROLE_SERVO || ask->role == DLS_ROLE_MOTOR) integrate_servo(s, ask, r, joint);
     add_impulse(pose, &ask->row, r, record->impulse);

@@ -120,12 +120,14 @@ static void test_rates(void **state) {
     (void)state;
     dls_random g = {7};
     for (int trial = 0; trial < 40; trial++)
-        for (int kind = 0; kind < DLS_JOINT_KINDS; kind++)
+        for (int number = 0; number < DLS_JOINT_KINDS + 2; number++)
             for (int dimension = 2; dimension <= 3; dimension++) {
                 dls_world *world;
                 dls_world_def def = dls_default_world_def();
+                bool planar = dimension == 2, changed, carried = number >= DLS_JOINT_KINDS;
+                int kind = carried ? number - DLS_JOINT_KINDS + DLS_JOINT_GEAR : number; /* gear, rack */
                 dls_joint_def j = dls_default_joint_def((dls_joint_kind)kind);
-                bool planar = dimension == 2, changed;
+                j.carried = carried;
                 if (planar && !dls_joint_table[kind].planar) continue;
                 def.dimension = dimension;
                 vec_set(def.gravity, 0, 0, 0);
@@ -145,7 +147,7 @@ static void test_rates(void **state) {
                 }
                 const dls_joint *joint = &world->joints[0];
                 for (int k = 0; k < DLS_FREEDOMS; k++) {
-                    bool slips = dls_joint_table[kind].slips >> k & 1; /* has a rate and no value */
+                    bool slips = dls_joint_slips(joint, k); /* has a rate and no value */
                     /* axes of a universal joint are at a right angle only where it holds */
                     bool apart = kind == DLS_JOINT_UNIVERSAL;
                     if (!slips) check_rate(world, joint, k, dls_joint_held_row);
@@ -272,6 +274,7 @@ static void test_refused(void **state) {
     REFUSE(DLS_JOINT_REVOLUTE, d.cone = 1, "of a spherical joint only");
     REFUSE(DLS_JOINT_REVOLUTE, d.rope = true, "of the kind distance only");
     REFUSE(DLS_JOINT_GEAR, d.ratio = 0, "ratio is 0");
+    REFUSE(DLS_JOINT_REVOLUTE, d.carried = true, "expected a gear or rack");
     REFUSE(DLS_JOINT_ROLLING, d.radius = 0, "radius of a wheel is 0");
     REFUSE(DLS_JOINT_DISTANCE, d.length = -1, "length is -1");
     REFUSE(DLS_JOINT_REVOLUTE, d.break_force = (double)NAN, "break_force is nan");
@@ -279,6 +282,31 @@ static void test_refused(void **state) {
     refuse(2, &def, "there is in the plane");
     def.kind = (dls_joint_kind)77;
     refuse(3, &def, "no kind of joint 77");
+}
+
+/* Axes that say nothing of what carries them: on one line, or neither parallel nor across. */
+static void test_carriers_refused(void **state) {
+    (void)state;
+    static const double x[3] = {1, 0, 0}, y[3] = {0, 1, 0}, slightly[3] = {1, 0.05, 0}, at[3] = {1, 2, 3};
+    const struct {
+        dls_joint_kind kind;
+        const double *other;
+        const char *words;
+    } cases[] = {{DLS_JOINT_GEAR, x, "lie on one line"},
+                 {DLS_JOINT_GEAR, slightly, "gear are 0.05 rad apart"},
+                 {DLS_JOINT_RACK, slightly, "rack are 0.05 rad apart"},
+                 {DLS_JOINT_GEAR, y, NULL},
+                 {DLS_JOINT_RACK, x, NULL}};
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        dls_world *world = two_bodies(3);
+        dls_joint_def def = sound(cases[k].kind);
+        def.carried = true;
+        OK(dls_joint_place(world, &def, at, x, cases[k].other, error));
+        dls_status status = dls_world_add_joint(world, &def, NULL, error);
+        assert_int_equal(status, cases[k].words ? DLS_ERROR_INPUT : DLS_OK);
+        if (cases[k].words && !strstr(error->message, cases[k].words)) fail_msg("%s", error->message);
+        dls_world_destroy(world);
+    }
 }
 
 static void test_names(void **state) {
@@ -354,8 +382,9 @@ static void test_assembly(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_rates), cmocka_unit_test(test_turns),
-                                       cmocka_unit_test(test_refused), cmocka_unit_test(test_names),
-                                       cmocka_unit_test(test_assembly)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_rates),   cmocka_unit_test(test_turns),
+        cmocka_unit_test(test_refused), cmocka_unit_test(test_carriers_refused),
+        cmocka_unit_test(test_names),   cmocka_unit_test(test_assembly)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -118,7 +118,7 @@ static void test_two_ends(void **unused) {
         SPACE, "- {kind: distance, bodies: [arm, leg], rope: yes}\n"
                "- {kind: distance, bodies: [ground, leg], at: [[0, 0, 0], [2, 1, 0]], length: 9, rope: yes}\n"
                "- {kind: spring, bodies: [{body: arm, at: [0, 0, 1]}, leg], spring: {stiffness: 5}}\n"
-               "- {kind: gear, bodies: [arm, leg], axis: [[1, 0, 0], [0, 0, 2]], ratio: -2}\n"
+               "- {kind: gear, bodies: [arm, leg], axis: [[1, 0, 0], [0, 0, 2]], ratio: -2, carried: yes}\n"
                "- {kind: rolling, bodies: [ground, leg], at: [[0, 0, -0.5], [2, 0, 0]], axis: [[0, 0, 1], "
                "[0, 1, 0]], radius: 0.5}\n");
     assert_near(joint_at(scene, 0)->def.length, 1, 1e-12);
@@ -126,6 +126,7 @@ static void test_two_ends(void **unused) {
     check_vector(joint_at(scene, 1)->def.frame[0].x, 0, 0, 0);
     check_vector(joint_at(scene, 1)->def.frame[1].x, 1, 0, 0);
     assert_near(joint_at(scene, 1)->def.length, 9, 0);
+    assert_true(joint_at(scene, 3)->def.carried && !joint_at(scene, 2)->def.carried);
     assert_near(joint_at(scene, 2)->def.freedom[0].rest, sqrt(2), 1e-12);
     assert_near(joint_at(scene, 2)->def.freedom[0].stiffness, 5, 0);
     assert_near(joint_at(scene, 3)->def.ratio, -2, 0);
@@ -440,6 +441,7 @@ static void test_bad_bodies(void **unused) {
         {"{kind: distance, bodies: [leg, arm], ratio: 1}", "unknown key 'ratio' in a distance joint"},
         {"{kind: gear, bodies: [leg, arm]}", "a gear joint has no 'ratio'"},
         {"{kind: gear, bodies: [leg, arm], ratio: 0}", "ratio is 0"},
+        {"{kind: gear, bodies: [leg, arm], at: [[0, 0], [0, 0]], ratio: 2, carried: yes}", "lie on one line"},
         {"{kind: fixed, bodies: [leg, arm], name: x}\n- {kind: fixed, bodies: [ground, arm], name: x}",
          "test.yaml:9: there is a joint 'x' already"},
         {"{kind: fixed, bodies: [leg, arm], break: {force: 0}}", "force is 0, expected a number above 0"},

@@ -235,7 +235,7 @@ void dls_piece_add_joint(dls_piece *p, int joint) {
     bool planar = p->dimension == 2;
     for (int k = 0; k < DLS_FREEDOMS && !of->def.rope; k++)
         if (kind->held[planar] >> k & 1)
-            add(p, joint, k, DLS_ROLE_HELD, kind->slips >> k & 1 ? DLS_ROWS_GAMMA : DLS_ROWS_G);
+            add(p, joint, k, DLS_ROLE_HELD, dls_joint_slips(of, k) ? DLS_ROWS_GAMMA : DLS_ROWS_G);
     if (of->def.rope) add_limit(p, joint, 0, DLS_ROLE_HIGH, of->def.length, of->def.freedom[0].restitution);
     for (int k = 0; k < DLS_FREEDOMS; k++)
         if (kind->free[planar] >> k & 1) add_free(p, joint, k);

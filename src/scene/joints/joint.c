@@ -16,7 +16,7 @@ typedef struct joint_text {
     const dls_node *kind, *bodies, *neighbours, *at, *axis, *second, *freedoms, *breaks;
     dls_freedom_text freedom;
     double length, ratio, radius, cone;
-    bool rope, conserving, collide;
+    bool rope, carried, conserving, collide;
 } joint_text;
 
 #define AT(member) offsetof(joint_text, member)
@@ -50,6 +50,11 @@ static const dls_row joint_rows[] = {
      OF(DISTANCE)},
     {"ratio", DLS_ROW_REAL, AT(ratio), "", "of a gear: ω_A + ratio ω_B = 0; of a rack: v_B = ratio ω_A, in m",
      NULL, NULL, true, OF(GEAR) | OF(RACK)},
+    {"carried", DLS_ROW_FLAG, AT(carried), "",
+     "of gears and racks: what carries their axes moves; turns count from the line between the two ends, "
+     "which "
+     "stand on the axes, or from the other's axis where they cross",
+     NULL, NULL, false, OF(GEAR) | OF(RACK)},
     {"radius", DLS_ROW_POSITIVE, AT(radius), "m", "of rolling: that of the wheel", NULL, NULL, true,
      OF(ROLLING)},
     {"cone", DLS_ROW_POSITIVE, AT(cone), "rad",
@@ -416,7 +421,7 @@ dls_status dls_read_joint(dls_reader *reader, const dls_node *map, const dls_joi
     dls_joint_def def = dls_default_joint_def(kind);
     def.name = given->is_given && *given->name ? given->name : text.name;
     def.length = text.length, def.rope = text.rope;
-    def.ratio = text.ratio, def.radius = text.radius, def.cone = text.cone;
+    def.ratio = text.ratio, def.carried = text.carried, def.radius = text.radius, def.cone = text.cone;
     def.conserving = text.conserving, def.collide = text.collide;
     status = read_sides(reader, map, text.bodies, given, sides, &def);
     if (!status) status = place_sides(reader, map, &text, given, sides, &def);

@@ -147,6 +147,8 @@ static dls_status check_numbers(const dls_joint_def *def, dls_error *error) {
                         def->radius);
     if (def->cone > 0 && def->kind != DLS_JOINT_SPHERICAL)
         return dls_fail(error, DLS_ERROR_INPUT, "a cone is given, expected one of a spherical joint only");
+    if (def->carried && def->kind != DLS_JOINT_GEAR && def->kind != DLS_JOINT_RACK)
+        return dls_fail(error, DLS_ERROR_INPUT, "a joint is carried, expected a gear or rack");
     if (def->rope && def->kind != DLS_JOINT_DISTANCE)
         return dls_fail(error, DLS_ERROR_INPUT, "a rope is given, expected one of the kind distance only");
     return DLS_OK;
@@ -203,7 +205,7 @@ static dls_status take_spots(dls_world *world, dls_joint *joint, dls_error *erro
 }
 
 /* Coordinates of turns begin within half a turn; a distance is that of the start unless it is told. */
-static void begin(const dls_world *world, dls_joint *joint) {
+static dls_status begin(const dls_world *world, dls_joint *joint, dls_error *error) {
     int d = world->def.dimension;
     dls_joint_pose pose;
     dls_joint_row row;
@@ -213,9 +215,14 @@ static void begin(const dls_world *world, dls_joint *joint) {
         dls_joint_free_row(joint, &pose, d, k, &row);
         joint->turned[k] = row.value;
     }
-    if (joint->def.kind != DLS_JOINT_DISTANCE || joint->def.length > 0) return;
+    if (joint->def.kind != DLS_JOINT_DISTANCE || joint->def.length > 0)
+        return dls_joint_begin_gear(&pose, joint, error);
     dls_joint_free_row(joint, &pose, d, 0, &row);
     joint->def.length = row.value;
+    if (row.value > 0) return DLS_OK;
+    return dls_fail(error, DLS_ERROR_INPUT,
+                    "the points of a distance joint are in one place, expected a length above 0, or a "
+                    "spherical or revolute joint");
 }
 
 static dls_status add(dls_world *world, const dls_joint_def *def, dls_error *error) {
@@ -230,19 +237,14 @@ static dls_status add(dls_world *world, const dls_joint_def *def, dls_error *err
     joint.def.name = joint.name;
     int spots = world->spot_count;
     status = take_spots(world, &joint, error);
+    if (!status) {
+        take_frames(world, &joint);
+        status = begin(world, &joint, error);
+    }
     if (status) {
         world->spot_count = spots;
         dls_free(joint.name);
         return status;
-    }
-    take_frames(world, &joint);
-    begin(world, &joint);
-    if (joint.def.kind == DLS_JOINT_DISTANCE && !(joint.def.length > 0)) {
-        world->spot_count = spots;
-        dls_free(joint.name);
-        return dls_fail(error, DLS_ERROR_INPUT,
-                        "the points of a distance joint are in one place, expected a "
-                        "length above 0, or a spherical or revolute joint");
     }
     for (int side = 0; side < 2; side++) {
         joint.next[side] = -1;

@@ -40,10 +40,10 @@ struct dls_joint {
     double offset[2][3]; /* origin of the frame from the mass centre, in the body's frame */
     double axes[2][9];   /* columns: its axes there */
     /* what later steps depend on */
-    double turned[DLS_FREEDOMS];                   /* coordinates of turns, counted on */
-    double integral[DLS_FREEDOMS];                 /* of servos */
-    double slip[DLS_FREEDOMS];                     /* of the velocity level, m or rad */
-    double load;                                   /* |F| of the last step, N */
+    double turned[DLS_FREEDOMS];   /* coordinates of turns, counted on */
+    double integral[DLS_FREEDOMS]; /* of servos */
+    double slip[DLS_FREEDOMS]; /* of the velocity level, m or rad; of carried gears the value at the start */
+    double load;               /* |F| of the last step, N */
     double impulse[DLS_FREEDOMS][DLS_JOINT_ROLES]; /* of the last step */
 };
 
@@ -72,11 +72,22 @@ bool dls_joint_held_row(const dls_joint *joint, const dls_joint_pose *pose, int 
                         dls_joint_row *row);
 void dls_joint_free_row(const dls_joint *joint, const dls_joint_pose *pose, int dimension, int freedom,
                         dls_joint_row *row);
+/* The row of a gear or rack; of a carried one with its two angles, which turned[3], [4] keep, and a value
+ * that counts from nothing. Beginning checks how the axes lie. */
+void dls_joint_gear_row(const dls_joint *joint, const dls_joint_pose *pose, double *angle,
+                        dls_joint_row *row);
+bool dls_joint_counts_gear(const dls_joint *joint);
+dls_status dls_joint_begin_gear(const dls_joint_pose *pose, dls_joint *joint, dls_error *error);
 /* The angle between the axes 1 of A and B. */
 void dls_joint_cone_row(const dls_joint_pose *pose, dls_joint_row *row);
 /* u of a row, by velocities of its bodies: states of all rows, and u of solids as the world has it. */
 double dls_joint_row_speed(const dls_world *world, const dls_joint_pose *pose, const dls_joint_row *row,
                            const dls_body_state *states);
+
+/* Whether a held freedom is of the velocity level. */
+static inline bool dls_joint_slips(const dls_joint *joint, int freedom) {
+    return dls_joint_table[joint->def.kind].slips >> freedom & 1 && !joint->def.carried;
+}
 
 /* Whether a freedom's coordinate is an angle whose turns are counted. */
 bool dls_joint_counts_turns(dls_joint_kind kind, int dimension, int freedom);

@@ -92,19 +92,10 @@ static void row_distance(const dls_joint_pose *pose, dls_joint_row *row) {
     row_along(pose, n, pose->p[0], pose->p[1], row);
 }
 
-/* ω_A·a_A + ratio ω_B·a_B, or v_B·a_B − ratio ω_A·a_A with the speed of B's origin. */
-static void row_gear(const dls_joint *joint, const dls_joint_pose *pose, dls_joint_row *row) {
-    double ratio = joint->def.ratio, arm[3];
-    memset(row, 0, sizeof *row);
-    if (joint->def.kind == DLS_JOINT_GEAR) {
-        vec_copy(row->w[0], pose->axes[0]);
-        vec_scale(row->w[1], ratio, pose->axes[1]);
-        return;
-    }
-    vec_scale(row->w[0], -ratio, pose->axes[0]);
-    vec_copy(row->v[1], pose->axes[1]);
-    vec_sub(arm, pose->p[1], pose->x[1]);
-    vec_cross(row->w[1], arm, pose->axes[1]);
+static void row_gear(const dls_joint *joint, const dls_joint_pose *pose, int freedom, dls_joint_row *row) {
+    double angle[2];
+    dls_joint_gear_row(joint, pose, angle, row);
+    row->value -= joint->slip[freedom];
 }
 
 /* The wheel touches below its centre, in its own plane: c = p_B − R m, m ∥ n − (n·a) a.
@@ -150,14 +141,14 @@ bool dls_joint_held_row(const dls_joint *joint, const dls_joint_pose *pose, int 
         row_distance(pose, row);
         row->value -= joint->def.length;
     } else if (joint->def.kind == DLS_JOINT_GEAR || joint->def.kind == DLS_JOINT_RACK)
-        row_gear(joint, pose, row);
+        row_gear(joint, pose, freedom, row);
     else if (joint->def.kind == DLS_JOINT_ROLLING)
         row_rolling(joint, pose, dimension, freedom, row);
     else if (freedom < 3)
         row_translation(pose, freedom, row);
     else
         row_rotation(joint->def.kind, pose, freedom - 3, row);
-    if (kind->slips >> freedom & 1) row->value = joint->slip[freedom];
+    if (dls_joint_slips(joint, freedom)) row->value = joint->slip[freedom];
     return true;
 }
 
@@ -235,8 +226,13 @@ void dls_joints_count_turns(dls_world *world) {
         dls_joint_pose pose;
         if (!dls_joint_acts(world, joint)) continue;
         dls_joint_stand(world, joint, world->states, NULL, &pose);
+        dls_joint_row row;
+        if (dls_joint_counts_gear(joint)) {
+            double angle[2];
+            dls_joint_gear_row(joint, &pose, angle, &row);
+            memcpy(joint->turned + 3, angle, sizeof angle);
+        }
         for (int k = 3; k < DLS_FREEDOMS; k++) {
-            dls_joint_row row;
             if (!(dls_joint_table[joint->def.kind].free[d == 2] >> k & 1) ||
                 !dls_joint_counts_turns(joint->def.kind, d, k))
                 continue;
