@@ -101,8 +101,40 @@ static void collide_hull(const dls_placed *a, const dls_placed *b, double margin
     dls_skin_edges(&back);
 }
 
-#define HULL_METHOD "vertices of the skin as points; vertices and edges of the hull on its faces and edges"
-#define WALL_METHOD "every vertex as a point"
+/* Leaves out contacts at vertices of a mesh, which are found as points. */
+static void drop_vertices(const dls_mesh *mesh, const dls_placed *at, int first, dls_manifold *manifold) {
+    const dls_tree_node *root = &mesh->tree->node[0];
+    int kept = first;
+    double near = 1e-9 * vec_distance(root->low, root->high);
+    for (int k = first; k < manifold->count; k++) {
+        double p[3], d[3];
+        bool is_vertex = false;
+        vec_sub(d, manifold->point[k].point_b, at->x);
+        mat_apply_transposed(p, at->R, d);
+        dls_mesh_walk walk;
+        dls_mesh_walk_begin(&walk, mesh, p, p);
+        for (int element; !is_vertex && (element = dls_mesh_walk_next(&walk)) >= 0;)
+            for (int i = 0; i < 3; i++)
+                is_vertex |= vec_distance(p, dls_mesh_corner(mesh, element, i)) < near;
+        if (!is_vertex) manifold->point[kept++] = manifold->point[k];
+    }
+    manifold->count = kept;
+}
+
+/* The skin's vertices as points, then what the cylinder touches of its faces and edges between them. */
+static void collide_cylinder(const dls_placed *a, const dls_placed *b, double margin, dls_pair_memory *memory,
+                             const dls_contact_point *last, int last_count, dls_manifold *manifold) {
+    int before = manifold->count;
+    dls_cylinder_mesh(a, b, margin, memory, last, last_count, manifold);
+    drop_vertices(b->shape->mesh, b, before, manifold);
+    int own = manifold->count;
+    collide_wall(b, a, margin, memory, last, last_count, manifold);
+    for (int k = own; k < manifold->count; k++) dls_contact_point_flip(&manifold->point[k]);
+}
+
+#define HULL_METHOD     "vertices of the skin as points; vertices and edges of the hull on its faces and edges"
+#define CYLINDER_METHOD "vertices of the skin as points; as with a mesh between them"
+#define WALL_METHOD     "every vertex as a point"
 #define SURFACE_METHOD                                                                                       \
     "vertices of each on faces of the other, along a normal that both sides allow; sharp edges on sharp "    \
     "edges"
@@ -119,7 +151,7 @@ static const dls_pair_kind rows[] = {
     {DLS_SKIN, DLS_BOX, collide_hull, false, false, HULL_METHOD},
     {DLS_SKIN, DLS_POLYHEDRON, collide_hull, false, false, HULL_METHOD},
     {DLS_ELLIPSOID, DLS_SKIN, dls_ellipsoid_mesh, true, false, MESH_METHOD},
-    {DLS_CYLINDER, DLS_SKIN, dls_cylinder_mesh, false, true, MESH_METHOD},
+    {DLS_CYLINDER, DLS_SKIN, collide_cylinder, false, true, CYLINDER_METHOD},
 };
 
 const dls_pair_family dls_pairs_skin = {rows, sizeof rows / sizeof *rows};

@@ -12,6 +12,7 @@
 static const double face_slack =
     0.3; /* sine: a face of a may dip so much below the plane of b that it rests on */
 static const double strict_slack = 0.05;
+static const double smooth = 0.866; /* cosine of 30°: triangles that meet at less are one surface */
 static const double beside =
     1e-3; /* of the face's size: a vertex that near to an edge is on the faces there */
 
@@ -91,11 +92,63 @@ static bool is_nearer(const skin_hold *best, double height, bool outside) {
                    : height > best->height && (height < 0 || best->height < 0);
 }
 
+/* Angle of a triangle at its corner k. */
+static double angle_at(const dls_mesh *mesh, int element, int k) {
+    double u[3], v[3], side[3];
+    vec_sub(u, dls_mesh_corner(mesh, element, (k + 1) % 3), dls_mesh_corner(mesh, element, k));
+    vec_sub(v, dls_mesh_corner(mesh, element, (k + 2) % 3), dls_mesh_corner(mesh, element, k));
+    vec_cross(side, u, v);
+    return atan2(vec_norm(side), vec_dot(u, v));
+}
+
+/* n += weight · the surface's normal at corner k: of the triangles there that go on as this one does, each
+ * by its angle. */
+static void add_corner_normal(const dls_mesh *mesh, int element, int k, double weight, double *n) {
+    const double *own = mesh->normal + 3 * (size_t)element;
+    int vertex = mesh->element[3 * (size_t)element + (size_t)k];
+    double sum[3] = {0, 0, 0};
+    for (int i = mesh->vertex_start[vertex]; i < mesh->vertex_start[vertex + 1]; i++) {
+        int other = mesh->vertex_element[i], at = 0;
+        const double *m = mesh->normal + 3 * (size_t)other;
+        while (mesh->element[3 * (size_t)other + (size_t)at] != vertex) at++;
+        if (vec_dot(own, m) > smooth) vec_along(sum, sum, angle_at(mesh, other, at), m);
+    }
+    double length = vec_norm(sum);
+    vec_along(n, n, length > 0 ? weight / length : 0, sum);
+}
+
+/* The normal of a skin at a point q of a triangle, continuous from triangle to triangle up to sharp edges:
+ * else a vertex that slides over a diagonal is pushed first to one side and then to the other, and a face
+ * that is cut one way pushes sideways where its mirror image does not. */
+static void surface_normal(const dls_mesh *mesh, int element, const double *q, double *n) {
+    double area[3][3], sum[3] = {0, 0, 0};
+    for (int k = 0; k < 3; k++) {
+        double u[3], v[3];
+        vec_sub(u, dls_mesh_corner(mesh, element, (k + 1) % 3), q);
+        vec_sub(v, dls_mesh_corner(mesh, element, (k + 2) % 3), q);
+        vec_cross(area[k], u, v);
+    }
+    const double *own = mesh->normal + 3 * (size_t)element;
+    for (int k = 0; k < 3; k++) {
+        double weight = vec_dot(area[k], own);
+        if (weight > 0) add_corner_normal(mesh, element, k, weight, sum);
+    }
+    double length = vec_norm(sum);
+    if (length > 0)
+        vec_scale(n, 1 / length, sum);
+    else
+        vec_copy(n, own);
+}
+
 static void add_face(const skin_pair *pair, const double *p, int element, int vertex, int ordinal) {
     const dls_mesh *mesh = pair->b->shape->mesh;
     skin_foot foot;
+    double n[3];
     find_foot(mesh, element, p, &foot);
-    const double *n = mesh->normal + 3 * (size_t)element;
+    if (pair->b->shape->kind == DLS_SKIN)
+        surface_normal(mesh, element, foot.q, n);
+    else
+        vec_copy(n, mesh->normal + 3 * (size_t)element); /* a mesh is as flat as it is told */
     dls_skin_add(pair, p, foot.q, n, vec_dot(foot.d, n), dls_skin_feature(pair->side, vertex, ordinal));
 }
 
