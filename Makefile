@@ -5,7 +5,7 @@ PREFIX ?= /usr/local
 SHELL := /bin/bash
 SETUP := scripts/setup
 
-.PHONY: build demo test test-viewer check format install bench bench-siconos bench-peers evidence python gallery docs asan tsan fuzz clean help
+.PHONY: build demo test test-viewer mpi test-mpi check format install bench bench-siconos bench-peers evidence python gallery docs asan tsan fuzz clean help
 .DEFAULT_GOAL := build
 
 # configure and build one preset: $(call cmake,preset[,target])
@@ -24,6 +24,13 @@ test: build ## build, then run every test
 test-viewer: build ## pages of `delassus view` in a browser
 	@$(SETUP) viewer
 	@tests/viewer/run
+
+mpi: ## build delassus-mpi too, which mpirun starts as ranks that share a run (docs/scaling.md)
+	@$(SETUP) mpi
+	@cmake --preset release --log-level=NOTICE -DDELASSUS_MPI=ON >/dev/null && cmake --build --preset release --target delassus_program delassus_mpi_program
+
+test-mpi: mpi ## the same bits, files and failures on 1 to 4 ranks of this machine
+	@DELASSUS=$(CURDIR)/build/delassus DLS_SOURCE_DIR=$(CURDIR) python3 tests/mpi/test_mpi.py
 
 check: ## formatting, layers, sizes, documentation links
 	@$(SETUP) format

@@ -1,5 +1,6 @@
 /* delassus run: a scene from its first step to its last. */
 #include "cli/commands.h"
+#include "cli/program.h"
 #include "cli/run/report.h"
 #include "cli/support/interrupt.h"
 #include "cli/support/output_file.h"
@@ -144,6 +145,7 @@ static bool check_output(const dls_scene *scene, const char *path, const char *o
         if (length < 0 || (size_t)length >= sizeof whole) continue;
         if (!output_stem_is_apart(output, COUNT, endings, whole)) return false;
     }
+    if (program_ranks() && program_ranks()->index > 0) return true; /* the first rank writes */
     return output_path_check(output) && results_file_may_replace(output);
 }
 
@@ -153,7 +155,8 @@ static int run_reported(dls_scene *scene, const char *output, const run_values *
                        .dump_folder = v->dump,
                        .begin = run_report_start,
                        .callback = run_report_step,
-                       .user = report};
+                       .user = report,
+                       .ranks = program_ranks()};
     dls_error error;
     dls_run_summary summary = {0};
     dls_status status = dls_run_scene(scene, &def, &report->end, &summary, &report->hash, &error);
@@ -249,4 +252,5 @@ const command command_run = {
     .defaults = &defaults,
     .values_size = sizeof(run_values),
     .run = run,
+    .is_shared = true,
 };

@@ -42,6 +42,7 @@ typedef struct command {
     const void *defaults; /* of the values, copied before parsing */
     size_t values_size;
     int (*run)(const text_list *operands, const void *values); /* returns the exit code */
+    bool is_shared; /* by ranks: all of them run it, else the first alone */
 } command;
 
 /* Parses and runs; returns the exit code. words begin after the command's name. */

@@ -11,6 +11,7 @@
 #include <delassus/law.h>
 #include <delassus/output.h>
 #include <delassus/problem.h>
+#include <delassus/ranks.h>
 #include <delassus/run.h>
 #include <delassus/scene.h>
 #include <delassus/solid.h>

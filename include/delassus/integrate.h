@@ -9,6 +9,7 @@
 
 #include <delassus/collide.h>
 #include <delassus/joint.h>
+#include <delassus/ranks.h>
 #include <delassus/solve.h>
 #include <delassus/system.h>
 
@@ -156,6 +157,11 @@ DLS_API void dls_simulation_solver_defaults(const dls_solver *solver, void *opti
  * copied whole. */
 DLS_API dls_status dls_simulation_set_solver(dls_simulation *simulation, const dls_solver *solver,
                                              const void *options, dls_error *error);
+/* Ranks that share the steps, each with a simulation of its own of the same world, which makes the same
+ * calls: all have the same bits as one alone. NULL: no others, until told otherwise. The table is borrowed.
+ * Solvers may not look at the clock then (time_limit 0). */
+DLS_API dls_status dls_simulation_set_ranks(dls_simulation *simulation, const dls_ranks *ranks,
+                                            dls_error *error);
 DLS_API dls_status dls_simulation_set_step(dls_simulation *simulation, double h, dls_error *error);
 
 DLS_API dls_status dls_simulation_step(dls_simulation *simulation, dls_step_report *report, dls_error *error);

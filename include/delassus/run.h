@@ -26,6 +26,10 @@ typedef struct dls_run_def {
     dls_run_begin_callback begin;
     dls_run_callback callback;
     void *user; /* of both */
+    /* Ranks that share the run, NULL for none. All call with the same scene and definition; rank 0 alone
+     * writes files, the others read the checkpoint where they resume, and must reach it. What one of them
+     * fails at, or where its callback ends the run, is so for all. */
+    const dls_ranks *ranks;
 } dls_run_def;
 
 typedef enum dls_run_end { DLS_RUN_FINISHED = 0, DLS_RUN_INTERRUPTED, DLS_RUN_UNCERTIFIED } dls_run_end;

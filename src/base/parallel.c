@@ -23,21 +23,36 @@ void dls_parallel_each(int count, int threads, dls_range_work work, void *self) 
     for (int k = 0; k < count; k++) work(self, k, k + 1);
 }
 
-static int end_of(int part, int size, int count) {
-    return (part + 1) * size < count ? (part + 1) * size : count;
+static int part_size(int count) {
+    int size = (count + DLS_MOST_PARTS - 1) / DLS_MOST_PARTS;
+    return size < LEAST_PART ? LEAST_PART : size;
+}
+
+int dls_part_count(int count) {
+    int size = part_size(count), parts = (count + size - 1) / size;
+    assert(parts <= DLS_MOST_PARTS);
+    return parts;
+}
+
+int dls_part_first(int count, int part) {
+    int size = part_size(count);
+    return part * size < count ? part * size : count;
+}
+
+void dls_parallel_some_parts(int count, int first, int end, int threads, dls_part_work work, void *self) {
+    if (threads > 1 && end - first > 1) {
+#pragma omp parallel for num_threads(threads) schedule(static)
+        for (int k = first; k < end; k++)
+            work(self, k, dls_part_first(count, k), dls_part_first(count, k + 1));
+    } else {
+        for (int k = first; k < end; k++)
+            work(self, k, dls_part_first(count, k), dls_part_first(count, k + 1));
+    }
 }
 
 int dls_parallel_parts(int count, int threads, dls_part_work work, void *self) {
-    int size = (count + DLS_MOST_PARTS - 1) / DLS_MOST_PARTS;
-    if (size < LEAST_PART) size = LEAST_PART;
-    int parts = (count + size - 1) / size;
-    assert(parts <= DLS_MOST_PARTS);
-    if (threads > 1 && parts > 1) {
-#pragma omp parallel for num_threads(threads) schedule(static)
-        for (int k = 0; k < parts; k++) work(self, k, k * size, end_of(k, size, count));
-    } else {
-        for (int k = 0; k < parts; k++) work(self, k, k * size, end_of(k, size, count));
-    }
+    int parts = dls_part_count(count);
+    dls_parallel_some_parts(count, 0, parts, threads, work, self);
     return parts;
 }
 
@@ -65,4 +80,10 @@ double dls_parallel_max(int count, int threads, dls_range_value largest, void *s
     for (int k = 0; k < parts; k++)
         if (part[k] > max) max = part[k];
     return max;
+}
+
+void dls_ranks_tell(const dls_ranks *ranks, void *all, size_t size) {
+    int64_t start[DLS_MOST_RANKS + 1];
+    for (int k = 0; k <= ranks->count; k++) start[k] = (int64_t)size * k;
+    ranks->gather(ranks->self, all, start);
 }

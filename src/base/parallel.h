@@ -1,7 +1,9 @@
-/* Loops on threads. One thread runs them directly: even an idle OpenMP region costs a microsecond, as much as
- * a sweep over twenty contacts. */
+/* Loops on threads, and what each of several ranks has of them. One thread runs them directly: even an idle
+ * OpenMP region costs a microsecond, as much as a sweep over twenty contacts. */
 #ifndef BASE_PARALLEL_H
 #define BASE_PARALLEL_H
+
+#include <delassus/ranks.h>
 
 /* Work on items first … end−1, or a value of them: their share of a sum, their largest. */
 typedef void (*dls_range_work)(void *self, int first, int end);
@@ -27,5 +29,23 @@ enum { DLS_MOST_PARTS = 256 };
  * parts. */
 typedef void (*dls_part_work)(void *self, int part, int first, int end);
 int dls_parallel_parts(int count, int threads, dls_part_work work, void *self);
+
+/* The same in pieces: how many parts there are, the first item of one, and the work on some of them. */
+int dls_part_count(int count);
+int dls_part_first(int count, int part);
+void dls_parallel_some_parts(int count, int first, int end, int threads, dls_part_work work, void *self);
+
+/* ---- ranks: NULL, or a single one, shares nothing ---- */
+
+static inline bool dls_are_several(const dls_ranks *ranks) { return ranks && ranks->count > 1; }
+
+/* The first of count items that rank k has; those of a rank follow each other, and rank ranks->count begins
+ * at the end. */
+static inline int dls_first_of_rank(const dls_ranks *ranks, int count, int k) {
+    return (int)((int64_t)count * k / ranks->count);
+}
+
+/* Each rank hands in `size` bytes at its own place of `all`, which has those of rank 0, 1, … then. */
+void dls_ranks_tell(const dls_ranks *ranks, void *all, size_t size);
 
 #endif

@@ -123,7 +123,9 @@ static dls_status solve(dls_simulation *s, dls_step_report *report, dls_error *e
     report->held = dls_problem_reference_velocity(a->problem) > 0 ? 0 : (double)NAN;
     if (a->rows->block_count == 0) return DLS_OK;
     dls_solve_info info;
+    a->rows->ranks = s->ranks; /* while all of them are here */
     dls_status status = solve_with_friction(s, &info, report, error);
+    a->rows->ranks = NULL;
     if (status) return status;
     report->outcome = info.outcome;
     report->residual = info.measures.residual;

@@ -110,6 +110,16 @@ void dls_simulation_solver_defaults(const dls_solver *solver, void *options) {
     stop->min_iterations = 1;
 }
 
+/* Each rank has a clock of its own. */
+static dls_status check_clock(const dls_ranks *ranks, const dls_stop_options *stop, dls_error *error) {
+    if (!dls_are_several(ranks) || stop->time_limit == 0) return DLS_OK;
+    return dls_fail(
+        error, DLS_ERROR_INPUT,
+        "solver.time_limit is %g s, expected 0 where ranks share a run: they have clocks of their "
+        "own, and would stop apart",
+        stop->time_limit);
+}
+
 dls_status dls_simulation_set_solver(dls_simulation *s, const dls_solver *solver, const void *options,
                                      dls_error *error) {
     dls_error_clear(error);
@@ -123,6 +133,7 @@ dls_status dls_simulation_set_solver(dls_simulation *s, const dls_solver *solver
     else
         dls_simulation_solver_defaults(solver, copy);
     status = dls_field_check(solver->fields, solver->field_count, copy, error);
+    if (!status) status = check_clock(s->ranks, (const dls_stop_options *)copy, error);
     if (status) return status;
     dls_solver_hold(solver);
     dls_solver_drop(s->solver);
@@ -132,6 +143,19 @@ dls_status dls_simulation_set_solver(dls_simulation *s, const dls_solver *solver
     stop->threads = s->options.threads;
     if (stop->purpose == DLS_PURPOSE_AUTO) stop->purpose = DLS_PURPOSE_STEP;
     return DLS_OK;
+}
+
+dls_status dls_simulation_set_ranks(dls_simulation *s, const dls_ranks *ranks, dls_error *error) {
+    dls_error_clear(error);
+    if (!s) return dls_fail(error, DLS_ERROR_ARGUMENT, "a simulation is needed, got NULL");
+    if (ranks && (ranks->count < 1 || ranks->count > DLS_MOST_RANKS || ranks->index < 0 ||
+                  ranks->index >= ranks->count || (ranks->count > 1 && (!ranks->gather || !ranks->swap))))
+        return dls_fail(error, DLS_ERROR_ARGUMENT,
+                        "rank %d of %d, expected an index below a count of at most %d, and both functions",
+                        ranks->index, ranks->count, (int)DLS_MOST_RANKS);
+    dls_status status = check_clock(ranks, (const dls_stop_options *)s->solver_options, error);
+    if (!status) s->ranks = ranks;
+    return status;
 }
 
 static dls_status set_default_solver(dls_simulation *s, dls_error *error) {

@@ -24,7 +24,8 @@ struct dls_simulation {
     dls_world *world;
     dls_simulation_options options;
     const dls_scheme *scheme;
-    void *memory; /* the scheme's, NULL where it keeps nothing between steps */
+    void *memory;           /* the scheme's, NULL where it keeps nothing between steps */
+    const dls_ranks *ranks; /* that share the steps; NULL: no others */
     const dls_solver *solver;
     alignas(16) unsigned char solver_options[DLS_MAX_OPTIONS_SIZE];
     dls_collider *collider;

@@ -151,9 +151,26 @@ static void add_tally(tally *sum, const tally *part) {
     sum->active_blocks += part->active_blocks;
 }
 
+/* A rank tallies parts that follow each other, and hears the rest: the sum over parts is the same for all. */
+static void tally_shared(tally_work *work, int parts, int threads) {
+    const dls_problem *p = work->p;
+    const dls_ranks *ranks = p->ranks;
+    int64_t start[DLS_MOST_RANKS + 1];
+    for (int k = 0; k <= ranks->count; k++)
+        start[k] = (int64_t)sizeof(tally) * dls_first_of_rank(ranks, parts, k);
+    dls_parallel_some_parts(p->block_count, dls_first_of_rank(ranks, parts, ranks->index),
+                            dls_first_of_rank(ranks, parts, ranks->index + 1), threads, tally_part, work);
+    ranks->gather(ranks->self, work->part, start);
+}
+
 static tally tally_all(const dls_problem *p, const double *r, const double *u, int threads) {
     tally part[DLS_MOST_PARTS], sum = {0};
-    int parts = dls_parallel_parts(p->block_count, threads, tally_part, &(tally_work){p, r, u, part});
+    tally_work work = {p, r, u, part};
+    int parts = dls_part_count(p->block_count);
+    if (dls_is_shared(p))
+        tally_shared(&work, parts, threads);
+    else
+        dls_parallel_some_parts(p->block_count, 0, parts, threads, tally_part, &work);
     for (int k = 0; k < parts; k++) add_tally(&sum, &part[k]);
     return sum;
 }

@@ -352,5 +352,17 @@ void dls_velocity(const dls_problem *p, const double *r, double *u, double *stat
     dls_parallel_for(p->row_count, threads, add_range, &(add_work){p->b, u});
 }
 
+void dls_velocity_to_judge(const dls_problem *p, const double *r, double *u, double *state, int threads) {
+    if (!dls_is_shared(p) || !p->op->product_of) {
+        dls_velocity(p, r, u, state, threads);
+        return;
+    }
+    int parts = dls_part_count(p->block_count), me = p->ranks->index;
+    int first = dls_part_first(p->block_count, dls_first_of_rank(p->ranks, parts, me));
+    int end = dls_part_first(p->block_count, dls_first_of_rank(p->ranks, parts, me + 1));
+    p->op->product_of(p, r, u, state, first, end, threads);
+    for (int i = p->row[first]; i < p->row[end]; i++) u[i] += p->b[i];
+}
+
 void dls_cone_project(int d, double mu, double *z) { cone_project(d, mu, z); }
 void dls_cone_project_parts(const dls_cone *cone, double *z) { parts_project(cone, z); }

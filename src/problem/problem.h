@@ -2,6 +2,7 @@
 #ifndef PROBLEM_PROBLEM_H
 #define PROBLEM_PROBLEM_H
 
+#include "base/parallel.h"
 #include <delassus/law.h>
 #include <delassus/problem.h>
 
@@ -18,7 +19,14 @@ typedef struct dls_run {
     uint8_t parts;   /* DLS_PARTS of contacts, 0 of intervals */
 } dls_run;
 
-enum { DLS_MAX_COLOURS = 64, DLS_NO_COLOUR = 255, DLS_HUB = 64 };
+enum { DLS_MAX_COLOURS = 64, DLS_NO_COLOUR = 255, DLS_HUB = 64, DLS_MOST_TOUCHED = 4 };
+enum { DLS_LEAST_SHARED = 4096 }; /* blocks: fewer are solved sooner than ranks can talk */
+
+/* Numbers of an operator's state. */
+typedef struct dls_span {
+    int64_t first;
+    int count;
+} dls_span;
 
 struct dls_problem {
     int block_count, contact_count, row_count, body_count;
@@ -43,6 +51,7 @@ struct dls_problem {
     int run_count;
     dls_run *runs;                            /* all blocks, in order */
     const struct dls_elimination *eliminated; /* of a problem that joints were taken out of; else NULL */
+    const dls_ranks *ranks; /* all of which have this problem and solve it together; NULL: no others */
     const dls_operator *op;
     void *data; /* how the operator keeps W: only it, and who fills it, knows */
 };
@@ -58,6 +67,9 @@ struct dls_operator {
     size_t (*state_size)(const dls_problem *p);
     /* u = W r, and state for this r; any number of threads gives the same bits */
     void (*product)(const dls_problem *p, const double *r, double *u, double *state, int threads);
+    /* u of the blocks first … end − 1 alone, and of state what they need; or NULL: product */
+    void (*product_of)(const dls_problem *p, const double *r, double *u, double *state, int first, int end,
+                       int threads);
     /* state for this r */
     void (*start)(const dls_problem *p, const double *r, double *state, int threads);
     /* v = b_c + Σ_{j≠c} W_cj r_j: the velocity of block c without its own impulse */
@@ -78,6 +90,11 @@ struct dls_operator {
      * Or NULL: blocks are visited one after the other */
     void (*colour)(const dls_problem *p, int chunk, uint8_t *colour, uint64_t *scratch);
 
+    /* The parts of the state that visits to c read and write, bodies as it were; returns how many, and where
+     * the numbers of one are. Or both NULL: ranks do not share sweeps */
+    int (*touched)(const dls_problem *p, int c, int body[DLS_MOST_TOUCHED]);
+    dls_span (*span)(const dls_problem *p, int body);
+
     /* How many blocks are coupled with c, itself aside; column, or NULL, lists them, ascending */
     int64_t (*coupled)(const dls_problem *p, int c, int *column);
     /* W_cj of the k-th of them, column-major */
@@ -93,6 +110,11 @@ struct dls_operator {
     void (*release)(dls_problem *p);
     size_t (*memory)(const dls_problem *p); /* bytes of data */
 };
+
+/* Whether ranks share the work on this problem. */
+static inline bool dls_is_shared(const dls_problem *p) {
+    return dls_are_several(p->ranks) && p->block_count >= DLS_LEAST_SHARED;
+}
 
 static inline int dls_size(const dls_problem *p, int c) {
     assert(c >= 0 && c < p->block_count);
@@ -167,6 +189,9 @@ dls_status dls_problem_assemble_in(const dls_problem *p, dls_workspace *workspac
 /* u = W r + b with scratch for the operator's state. */
 void dls_velocity(const dls_problem *p, const double *r, double *u, double *state, int threads);
 
+/* The same for the blocks that this rank judges, which are all where there is no other. */
+void dls_velocity_to_judge(const dls_problem *p, const double *r, double *u, double *state, int threads);
+
 /* What the judge says, see dls_measures. */
 typedef struct dls_verdict {
     double residual, max_error, held;
@@ -174,6 +199,7 @@ typedef struct dls_verdict {
     double residual_active, residual_full;
 } dls_verdict;
 
+/* Where ranks share the problem all of them call it, and each needs r and u of the blocks that it judges. */
 dls_verdict dls_judge(const dls_problem *p, const double *r, const double *u, int threads);
 /* N of block c as the judge weighs it; returns |N_c|, m/s. */
 double dls_block_error(const dls_problem *p, int c, const double *r, const double *u);

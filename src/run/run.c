@@ -2,6 +2,7 @@
 #define _GNU_SOURCE /* F_OFD_SETLK */
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/parallel.h"
 
 #include <delassus/fclib.h>
 #include <delassus/run.h>
@@ -26,7 +27,52 @@ typedef struct runner {
     dls_results_def about;
     double next_checkpoint; /* wall time */
     int lock;               /* descriptor of the results, -1 for none */
+    struct word *words;     /* of all ranks */
 } runner;
+
+/* ---- ranks ---- */
+
+/* What a rank says of itself, at a point that all of them reach. */
+typedef struct word {
+    dls_status status;
+    bool stops;
+    uint64_t hash; /* of the state */
+    char message[sizeof((dls_error *)NULL)->message];
+} word;
+
+static bool writes(const runner *x) { return !x->def->ranks || x->def->ranks->index == 0; }
+
+/* The first rank that failed fails all, in its words. Where none did: whether one stops, and whether all have
+ * the same state. */
+static dls_status hear(const runner *x, const word *all, bool *stops, dls_error *error) {
+    const dls_ranks *ranks = x->def->ranks;
+    for (int k = 0; k < ranks->count; k++) {
+        if (all[k].status && k == ranks->index) return all[k].status; /* the error is there */
+        if (all[k].status) return dls_fail(error, all[k].status, "rank %d: %s", k, all[k].message);
+    }
+    for (int k = 0; k < ranks->count; k++) {
+        *stops = *stops || all[k].stops;
+        if (all[k].hash != all[0].hash)
+            return dls_fail(
+                error, DLS_ERROR_INPUT,
+                "rank %d has another state than rank 0 at t = %g s, expected the same bits: do all "
+                "run the same program and read the same files, on processors of one kind?",
+                k, dls_simulation_time(x->simulation));
+    }
+    return DLS_OK;
+}
+
+/* All ranks go on, or none does. */
+static dls_status agree(const runner *x, dls_status status, bool *stops, dls_error *error) {
+    const dls_ranks *ranks = x->def->ranks;
+    if (!dls_are_several(ranks)) return status;
+    word *all = x->words, *mine = &all[ranks->index];
+    *mine = (word){.status = status, .stops = *stops};
+    if (status && error) memcpy(mine->message, error->message, sizeof mine->message);
+    if (!status) mine->hash = dls_simulation_hash(x->simulation);
+    dls_ranks_tell(ranks, all, sizeof *all);
+    return hear(x, all, stops, error);
+}
 
 /* ---- what it is ---- */
 
@@ -164,7 +210,8 @@ static dls_status check_files(const runner *x, dls_error *error) {
     return status;
 }
 
-static dls_status resume(runner *x, dls_error *error) {
+/* The simulation as the checkpoint has it. */
+static dls_status restore(runner *x, dls_error *error) {
     dls_checkpoint *checkpoint = NULL;
     dls_status status = dls_checkpoint_read(x->checkpoint, &checkpoint, error);
     if (status) return status;
@@ -172,7 +219,10 @@ static dls_status resume(runner *x, dls_error *error) {
     if (!status) status = check_files(x, error);
     if (!status) status = dls_checkpoint_restore(checkpoint, x->simulation, error);
     dls_checkpoint_destroy(checkpoint);
-    if (status) return status;
+    return status;
+}
+
+static dls_status continue_results(runner *x, dls_error *error) {
     int64_t step = dls_simulation_steps(x->simulation);
     /* the last step of a run has a frame in any case: one that goes on has none there, unless it is due */
     bool keep_last = frame_is_due(x, step) || is_over(x);
@@ -231,20 +281,39 @@ static dls_status check_dumps(const runner *x, dls_error *error) {
     return DLS_OK;
 }
 
-static dls_status begin(runner *x, dls_error *error) {
-    bool resumed = false;
+static dls_status name_checkpoint(runner *x, dls_error *error) {
+    int length = snprintf(x->checkpoint, sizeof x->checkpoint, "%s.checkpoint", x->def->results);
+    if (length < 0 || (size_t)length >= sizeof x->checkpoint)
+        return dls_fail(error, DLS_ERROR_ARGUMENT, "the name of the results file is too long");
+    return DLS_OK;
+}
+
+/* The simulation, at its start or as it was left; files are read alone. */
+static dls_status begin_simulation(runner *x, bool *resumed, dls_error *error) {
     dls_status status = check_dumps(x, error);
     if (!status) status = describe(x, error);
     if (!status) status = dls_scene_simulation_create(x->scene, &x->simulation, error);
-    if (!status && x->def->results) {
-        int length = snprintf(x->checkpoint, sizeof x->checkpoint, "%s.checkpoint", x->def->results);
-        if (length < 0 || (size_t)length >= sizeof x->checkpoint)
-            return dls_fail(error, DLS_ERROR_ARGUMENT, "the name of the results file is too long");
-        resumed = x->def->resume && access(x->checkpoint, F_OK) == 0;
-        status = lock_results(x, error);
-        if (!status) status = resumed ? resume(x, error) : begin_anew(x, error);
-        if (!status) status = lock_results(x, error); /* they may be another file by now */
-    }
+    if (!status) status = dls_simulation_set_ranks(x->simulation, x->def->ranks, error);
+    if (status || !x->def->results) return status;
+    status = name_checkpoint(x, error);
+    if (status) return status;
+    *resumed = x->def->resume && access(x->checkpoint, F_OK) == 0;
+    if (writes(x)) status = lock_results(x, error);
+    return !status && *resumed ? restore(x, error) : status;
+}
+
+static dls_status begin_results(runner *x, bool resumed, dls_error *error) {
+    if (!x->def->results || !writes(x)) return DLS_OK;
+    dls_status status = resumed ? continue_results(x, error) : begin_anew(x, error);
+    return status ? status : lock_results(x, error); /* they may be another file by now */
+}
+
+static dls_status begin(runner *x, dls_error *error) {
+    bool resumed = false, stops = false;
+    x->words = dls_are_several(x->def->ranks) ? DLS_NEW_ZERO(word, x->def->ranks->count) : NULL;
+    if (dls_are_several(x->def->ranks) && !x->words) return dls_fail_memory(error);
+    dls_status status = agree(x, begin_simulation(x, &resumed, error), &stops, error);
+    if (!status) status = agree(x, begin_results(x, resumed, error), &stops, error);
     if (!status && x->def->begin) x->def->begin(x->simulation, resumed, x->def->user);
     return status;
 }
@@ -269,7 +338,7 @@ static dls_status keep_checkpoint(runner *x, bool always, dls_error *error) {
 
 /* The contact problem of a step that was not certified, for `delassus solve`. */
 static dls_status dump(const runner *x, const dls_step_report *report, dls_error *error) {
-    if (!x->def->dump_folder || report->certified || !report->contacts) return DLS_OK;
+    if (!x->def->dump_folder || report->certified || !report->contacts || !writes(x)) return DLS_OK;
     char path[MOST_PATH], title[64];
     int length =
         snprintf(path, sizeof path, "%s/step%08lld.hdf5", x->def->dump_folder, (long long)report->step);
@@ -292,27 +361,38 @@ static dls_status dump(const runner *x, const dls_step_report *report, dls_error
 
 /* ---- the loop ---- */
 
+static dls_status step(runner *x, dls_step_report *report, dls_run_end *end, dls_error *error) {
+    dls_error ignored;
+    dls_status status = dls_simulation_step(x->simulation, report, error);
+    if (status == DLS_ERROR_NUMERIC) /* all is as before: it can be looked at, and tried again otherwise */
+        keep_checkpoint(x, true, &ignored);
+    bool stops = !status && x->def->callback && !x->def->callback(report, x->simulation, x->def->user);
+    status = agree(x, status, &stops, error);
+    if (status) return status;
+    if (stops) *end = DLS_RUN_INTERRUPTED;
+    if (x->options->strict && !report->certified) *end = DLS_RUN_UNCERTIFIED;
+    return DLS_OK;
+}
+
+static dls_status keep(runner *x, const dls_step_report *report, bool last, dls_error *error) {
+    dls_status status = dump(x, report, error);
+    if (!status) status = record(x, report, last, error);
+    return status ? status : keep_checkpoint(x, false, error);
+}
+
 static dls_status loop(runner *x, dls_run_end *end, dls_error *error) {
+    bool stops = false;
     *end = DLS_RUN_FINISHED;
     x->next_checkpoint = dls_clock_wall() + x->options->checkpoint_interval;
     while (!is_over(x) && *end == DLS_RUN_FINISHED) {
         dls_step_report report;
-        dls_status status = dls_simulation_step(x->simulation, &report, error);
-        if (status) {
-            dls_error ignored; /* all is as before the step: it can be looked at, and tried again otherwise */
-            if (status == DLS_ERROR_NUMERIC) keep_checkpoint(x, true, &ignored);
-            return status;
-        }
-        if (x->options->strict && !report.certified) *end = DLS_RUN_UNCERTIFIED;
-        if (x->def->callback && !x->def->callback(&report, x->simulation, x->def->user) &&
-            *end == DLS_RUN_FINISHED)
-            *end = DLS_RUN_INTERRUPTED;
-        status = dump(x, &report, error);
-        if (!status) status = record(x, &report, *end != DLS_RUN_FINISHED || is_over(x), error);
-        if (!status) status = keep_checkpoint(x, false, error);
+        dls_status status = step(x, &report, end, error);
+        if (status) return status;
+        status = keep(x, &report, *end != DLS_RUN_FINISHED || is_over(x), error);
+        status = agree(x, status, &stops, error);
         if (status) return status;
     }
-    return keep_checkpoint(x, true, error);
+    return agree(x, keep_checkpoint(x, true, error), &stops, error);
 }
 
 static void finish(runner *x, dls_status *status, bool finished, dls_error *error) {
@@ -324,6 +404,7 @@ static void finish(runner *x, dls_status *status, bool finished, dls_error *erro
     if (x->lock >= 0) close(x->lock);
     dls_simulation_destroy(x->simulation);
     dls_free(x->settings);
+    dls_free(x->words);
 }
 
 dls_status dls_run_scene(dls_scene *scene, const dls_run_def *def, dls_run_end *end, dls_run_summary *summary,

@@ -216,9 +216,14 @@ static double judged_value(double residual, double held, double tolerance) {
     return held > DLS_HELD_LIMIT ? fmax(residual, tolerance * held / DLS_HELD_LIMIT) : residual;
 }
 
+/* Measures for which the judge alone is asked. */
+static bool is_judged(dls_stop_measure which) {
+    return which == DLS_STOP_RESIDUAL || which == DLS_STOP_RESIDUAL_FULL || which == DLS_STOP_RESIDUAL_ACTIVE;
+}
+
 double dls_monitor_measure_pair(dls_monitor *m, const double *r, const double *u, int iteration) {
     dls_stop_measure which = m->stop->measure;
-    if (which == DLS_STOP_RESIDUAL || which == DLS_STOP_RESIDUAL_FULL || which == DLS_STOP_RESIDUAL_ACTIVE) {
+    if (is_judged(which)) {
         dls_verdict v = dls_judge(m->problem, r, u, m->stop->threads);
         double value = which == DLS_STOP_RESIDUAL ? judged_value(v.residual, v.held, m->stop->tolerance)
                        : which == DLS_STOP_RESIDUAL_FULL ? v.residual_full
@@ -242,7 +247,8 @@ double dls_monitor_start(dls_monitor *m, const double *r) {
 
 double dls_monitor_measure(dls_monitor *m, const double *r, int iteration, double increment) {
     if (m->stop->measure == DLS_STOP_INCREMENT) return dls_monitor_enter(m, r, iteration, increment);
-    dls_velocity(m->problem, r, m->u, m->state, m->stop->threads);
+    (is_judged(m->stop->measure) ? dls_velocity_to_judge : dls_velocity)(m->problem, r, m->u, m->state,
+                                                                         m->stop->threads);
     return dls_monitor_measure_pair(m, r, m->u, iteration);
 }
 

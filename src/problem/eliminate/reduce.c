@@ -381,6 +381,7 @@ static bool take_all(reduction *x, const reduced_size *n) {
     dls_body_rows *B = x->B = DLS_TAKE_ZERO(w, dls_body_rows, 1);
     if (!q || !B) return false;
     q->op = &dls_operator_bodies;
+    q->ranks = p->ranks;
     q->data = B;
     q->workspace = w;
     q->reference_velocity = p->reference_velocity;

@@ -122,6 +122,26 @@ static inline void scatter_side(const dls_problem *p, int c, int side, const dou
         scatter_side_of(p, c, side, x, w, false);
 }
 
+/* The bodies of block c, and the components that these are joined in; −1 for none. */
+static inline int touched(const dls_problem *p, int c, int *body) {
+    const dls_body_rows *B = p->data;
+    body[0] = B->body[2 * (int64_t)c];
+    body[1] = B->body[2 * (int64_t)c + 1];
+    if (!B->tails) return 2;
+    body[2] = B->tails->component[2 * (int64_t)c];
+    body[3] = B->tails->component[2 * (int64_t)c + 1];
+    return DLS_MOST_TOUCHED;
+}
+
+static dls_span span(const dls_problem *p, int body) {
+    const dls_body_rows *B = p->data;
+    int component = body - dls_true_bodies(p);
+    if (component < 0)
+        return (dls_span){dls_place_of(B, body), dls_is_wide(B, body) ? B->width[body] : B->stride};
+    int first = B->tails->first[component];
+    return (dls_span){dls_body_numbers(p) + first, B->tails->first[component + 1] - first};
+}
+
 /* w = Gᵀ r of bodies that only contacts in space touch; entry e is side e of G. A body's contacts lie apart
  * in memory: without asking ahead every one of them would be waited for. */
 static void start_spatial(const dls_product_work *work, int first, int end) {
@@ -249,6 +269,41 @@ static void product(const dls_problem *p, const double *r, double *u, double *st
                      &(dls_product_work){p, r, u, state});
 }
 
+/* Of the blocks that a rank judges. */
+typedef struct some_work {
+    dls_product_work product;
+    int first, end; /* blocks */
+} some_work;
+
+/* Bodies of which block c is the first among these. */
+static void start_some(void *self, int first, int end) {
+    some_work *work = self;
+    const dls_body_rows *B = work->product.problem->data;
+    dls_range_work start_of = all_balls(B) ? dls_balls_start_range : start_range;
+    for (int c = work->first + first; c < work->first + end; c++) {
+        int body[DLS_MOST_TOUCHED], count = touched(work->product.problem, c, body);
+        for (int k = 0; k < count; k++) {
+            if (body[k] < 0) continue;
+            int64_t e = B->start[body[k]];
+            while (B->entry[e] / 2 < work->first) e++;
+            if (B->entry[e] / 2 == c) start_of(&work->product, body[k], body[k] + 1);
+        }
+    }
+}
+
+static void product_some(void *self, int first, int end) {
+    some_work *work = self;
+    bool balls = all_balls(work->product.problem->data);
+    (balls ? dls_balls_product_range : product_range)(&work->product, work->first + first, work->first + end);
+}
+
+static void product_of(const dls_problem *p, const double *r, double *u, double *state, int first, int end,
+                       int threads) {
+    some_work work = {{p, r, u, state}, first, end};
+    dls_parallel_for(end - first, threads, start_some, &work);
+    dls_parallel_for(end - first, threads, product_some, &work);
+}
+
 static void diagonal(const dls_problem *p, int c, double *room) {
     (dls_rows_of(p)->roll ? dls_rolling_diagonal : dls_balls_diagonal)(p, c, room);
 }
@@ -354,22 +409,9 @@ static dls_sweep_change sweep(dls_visits *s, int first, int end, double *r, bool
 
 /* ---- colours ---- */
 
-enum { MOST_TOUCHED = 4 };
-
-/* The bodies of block c, and the components that these are joined in; −1 for none. Returns how many places.
- */
-static inline int touched_by(const dls_body_rows *B, int c, int *body) {
-    body[0] = B->body[2 * (int64_t)c];
-    body[1] = B->body[2 * (int64_t)c + 1];
-    if (!B->tails) return 2;
-    body[2] = B->tails->component[2 * (int64_t)c];
-    body[3] = B->tails->component[2 * (int64_t)c + 1];
-    return MOST_TOUCHED;
-}
-
 static bool touches_hub(const dls_problem *p, int c) {
     const dls_body_rows *B = p->data;
-    int body[MOST_TOUCHED], count = touched_by(B, c, body);
+    int body[DLS_MOST_TOUCHED], count = touched(p, c, body);
     for (int k = 0; k < count; k++)
         if (body[k] >= 0 && B->start[body[k] + 1] - B->start[body[k]] > DLS_HUB) return true;
     return false;
@@ -377,7 +419,7 @@ static bool touches_hub(const dls_problem *p, int c) {
 
 /* The colours that blocks of the same bodies have. */
 static uint64_t colours_near(const dls_problem *p, int c, const uint64_t *taken_of) {
-    int body[MOST_TOUCHED], count = touches_hub(p, c) ? 0 : touched_by(p->data, c, body);
+    int body[DLS_MOST_TOUCHED], count = touches_hub(p, c) ? 0 : touched(p, c, body);
     uint64_t taken = 0;
     for (int k = 0; k < count; k++)
         if (body[k] >= 0) taken |= taken_of[body[k]];
@@ -385,7 +427,7 @@ static uint64_t colours_near(const dls_problem *p, int c, const uint64_t *taken_
 }
 
 static void take_colour(const dls_problem *p, int c, uint8_t colour, uint64_t *taken_of) {
-    int body[MOST_TOUCHED], count = touches_hub(p, c) ? 0 : touched_by(p->data, c, body);
+    int body[DLS_MOST_TOUCHED], count = touches_hub(p, c) ? 0 : touched(p, c, body);
     for (int k = 0; k < count; k++)
         if (body[k] >= 0) taken_of[body[k]] |= (uint64_t)1 << colour;
 }
@@ -410,12 +452,12 @@ static void colour(const dls_problem *p, int chunk, uint8_t *colour_of, uint64_t
 /* A walk over the ascending lists of blocks of all that c touches, as one list. */
 typedef struct coupled_walk {
     int count;
-    int64_t at[MOST_TOUCHED], end[MOST_TOUCHED];
+    int64_t at[DLS_MOST_TOUCHED], end[DLS_MOST_TOUCHED];
 } coupled_walk;
 
 static coupled_walk begin_coupled(const dls_problem *p, int c) {
     const dls_body_rows *B = p->data;
-    int body[MOST_TOUCHED], count = touched_by(B, c, body);
+    int body[DLS_MOST_TOUCHED], count = touched(p, c, body);
     coupled_walk walk = {.count = 0};
     for (int k = 0; k < count; k++) {
         if (body[k] < 0) continue;
@@ -568,6 +610,7 @@ static size_t memory(const dls_problem *p) {
 const dls_operator dls_operator_bodies = {.name = "matrix-free",
                                           .state_size = state_size,
                                           .product = product,
+                                          .product_of = product_of,
                                           .start = start,
                                           .local = local,
                                           .changed = changed,
@@ -575,6 +618,8 @@ const dls_operator dls_operator_bodies = {.name = "matrix-free",
                                           .sweep = sweep,
                                           .knows_law = knows_law,
                                           .colour = colour,
+                                          .touched = touched,
+                                          .span = span,
                                           .coupled = coupled,
                                           .block = block,
                                           .rescale = rescale,

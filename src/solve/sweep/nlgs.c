@@ -161,7 +161,7 @@ static bool good_enough(dls_nlgs *x, bool late) {
 }
 
 /* After a sweep to g: is it time to stop? */
-static bool finished(dls_nlgs *x, const double *g, double increment, int until, dls_outcome *outcome) {
+static bool finished(dls_nlgs *x, double *g, double increment, int until, dls_outcome *outcome) {
     const dls_stop_options *stop = &x->options->stop;
     bool late = dls_monitor_out_of_time(x->monitor);
     bool exact = late || wants_measure(x, x->sweeps) || x->sweeps >= until;
@@ -169,6 +169,7 @@ static bool finished(dls_nlgs *x, const double *g, double increment, int until, 
         *outcome = DLS_DIVERGED;
         return true;
     }
+    if (exact || stop->callback) dls_sweep_gather(&x->sweep, g);
     if (exact) {
         x->last_check = x->sweeps;
         dls_monitor_measure(x->monitor, g, x->sweeps, increment);
@@ -206,6 +207,7 @@ dls_outcome dls_nlgs_advance(dls_nlgs *x, double *r, int until) {
             if (apart) memcpy(r, g, bytes);
             break;
         }
+        if (apart) dls_sweep_gather(&x->sweep, g); /* its differences are of all blocks */
         if (apart && x->acceleration != DLS_ANDERSON) memcpy(r, g, bytes);
         if (x->acceleration == DLS_ANDERSON)
             accelerate_anderson(x, r);
@@ -213,6 +215,7 @@ dls_outcome dls_nlgs_advance(dls_nlgs *x, double *r, int until) {
             accelerate_momentum(x, x->sweeps, r);
         x->last_change = x->change;
     }
+    dls_sweep_gather(&x->sweep, r);
     return outcome;
 }
 

@@ -37,28 +37,37 @@ static void visit_piece(dls_sweep *s, int k, double *r, bool backward) {
         (op->sweep ? op->sweep : dls_visit_any)(&s->visits, s->piece[k], s->piece[k + 1], r, backward);
 }
 
-static const dls_sweep_range *range_at(const dls_sweep *s, int k, bool backward) {
-    return &s->ranges[backward ? s->range_count - 1 - k : k];
+/* What is visited of the k-th range of a sweep: all of it, or the share of this rank. */
+static const dls_sweep_range *range_at(const dls_sweep *s, int k) {
+    return s->share.ranks ? &s->share.own[k] : &s->ranges[k];
 }
 
 static void run_alone(dls_sweep *s, double *r, bool backward) {
     for (int k = 0; k < s->range_count; k++) {
-        const dls_sweep_range *range = range_at(s, k, backward);
+        int g = backward ? s->range_count - 1 - k : k;
+        const dls_sweep_range *range = range_at(s, g);
         for (int i = range->first; i < range->end; i++) visit_piece(s, i, r, backward);
+        if (s->share.ranks && range->parallel) dls_sweep_share_meet(&s->share, g, s->visits.state);
     }
 }
 
-/* All threads walk the ranges together and meet after each. */
+/* All threads walk the ranges together and meet after each; the first of them talks to other ranks. */
 static void run_together(dls_sweep *s, double *r, bool backward) {
 #pragma omp parallel num_threads(s->threads)
     for (int k = 0; k < s->range_count; k++) {
-        const dls_sweep_range *range = range_at(s, k, backward);
+        int g = backward ? s->range_count - 1 - k : k;
+        const dls_sweep_range *range = range_at(s, g);
         if (range->parallel) {
 #pragma omp for schedule(static)
             for (int i = range->first; i < range->end; i++) visit_piece(s, i, r, backward);
         } else {
 #pragma omp single
             for (int i = range->first; i < range->end; i++) visit_piece(s, i, r, backward);
+        }
+        if (s->share.ranks && range->parallel) {
+#pragma omp master
+            dls_sweep_share_meet(&s->share, g, s->visits.state);
+#pragma omp barrier
         }
     }
 }
@@ -70,9 +79,14 @@ dls_sweep_change dls_sweep_run(dls_sweep *s, double *r, bool backward) {
         run_together(s, r, backward);
     else
         run_alone(s, r, backward);
+    if (s->share.ranks) dls_sweep_share_tell(&s->share, s->parts);
     for (int k = 0; k < s->piece_count; k++) dls_sweep_add(&sum, &s->parts[k]);
     sum.tangent = sqrt(sum.tangent);
     return sum;
+}
+
+void dls_sweep_gather(const dls_sweep *s, double *r) {
+    if (s->share.ranks) dls_sweep_share_gather(&s->share, r);
 }
 
 void dls_sweep_start(dls_sweep *s, const double *r) {
@@ -147,7 +161,9 @@ static bool order_by_colour(dls_sweep *s, int chunk, dls_workspace *w) {
     sort_by_colour(s, colour);
     cut_pieces(s, colour, chunk);
     assert(s->range_count <= DLS_MAX_COLOURS + 2 && s->piece_count <= p->block_count / chunk + 2);
-    return true;
+    if (!dls_is_shared(p) || s->colours == 0 || !p->op->touched) return true;
+    dls_sweep_cut cut = {s->visits.order, s->piece, s->ranges, s->range_count, s->piece_count, chunk};
+    return dls_sweep_share_prepare(&s->share, p, &cut, w);
 }
 
 /* Long enough for caches, short enough for every thread to have some of each colour. */

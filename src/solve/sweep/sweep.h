@@ -2,13 +2,8 @@
 #ifndef SOLVE_SWEEP_SWEEP_H
 #define SOLVE_SWEEP_SWEEP_H
 
-#include "problem/visit.h"
+#include "solve/sweep/shared.h"
 #include <delassus/solve.h>
-
-typedef struct dls_sweep_range {
-    int first, end; /* pieces */
-    bool parallel;  /* blocks of different pieces are not coupled */
-} dls_sweep_range;
 
 typedef struct dls_sweep {
     dls_visits visits; /* what the operator's kernels see */
@@ -19,6 +14,7 @@ typedef struct dls_sweep {
     int piece_count;
     int *piece;              /* first place of each piece in the order, and the end of the last */
     dls_sweep_change *parts; /* what each piece changed */
+    dls_sweep_share share;   /* by ranks */
 } dls_sweep;
 
 /* Takes all memory from the workspace. */
@@ -26,7 +22,9 @@ dls_status dls_sweep_prepare(dls_sweep *sweep, const dls_problem *problem, const
                              dls_workspace *workspace, dls_error *error);
 /* Tells the sweep that r is new. */
 void dls_sweep_start(dls_sweep *sweep, const double *r);
-/* r ← one sweep from r. */
+/* r ← one sweep from r; where ranks share it, each has r of its own blocks then, and garbage in others. */
 dls_sweep_change dls_sweep_run(dls_sweep *sweep, double *r, bool backward);
+/* r of all blocks, on every rank that shares the sweep. */
+void dls_sweep_gather(const dls_sweep *sweep, double *r);
 
 #endif
