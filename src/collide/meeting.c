@@ -109,16 +109,10 @@ static void drop(const dls_meeting *m, const dls_manifold *later, dls_manifold *
     manifold->count = kept;
 }
 
-/* Of a way beyond all numbers nothing can be said but that the step fails. */
-static bool has_way(const dls_meeting *m) {
-    return isfinite(m->reach) && isfinite(m->h * (vec_norm(m->a.v) + vec_norm(m->b.v)));
-}
-
 /* Whether the pair touches within the step, and when; a and b are its sides then, trial their contacts. */
 static bool find_meeting(const dls_meeting *m, dls_manifold *trial, dls_traveller *a, dls_traveller *b,
                          double *t) {
     *t = 0;
-    if (!has_way(m)) return true;
     for (int look = 0; look < LOOKS; look++) {
         double wait = look_ahead(m, *t, a, b, trial);
         if (!(wait > 0)) return true;

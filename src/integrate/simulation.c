@@ -48,7 +48,7 @@ dls_simulation_options dls_default_simulation_options(void) {
 static const dls_field fields[] = {
     {"scheme", DLS_FIELD_NAME, offsetof(dls_simulation_options, scheme), 0, 0, NULL, "1",
      "where contacts are found and how bodies move on", dls_scheme_at},
-    REAL(step, 1e-300, 1e300, "s", "length of a step, h"),
+    REAL(step, 1 / DLS_FARTHEST, DLS_FARTHEST, "s", "length of a step, h"),
     REAL(theta, 0.5, 1, "1", "of the theta scheme: 1/2 is second order, 1 is implicit Euler"),
     REAL(margin, 0, 1e300, "m",
          "contacts exist up to this gap, and further where a step may close it; 0: auto"),
@@ -224,8 +224,9 @@ dls_status dls_simulation_set_gates(dls_simulation *s, const dls_gates_def *def,
 dls_status dls_simulation_set_step(dls_simulation *s, double h, dls_error *error) {
     dls_error_clear(error);
     if (!s) return dls_fail(error, DLS_ERROR_ARGUMENT, "a simulation is needed, got NULL");
-    if (!(h > 0) || !isfinite(h))
-        return dls_fail(error, DLS_ERROR_INPUT, "the step is %g s, expected a positive number", h);
+    if (!dls_step_makes_sense(h))
+        return dls_fail(error, DLS_ERROR_INPUT, "the step is %g s, expected a positive number up to %g", h,
+                        DLS_FARTHEST);
     dls_collider_scale_impulses(s->collider, h / s->options.step);
     s->options.step = h;
     s->rebased_t = s->t;

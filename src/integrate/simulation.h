@@ -127,4 +127,7 @@ double dls_energy_row(const dls_world *world, int row);
 /* Adds what the step that ended dissipated and what was done from outside. */
 void dls_energy_step(dls_simulation *simulation);
 
+/* What the fastest body goes in the step is a number, and so is its square. */
+static inline bool dls_step_makes_sense(double h) { return h >= 1 / DLS_FARTHEST && h <= DLS_FARTHEST; }
+
 #endif

@@ -289,7 +289,7 @@ static bool numbers_make_sense(const state_sums *sums) {
 static bool times_make_sense(const state_sums *sums) {
     double h = sums->step_length, t = sums->t, from = sums->rebased_t;
     double passed = h * (double)(sums->step - sums->rebased_step);
-    if (!(h > 0 && isfinite(from) && isfinite(passed))) return false;
+    if (!(dls_step_makes_sense(h) && isfinite(from) && isfinite(passed))) return false;
     return fabs(from + passed - t) <= 1e-12 * (fabs(from) + passed);
 }
 
