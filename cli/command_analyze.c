@@ -21,20 +21,22 @@ typedef struct analyze_values {
 #define AT(member) offsetof(analyze_values, member)
 
 static const option options[] = {
-    {"output", 'o', OPTION_TEXT, "DIR", AT(output), 0, 0, "CSV files and figures (PNG, SVG) go there"},
-    {"frames", 0, OPTION_TEXT, "A:B", AT(frames), 0, 0,
-     "recorded frames A to B, from 0; from the end where negative; either may be left out"},
-    {"axis", 0, OPTION_TEXT, "AXIS", AT(axis), 0, 0,
-     "x, y or z: of the profile (default: upright) and of the slope (default: the first level one)"},
-    {"region", 0, OPTION_TEXT, "BOX", AT(region), 0, 0,
-     "x0:x1,y0:y1[,z0:z1] instead of the hull of the bodies that bear load"},
-    {"plane", 0, OPTION_TEXT, "PLANE", AT(plane), 0, 0,
-     "of the flow: [-]AXIS=PLACE, or POINT:NORMAL as x,y[,z]:nx,ny[,nz]; forward is along AXIS or NORMAL"},
-    {"layers", 0, OPTION_INT, "N", AT(layers), 1, 100000, "of the profile; default: as thick as a mean body"},
-    {"floor", 0, OPTION_REAL, "SHARE", AT(floor), 0, 0.5,
-     "a contact bears load above this share of the mean normal force"},
-    {"joint", 0, OPTION_TEXT, "NAME", AT(joint), 0, 0, "the joint that is measured alone, by name or number"},
-    {"json", 0, OPTION_FLAG, NULL, AT(json), 0, 0, "facts and tables as one JSON object on stdout"},
+    OPTION("output", 'o', OPTION_TEXT, "DIR", AT(output), "CSV files and figures (PNG, SVG) go there"),
+    OPTION("frames", 0, OPTION_TEXT, "A:B", AT(frames),
+           "recorded frames A to B, from 0; from the end where negative; either may be left out"),
+    OPTION("axis", 0, OPTION_TEXT, "AXIS", AT(axis),
+           "x, y or z: of the profile (default: upright) and of the slope (default: the first level one)"),
+    OPTION("region", 0, OPTION_TEXT, "BOX", AT(region),
+           "x0:x1,y0:y1[,z0:z1] instead of the hull of the bodies that bear load"),
+    OPTION(
+        "plane", 0, OPTION_TEXT, "PLANE", AT(plane),
+        "of the flow: [-]AXIS=PLACE, or POINT:NORMAL as x,y[,z]:nx,ny[,nz]; forward is along AXIS or NORMAL"),
+    OPTION("layers", 0, OPTION_INT(1, 100000), "N", AT(layers),
+           "of the profile; default: as thick as a mean body"),
+    OPTION("floor", 0, OPTION_REAL(0, 0.5), "SHARE", AT(floor),
+           "a contact bears load above this share of the mean normal force"),
+    OPTION("joint", 0, OPTION_TEXT, "NAME", AT(joint), "the joint that is measured alone, by name or number"),
+    OPTION("json", 0, OPTION_FLAG, NULL, AT(json), "facts and tables as one JSON object on stdout"),
 };
 
 /* ---- what is asked for ---- */

@@ -19,14 +19,14 @@ typedef struct check_values {
 #define AT(member) offsetof(check_values, member)
 
 static const option options[] = {
-    {"set", 's', OPTION_LIST, "PATH=VALUE", AT(set), 0, 0,
-     "change a value of the scene: time.step=1e-4, bodies.drum.motion=static"},
-    {"strict", 0, OPTION_FLAG, NULL, AT(strict), 0, 0, "exit with 1 where there is a warning"},
-    {"json", 0, OPTION_FLAG, NULL, AT(json), 0, 0, "print one JSON object"},
-    {"format-reference", 0, OPTION_FLAG, NULL, AT(reference), 0, 0,
-     "print the reference page docs/scene-format.md"},
-    {"shape-reference", 0, OPTION_FLAG, NULL, AT(shapes), 0, 0,
-     "print the reference page docs/shapes.md: how each pair of shapes is collided"},
+    OPTION("set", 's', OPTION_LIST, "PATH=VALUE", AT(set),
+           "change a value of the scene: time.step=1e-4, bodies.drum.motion=static"),
+    OPTION("strict", 0, OPTION_FLAG, NULL, AT(strict), "exit with 1 where there is a warning"),
+    OPTION("json", 0, OPTION_FLAG, NULL, AT(json), "print one JSON object"),
+    OPTION("format-reference", 0, OPTION_FLAG, NULL, AT(reference),
+           "print the reference page docs/scene-format.md"),
+    OPTION("shape-reference", 0, OPTION_FLAG, NULL, AT(shapes),
+           "print the reference page docs/shapes.md: how each pair of shapes is collided"),
 };
 
 /* ---- what a scene holds -------------------------------------------------------------------------------- */
@@ -36,20 +36,13 @@ typedef struct findings {
     dls_scene *scene;
     int motions[DLS_MOTIONS], waiting, shapes; /* bodies by motion, those born later, shapes of all */
     double mass;                               /* of dynamic bodies */
-    int warning_count, warning_room;
+    int warning_count;
     char **warnings;
 } findings;
 
 static void keep_warning(const char *line, void *user) {
     findings *f = user;
-    if (f->warning_count == f->warning_room) {
-        int room = f->warning_room ? 2 * f->warning_room : 16;
-        char **more = report_allocate((size_t)room, sizeof *more);
-        if (f->warning_count) memcpy(more, f->warnings, (size_t)f->warning_count * sizeof *more);
-        free(f->warnings);
-        f->warnings = more;
-        f->warning_room = room;
-    }
+    f->warnings = report_grow(f->warnings, (size_t)f->warning_count, sizeof *f->warnings);
     char *copy = report_allocate(strlen(line) + 1, 1);
     memcpy(copy, line, strlen(line) + 1);
     f->warnings[f->warning_count++] = copy;

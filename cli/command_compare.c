@@ -22,15 +22,16 @@ typedef struct compare_values {
 #define AT(member) offsetof(compare_values, member)
 
 static const option options[] = {
-    {"solvers", 's', OPTION_TEXT, "LIST", AT(solvers), 0, 0, "NAME[:LAW][+KEY=VALUE…], separated by commas"},
-    {"tol", 't', OPTION_TEXT, "LIST", AT(tolerances), 0, 0, "residuals to reach, separated by commas"},
-    {"law-from", 0, OPTION_LIST, "FILE.so", AT(law_objects), 0, 0,
-     "laws of your own, for --solvers; see examples/my_law.c"},
-    {"time-limit", 0, OPTION_REAL, "S", AT(time_limit), 1e-3, 1e9, "most seconds for one solve"},
-    {"threads", 0, OPTION_INT, "N", AT(threads), 1, 1024, "threads of each solver"},
-    {"jobs", 'j', OPTION_INT, "N", AT(jobs), 1, 1024, "solves at once (they disturb each other's times)"},
-    {"output", 'o', OPTION_TEXT, "DIR", AT(output), 0, 0, "write CSV, JSON and figures (SVG, PNG) there"},
-    {"json", 0, OPTION_FLAG, NULL, AT(json), 0, 0, "print one JSON object instead of the tables"},
+    OPTION("solvers", 's', OPTION_TEXT, "LIST", AT(solvers), "NAME[:LAW][+KEY=VALUE…], separated by commas"),
+    OPTION("tol", 't', OPTION_TEXT, "LIST", AT(tolerances), "residuals to reach, separated by commas"),
+    OPTION("law-from", 0, OPTION_LIST, "FILE.so", AT(law_objects),
+           "laws of your own, for --solvers; see examples/my_law.c"),
+    OPTION("time-limit", 0, OPTION_REAL(1e-3, 1e9), "S", AT(time_limit), "most seconds for one solve"),
+    OPTION("threads", 0, OPTION_INT(1, 1024), "N", AT(threads), "threads of each solver"),
+    OPTION("jobs", 'j', OPTION_INT(1, 1024), "N", AT(jobs),
+           "solves at once (they disturb each other's times)"),
+    OPTION("output", 'o', OPTION_TEXT, "DIR", AT(output), "write CSV, JSON and figures (SVG, PNG) there"),
+    OPTION("json", 0, OPTION_FLAG, NULL, AT(json), "print one JSON object instead of the tables"),
 };
 
 /* ---- reading the question ------------------------------------------------------------------------------ */

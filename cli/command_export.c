@@ -19,18 +19,18 @@ typedef struct export_values {
 } export_values;
 
 static const option options[] = {
-    {"matrix-market", 'm', OPTION_TEXT, "PREFIX", offsetof(export_values, matrix_market), 0, 0,
-     "write PREFIX_W.mtx, PREFIX_q.mtx, PREFIX_mu.mtx and others that a problem needs"},
-    {"csv", 0, OPTION_TEXT, "FOLDER", offsetof(export_values, csv), 0, 0,
-     "of results: write bodies.csv, contacts.csv and steps.csv"},
-    {"vtk", 0, OPTION_TEXT, "FOLDER", offsetof(export_values, vtk), 0, 0,
-     "of results: write run.pvd with surfaces and force chains"},
-    {"fclib", 0, OPTION_TEXT, "FILE", offsetof(export_values, fclib), 0, 0,
-     "of results: write a frame's contact problem and its solution"},
-    {"frame", 0, OPTION_INT, "N", offsetof(export_values, frame), 0, INT_MAX,
-     "which frame of results, from 0 (default: the last)"},
-    {"step", 0, OPTION_INT, "N", offsetof(export_values, step), 0, INT_MAX,
-     "which frame of results, by its step"},
+    OPTION("matrix-market", 'm', OPTION_TEXT, "PREFIX", offsetof(export_values, matrix_market),
+           "write PREFIX_W.mtx, PREFIX_q.mtx, PREFIX_mu.mtx and others that a problem needs"),
+    OPTION("csv", 0, OPTION_TEXT, "FOLDER", offsetof(export_values, csv),
+           "of results: write bodies.csv, contacts.csv and steps.csv"),
+    OPTION("vtk", 0, OPTION_TEXT, "FOLDER", offsetof(export_values, vtk),
+           "of results: write run.pvd with surfaces and force chains"),
+    OPTION("fclib", 0, OPTION_TEXT, "FILE", offsetof(export_values, fclib),
+           "of results: write a frame's contact problem and its solution"),
+    OPTION("frame", 0, OPTION_INT(0, INT_MAX), "N", offsetof(export_values, frame),
+           "which frame of results, from 0 (default: the last)"),
+    OPTION("step", 0, OPTION_INT(0, INT_MAX), "N", offsetof(export_values, step),
+           "which frame of results, by its step"),
 };
 
 /* ---- results ---- */

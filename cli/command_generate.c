@@ -22,13 +22,15 @@ typedef struct generate_values {
 #define AT(member) offsetof(generate_values, member)
 
 static const option options[] = {
-    {"size", 'n', OPTION_INT, "N", AT(size), 1, 100000000, "about this many contacts"},
-    {"mu", 0, OPTION_REAL, "M", AT(mu), 0, DBL_MAX, "friction coefficient of every contact"},
-    {"mu-rolling", 0, OPTION_REAL, "M", AT(mu_rolling), 0, DBL_MAX, "of kinds with rolling friction, m"},
-    {"mu-spinning", 0, OPTION_REAL, "M", AT(mu_spinning), 0, DBL_MAX, "of kinds with spinning friction, m"},
-    {"seed", 0, OPTION_INT, "S", AT(seed), 0, INT_MAX, "another seed, another problem"},
-    {"output", 'o', OPTION_TEXT, "FILE", AT(output), 0, 0, "where to write it (FCLib, local form)"},
-    {"matrix-market", 'm', OPTION_TEXT, "PREFIX", AT(matrix_market), 0, 0, "write it as Matrix Market files"},
+    OPTION("size", 'n', OPTION_INT(1, 100000000), "N", AT(size), "about this many contacts"),
+    OPTION("mu", 0, OPTION_REAL(0, DBL_MAX), "M", AT(mu), "friction coefficient of every contact"),
+    OPTION("mu-rolling", 0, OPTION_REAL(0, DBL_MAX), "M", AT(mu_rolling),
+           "of kinds with rolling friction, m"),
+    OPTION("mu-spinning", 0, OPTION_REAL(0, DBL_MAX), "M", AT(mu_spinning),
+           "of kinds with spinning friction, m"),
+    OPTION("seed", 0, OPTION_INT(0, INT_MAX), "S", AT(seed), "another seed, another problem"),
+    OPTION("output", 'o', OPTION_TEXT, "FILE", AT(output), "where to write it (FCLib, local form)"),
+    OPTION("matrix-market", 'm', OPTION_TEXT, "PREFIX", AT(matrix_market), "write it as Matrix Market files"),
 };
 
 static int find_kind(const char *name) {

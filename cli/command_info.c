@@ -20,8 +20,8 @@ typedef struct info_values {
 #define AT(member) offsetof(info_values, member)
 
 static const option options[] = {
-    {"full", 'f', OPTION_FLAG, NULL, AT(full), 0, 0, "rank and condition whatever the size (cubic in rows)"},
-    {"json", 0, OPTION_FLAG, NULL, AT(json), 0, 0, "one JSON object per file, one per line"},
+    OPTION("full", 'f', OPTION_FLAG, NULL, AT(full), "rank and condition whatever the size (cubic in rows)"),
+    OPTION("json", 0, OPTION_FLAG, NULL, AT(json), "one JSON object per file, one per line"),
 };
 
 typedef struct findings {

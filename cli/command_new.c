@@ -17,9 +17,9 @@ typedef struct new_values {
 #define AT(member) offsetof(new_values, member)
 
 static const option options[] = {
-    {"output", 'o', OPTION_TEXT, "FILE", AT(output), 0, 0,
-     "where to write it; '-' is stdout [TEMPLATE.yaml]"},
-    {"force", 'f', OPTION_FLAG, NULL, AT(force), 0, 0, "replace a file that exists"},
+    OPTION("output", 'o', OPTION_TEXT, "FILE", AT(output),
+           "where to write it; '-' is stdout [TEMPLATE.yaml]"),
+    OPTION("force", 'f', OPTION_FLAG, NULL, AT(force), "replace a file that exists"),
 };
 
 static int print_list(void) {

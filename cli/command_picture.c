@@ -20,14 +20,14 @@ typedef struct picture_values {
 #define AT(member) offsetof(picture_values, member)
 
 static const option options[] = {
-    {"output", 'o', OPTION_TEXT, "PATH", AT(output), 0, 0,
-     "PATH.png and PATH.svg, of --frames a folder; default: the name of the run"},
-    {"frame", 0, OPTION_INT, "N", AT(frame), 0, INT_MAX, "recorded frame, from 0; default: the last"},
-    {"frames", 0, OPTION_TEXT, "A:B:N", AT(frames), 0, 0,
-     "for a film: every Nth frame from A to B, any left out: all, to the last, 1"},
-    {"view", 0, OPTION_TEXT, "VIEW", AT(view), 0, 0, "front, side, top or iso of a run in space"},
-    {"forces", 0, OPTION_FLAG, NULL, AT(forces), 0, 0, "force chains over the bodies"},
-    {"width", 0, OPTION_REAL, "INCHES", AT(width), 1, 14, "width of the page"},
+    OPTION("output", 'o', OPTION_TEXT, "PATH", AT(output),
+           "PATH.png and PATH.svg, of --frames a folder; default: the name of the run"),
+    OPTION("frame", 0, OPTION_INT(0, INT_MAX), "N", AT(frame), "recorded frame, from 0; default: the last"),
+    OPTION("frames", 0, OPTION_TEXT, "A:B:N", AT(frames),
+           "for a film: every Nth frame from A to B, any left out: all, to the last, 1"),
+    OPTION("view", 0, OPTION_TEXT, "VIEW", AT(view), "front, side, top or iso of a run in space"),
+    OPTION("forces", 0, OPTION_FLAG, NULL, AT(forces), "force chains over the bodies"),
+    OPTION("width", 0, OPTION_REAL(1, 14), "INCHES", AT(width), "width of the page"),
 };
 
 static bool draw(dls_results *results, int frame, const picture_values *v, const picture_frame *common,

@@ -16,8 +16,8 @@ typedef struct report_values {
 #define AT(member) offsetof(report_values, member)
 
 static const option options[] = {
-    {"output", 'o', OPTION_TEXT, "FILE", AT(output), 0, 0, "the page; default: report.html"},
-    {"title", 0, OPTION_TEXT, "TEXT", AT(title), 0, 0, "over the page; default: Report"},
+    OPTION("output", 'o', OPTION_TEXT, "FILE", AT(output), "the page; default: report.html"),
+    OPTION("title", 0, OPTION_TEXT, "TEXT", AT(title), "over the page; default: Report"),
 };
 
 static bool add(FILE *stream, const char *path) {

@@ -20,19 +20,19 @@ typedef struct reproduce_values {
 #define AT(member) offsetof(reproduce_values, member)
 
 static const option options[] = {
-    {"list", 'l', OPTION_FLAG, NULL, AT(list), 0, 0,
-     "list the experiments and their last verdicts, of DIR or of any folder here"},
-    {"all", 'a', OPTION_FLAG, NULL, AT(all), 0, 0, "run every experiment"},
-    {"full", 0, OPTION_FLAG, NULL, AT(full), 0, 0, "at the papers' sizes, skipping what DIR has already"},
-    {"check", 0, OPTION_FLAG, NULL, AT(check), 0, 0,
-     "minutes: a fixed selection, and whether the stored verdicts hold on this machine"},
-    {"against", 0, OPTION_TEXT, "FOLDER", AT(against), 0, 0,
-     "of --check: stored results; default docs/evidence/reproduce"},
-    {"jobs", 'j', OPTION_INT, "N", AT(jobs), 1, 1024, "of --check: processes at once"},
-    {"seeds", 0, OPTION_INT, "N", AT(seeds), 2, EXPERIMENT_MOST_SEEDS,
-     "runs for each figure that chance decides; default: as many as the experiment has"},
-    {"output", 'o', OPTION_TEXT, "DIR", AT(output), 0, 0, "write results, tables and figures there"},
-    {"json", 0, OPTION_FLAG, NULL, AT(json), 0, 0, "print one JSON object instead of the tables"},
+    OPTION("list", 'l', OPTION_FLAG, NULL, AT(list),
+           "list the experiments and their last verdicts, of DIR or of any folder here"),
+    OPTION("all", 'a', OPTION_FLAG, NULL, AT(all), "run every experiment"),
+    OPTION("full", 0, OPTION_FLAG, NULL, AT(full), "at the papers' sizes, skipping what DIR has already"),
+    OPTION("check", 0, OPTION_FLAG, NULL, AT(check),
+           "minutes: a fixed selection, and whether the stored verdicts hold on this machine"),
+    OPTION("against", 0, OPTION_TEXT, "FOLDER", AT(against),
+           "of --check: stored results; default docs/evidence/reproduce"),
+    OPTION("jobs", 'j', OPTION_INT(1, 1024), "N", AT(jobs), "of --check: processes at once"),
+    OPTION("seeds", 0, OPTION_INT(2, EXPERIMENT_MOST_SEEDS), "N", AT(seeds),
+           "runs for each figure that chance decides; default: as many as the experiment has"),
+    OPTION("output", 'o', OPTION_TEXT, "DIR", AT(output), "write results, tables and figures there"),
+    OPTION("json", 0, OPTION_FLAG, NULL, AT(json), "print one JSON object instead of the tables"),
 };
 
 /* ---- the list ------------------------------------------------------------------------------------------ */

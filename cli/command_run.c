@@ -27,21 +27,23 @@ typedef struct run_values {
 #define AT(member) offsetof(run_values, member)
 
 static const option options[] = {
-    {"output", 'o', OPTION_TEXT, "FILE", AT(output), 0, 0,
-     "results file; default: the scene's name with .h5"},
-    {"until", 0, OPTION_REAL, "T", AT(until), 0, DBL_MAX,
-     "simulate up to this time, s, instead of the scene's"},
-    {"solver", 's', OPTION_TEXT, "SOLVER", AT(solver), 0, 0,
-     "solver[:law][+key=value…] instead of the scene's, at its tolerance"},
-    {"tol", 't', OPTION_REAL, "R", AT(tolerance), 1e-300, DBL_MAX, "residual that every step is to reach"},
-    {"set", 0, OPTION_LIST, "KEY=VALUE", AT(settings), 0, 0, "change a value of the scene: time.step=1e-4"},
-    {"threads", 0, OPTION_INT, "N", AT(threads), 1, 1024, "threads; the result has the same bits for any"},
-    {"resume", 0, OPTION_FLAG, NULL, AT(resume), 0, 0, "go on from FILE.checkpoint where there is one"},
-    {"strict", 0, OPTION_FLAG, NULL, AT(strict), 0, 0, "stop at the first step that misses its tolerance"},
-    {"dump-failures", 0, OPTION_TEXT, "FOLDER", AT(dump), 0, 0,
-     "write the contact problems of uncertified steps there (FCLib)"},
-    {"quiet", 'q', OPTION_FLAG, NULL, AT(quiet), 0, 0, "no progress"},
-    {"json", 0, OPTION_FLAG, NULL, AT(json), 0, 0, "the summary as JSON on stdout"},
+    OPTION("output", 'o', OPTION_TEXT, "FILE", AT(output),
+           "results file; default: the scene's name with .h5"),
+    OPTION("until", 0, OPTION_REAL(0, DBL_MAX), "T", AT(until),
+           "simulate up to this time, s, instead of the scene's"),
+    OPTION("solver", 's', OPTION_TEXT, "SOLVER", AT(solver),
+           "solver[:law][+key=value…] instead of the scene's, at its tolerance"),
+    OPTION("tol", 't', OPTION_REAL(1e-300, DBL_MAX), "R", AT(tolerance),
+           "residual that every step is to reach"),
+    OPTION("set", 0, OPTION_LIST, "KEY=VALUE", AT(settings), "change a value of the scene: time.step=1e-4"),
+    OPTION("threads", 0, OPTION_INT(1, 1024), "N", AT(threads),
+           "threads; the result has the same bits for any"),
+    OPTION("resume", 0, OPTION_FLAG, NULL, AT(resume), "go on from FILE.checkpoint where there is one"),
+    OPTION("strict", 0, OPTION_FLAG, NULL, AT(strict), "stop at the first step that misses its tolerance"),
+    OPTION("dump-failures", 0, OPTION_TEXT, "FOLDER", AT(dump),
+           "write the contact problems of uncertified steps there (FCLib)"),
+    OPTION("quiet", 'q', OPTION_FLAG, NULL, AT(quiet), "no progress"),
+    OPTION("json", 0, OPTION_FLAG, NULL, AT(json), "the summary as JSON on stdout"),
 };
 
 /* ---- settings ---- */

@@ -18,8 +18,8 @@ typedef struct solvers_values {
 #define AT(member) offsetof(solvers_values, member)
 
 static const option options[] = {
-    {"json", 0, OPTION_FLAG, NULL, AT(json), 0, 0, "print one JSON object"},
-    {"markdown", 0, OPTION_FLAG, NULL, AT(markdown), 0, 0, "print the reference page docs/options.md"},
+    OPTION("json", 0, OPTION_FLAG, NULL, AT(json), "print one JSON object"),
+    OPTION("markdown", 0, OPTION_FLAG, NULL, AT(markdown), "print the reference page docs/options.md"),
 };
 
 typedef union options_bytes {
@@ -31,10 +31,11 @@ typedef union options_bytes {
 
 /* What may be given: a range, or the choices. */
 static void print_allowed(const dls_field *field, char *text, size_t size) {
-    const char *whole = field->type == DLS_FIELD_INT ? "whole, " : "";
+    const char *whole = field->type == DLS_FIELD_REAL ? "" : "whole, ";
     switch (field->type) {
     case DLS_FIELD_INT:
     case DLS_FIELD_REAL:
+    case DLS_FIELD_WHOLE:
         if (field->high >= 1e9)
             snprintf(text, size, "%s%g and up", whole, field->low);
         else
@@ -43,8 +44,13 @@ static void print_allowed(const dls_field *field, char *text, size_t size) {
     case DLS_FIELD_BOOL:
         snprintf(text, size, "no, yes");
         return;
-    case DLS_FIELD_NAME:
+    case DLS_FIELD_NAME: /* users may add rows to its table */
         snprintf(text, size, "a name");
+        return;
+    case DLS_FIELD_TEXT:
+    case DLS_FIELD_VECTOR:
+    case DLS_FIELD_OWN:
+        dls_field_expected(field, text, size);
         return;
     case DLS_FIELD_CHOICE:
         break;
@@ -132,14 +138,15 @@ static int print_all(void) {
 /* ---- JSON ---------------------------------------------------------------------------------------------- */
 
 static void field_to_json(json *j, const dls_field *field, const void *values) {
-    static const char *const types[] = {"int", "real", "bool", "choice", "name"};
+    static const char *const types[] = {"int",   "real", "bool",   "choice", "name",
+                                        "whole", "text", "vector", "own"};
     char text[256];
     json_object_begin(j);
     json_member_text(j, "key", field->key);
     json_member_text(j, "type", types[field->type]);
     dls_field_print(field, values, text, sizeof text);
     json_member_text(j, "default", text);
-    if (field->type == DLS_FIELD_INT || field->type == DLS_FIELD_REAL) {
+    if (field->type <= DLS_FIELD_REAL || field->type == DLS_FIELD_WHOLE) {
         json_member_real(j, "low", field->low);
         json_member_real(j, "high", field->high);
     }

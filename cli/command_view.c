@@ -20,10 +20,10 @@ typedef struct view_values {
 #define AT(member) offsetof(view_values, member)
 
 static const option options[] = {
-    {"output", 'o', OPTION_TEXT, "FILE", AT(output), 0, 0, "the page; default: the name of the run, .html"},
-    {"open", 0, OPTION_FLAG, NULL, AT(open), 0, 0, "and show it in the browser"},
-    {"limit", 0, OPTION_REAL, "MB", AT(limit), 0.01, 1024,
-     "largest page: force chains are thinned above it, then frames"},
+    OPTION("output", 'o', OPTION_TEXT, "FILE", AT(output), "the page; default: the name of the run, .html"),
+    OPTION("open", 0, OPTION_FLAG, NULL, AT(open), "and show it in the browser"),
+    OPTION("limit", 0, OPTION_REAL(0.01, 1024), "MB", AT(limit),
+           "largest page: force chains are thinned above it, then frames"),
 };
 
 static void show(const char *path) {

@@ -3,13 +3,11 @@
 
 #include "cli/support/report.h"
 
-#include <float.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static const option help_option = {"help", 'h', OPTION_FLAG, NULL, 0, 0, 0, "print this help"};
+static const option help_option = OPTION("help", 'h', OPTION_FLAG, NULL, 0, "print this help");
 
 /* ---- lists -------------------------------------------------------------------------------------------- */
 
@@ -43,45 +41,20 @@ void list_free_split(text_list *list) {
 
 /* ---- values ------------------------------------------------------------------------------------------- */
 
-static void describe_range(const option *o, char *text, size_t size) {
-    const char *kind = o->type == OPTION_INT ? "a whole number" : "a number";
-    bool open = o->high >= (o->type == OPTION_INT ? INT_MAX : DBL_MAX);
-    if (open)
-        snprintf(text, size, "%s from %g up", kind, o->low);
-    else
-        snprintf(text, size, "%s from %g to %g", kind, o->low, o->high);
-}
-
-static bool set_number(const command *c, const option *o, void *member, const char *text) {
-    const dls_field field = {.key = o->name,
-                             .type = o->type == OPTION_INT ? DLS_FIELD_INT : DLS_FIELD_REAL,
-                             .low = o->low,
-                             .high = o->high};
-    if (!dls_field_set(&field, 1, member, o->name, text, NULL)) return true;
-    char range[96];
-    describe_range(o, range, sizeof range);
-    bool named = o->value[1] != '\0'; /* INCHES says more than N */
-    report_error("%s: --%s '%s', expected %s%s%s%s", c->name, o->name, text, range, named ? " (" : "",
-                 named ? o->value : "", named ? ")" : "");
-    return false;
-}
+static bool is_list(const option *o) { return o->field.type == DLS_FIELD_OWN; }
 
 static bool set_value(const command *c, const option *o, char *values, const char *text) {
-    char *member = values + o->offset;
-    switch (o->type) {
-    case OPTION_FLAG:
-        *(bool *)member = true;
+    const dls_field *field = &o->field;
+    if (is_list(o)) {
+        list_append((text_list *)(void *)(values + field->offset), text);
         return true;
-    case OPTION_TEXT:
-        *(const char **)member = text;
-        return true;
-    case OPTION_LIST:
-        list_append((text_list *)member, text);
-        return true;
-    case OPTION_INT:
-    case OPTION_REAL:
-        return set_number(c, o, member, text);
     }
+    if (!dls_field_set(field, 1, values, field->key, text, NULL)) return true;
+    char expected[96];
+    bool named = field->unit[1] != '\0'; /* INCHES says more than N */
+    report_error("%s: --%s '%s', expected %s%s%s%s", c->name, field->key, text,
+                 dls_field_expected(field, expected, sizeof expected), named ? " (" : "",
+                 named ? field->unit : "", named ? ")" : "");
     return false;
 }
 
@@ -98,7 +71,7 @@ typedef struct parse {
 
 static const option *find_long(const command *c, const char *name, size_t length) {
     for (int i = 0; i < c->option_count; i++)
-        if (strlen(c->options[i].name) == length && !strncmp(c->options[i].name, name, length))
+        if (strlen(c->options[i].field.key) == length && !strncmp(c->options[i].field.key, name, length))
             return &c->options[i];
     return length == 4 && !strncmp(name, "help", 4) ? &help_option : NULL;
 }
@@ -113,7 +86,7 @@ static bool refuse_unknown(const command *c, const char *word) {
     char name[64];
     snprintf(name, sizeof name, "%.*s", (int)strcspn(word, "="), word);
     dls_nearest n = dls_nearest_begin(name + strspn(name, "-"));
-    for (int i = 0; i < c->option_count; i++) dls_nearest_offer(&n, c->options[i].name);
+    for (int i = 0; i < c->option_count; i++) dls_nearest_offer(&n, c->options[i].field.key);
     dls_nearest_offer(&n, "help");
     n.wanted = name; /* with its dashes */
     char what[64], lister[64];
@@ -126,13 +99,14 @@ static bool refuse_unknown(const command *c, const char *word) {
 /* inline_value: what follows '=' or a short letter in the same word, or NULL. */
 static bool take_option(parse *p, const option *o, const char *inline_value) {
     if (o == &help_option) return p->help = true;
-    if (o->type == OPTION_FLAG) {
+    if (o->field.type == DLS_FIELD_BOOL) {
         if (inline_value)
-            report_error("%s: --%s takes no value, expected it alone", p->command->name, o->name);
-        return !inline_value && set_value(p->command, o, p->values, "");
+            report_error("%s: --%s takes no value, expected it alone", p->command->name, o->field.key);
+        return !inline_value && set_value(p->command, o, p->values, "yes");
     }
     if (!inline_value && p->at + 1 >= p->word_count) {
-        report_error("%s: --%s stands without a value, expected %s", p->command->name, o->name, o->value);
+        report_error("%s: --%s stands without a value, expected %s", p->command->name, o->field.key,
+                     o->field.unit);
         return false;
     }
     return set_value(p->command, o, p->values, inline_value ? inline_value : p->words[++p->at]);
@@ -170,8 +144,8 @@ static bool take_words(parse *p) {
 static const option *find_torn_setting(const parse *p) {
     for (int i = 0; i < p->command->option_count; i++) {
         const option *o = &p->command->options[i];
-        if (o->type != OPTION_LIST || !strchr(o->value, '=')) continue;
-        const text_list *list = (const text_list *)(p->values + o->offset);
+        if (!is_list(o) || !strchr(o->field.unit, '=')) continue;
+        const text_list *list = (const text_list *)(p->values + o->field.offset);
         for (int k = 0; k < list->count; k++)
             if (!strchr(list->items[k], '=')) return o;
     }
@@ -183,7 +157,8 @@ static bool check_operands(const parse *p) {
     int count = p->operands.count;
     const option *torn = count > c->most_operands ? find_torn_setting(p) : NULL;
     if (torn) {
-        report_error("%s: --%s without '=', expected %s as one word", c->name, torn->name, torn->value);
+        report_error("%s: --%s without '=', expected %s as one word", c->name, torn->field.key,
+                     torn->field.unit);
         return false;
     }
     if (count < c->least_operands)
@@ -197,8 +172,8 @@ static bool check_operands(const parse *p) {
 
 static void release(parse *p) {
     for (int i = 0; i < p->command->option_count; i++)
-        if (p->command->options[i].type == OPTION_LIST)
-            free(((text_list *)(p->values + p->command->options[i].offset))->items);
+        if (is_list(&p->command->options[i]))
+            free(((text_list *)(p->values + p->command->options[i].field.offset))->items);
     free(p->operands.items);
     free(p->values);
 }
@@ -221,31 +196,30 @@ int command_execute(const command *c, int word_count, char **words) {
 
 /* ---- help --------------------------------------------------------------------------------------------- */
 
-/* A number out of range stands for none. */
-static void print_default(const option *o, const char *values) {
-    const char *member = values + o->offset;
-    if (o->type == OPTION_INT && *(const int *)member && *(const int *)member >= o->low)
-        printf(" [%d]", *(const int *)member);
-    else if (o->type == OPTION_REAL && *(const double *)member != 0 && *(const double *)member >= o->low)
-        printf(" [%g]", *(const double *)member);
-    else if (o->type == OPTION_TEXT && *(const char *const *)member)
-        printf(" [%s]", *(const char *const *)member);
+/* A number out of range stands for none, and so does 0. */
+static void print_default(const dls_field *field, const void *values) {
+    char text[128];
+    dls_field_print(field, values, text, sizeof text);
+    bool is_number = field->type == DLS_FIELD_INT || field->type == DLS_FIELD_REAL;
+    double value = is_number ? strtod(text, NULL) : 0;
+    if (is_number ? value != 0 && value >= field->low : field->type == DLS_FIELD_TEXT && *text)
+        printf(" [%s]", text);
 }
 
 enum { HELP_COLUMN = 32 };
 
 static void print_option(const option *o, const void *values) {
     char left[96];
-    int written = o->letter ? snprintf(left, sizeof left, "  -%c, --%s", o->letter, o->name)
-                            : snprintf(left, sizeof left, "      --%s", o->name);
-    if (o->value) snprintf(left + written, sizeof left - (size_t)written, " %s", o->value);
+    int written = o->letter ? snprintf(left, sizeof left, "  -%c, --%s", o->letter, o->field.key)
+                            : snprintf(left, sizeof left, "      --%s", o->field.key);
+    if (o->field.unit) snprintf(left + written, sizeof left - (size_t)written, " %s", o->field.unit);
     int width = text_width(left);
     if (width + 2 > HELP_COLUMN)
         printf("%s\n%*s", left, HELP_COLUMN, "");
     else
         printf("%s%*s", left, HELP_COLUMN - width, "");
-    printf("%s", o->help);
-    if (values) print_default(o, values);
+    printf("%s", o->field.help);
+    if (values) print_default(&o->field, values);
     putchar('\n');
 }
 

@@ -2,6 +2,8 @@
 #ifndef CLI_SUPPORT_ARGUMENTS_H
 #define CLI_SUPPORT_ARGUMENTS_H
 
+#include <delassus/base.h>
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -12,23 +14,19 @@ typedef struct text_list {
     const char **items;
 } text_list;
 
-typedef enum option_type {
-    OPTION_FLAG, /* bool */
-    OPTION_TEXT, /* const char * */
-    OPTION_LIST, /* text_list */
-    OPTION_INT,  /* int */
-    OPTION_REAL  /* double */
-} option_type;
-
+/* The value goes where the field's offset says in the command's values. */
 typedef struct option {
-    const char *name; /* without the dashes */
-    char letter;      /* short name, or 0 */
-    option_type type;
-    const char *value; /* what help calls the value, NULL for a flag */
-    size_t offset;     /* of the member in the command's values */
-    double low, high;  /* range of numbers, both ends allowed */
-    const char *help;  /* one line */
+    dls_field field; /* its key is without the dashes, its unit what help calls the value, NULL for a flag */
+    char letter;     /* short name, or 0 */
 } option;
+
+#define OPTION(name, letter_, type_, value, at, help_)                                                       \
+    { {.key = name, type_, .offset = at, .unit = value, .help = help_}, letter_ }
+#define OPTION_FLAG           .type = DLS_FIELD_BOOL
+#define OPTION_TEXT           .type = DLS_FIELD_TEXT
+#define OPTION_LIST           .type = DLS_FIELD_OWN /* text_list */
+#define OPTION_INT(from, to)  .type = DLS_FIELD_INT, .low = from, .high = to
+#define OPTION_REAL(from, to) .type = DLS_FIELD_REAL, .low = from, .high = to
 
 /* One row of the command table. */
 typedef struct command {

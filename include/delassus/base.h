@@ -91,14 +91,18 @@ typedef enum dls_field_type {
     DLS_FIELD_REAL,
     DLS_FIELD_BOOL,
     DLS_FIELD_CHOICE, /* an enum */
-    DLS_FIELD_NAME    /* a char[DLS_NAME_SIZE] in the options: they are copied whole */
+    DLS_FIELD_NAME,   /* a char[DLS_NAME_SIZE] in the options: they are copied whole */
+    DLS_FIELD_WHOLE,  /* a whole number in a double, as it may be far too large */
+    DLS_FIELD_TEXT,   /* a const char *, to text that its owner keeps */
+    DLS_FIELD_VECTOR, /* a double[3] */
+    DLS_FIELD_OWN     /* what only its reader can set and print; choices say what it may be */
 } dls_field_type;
 
 typedef struct dls_field {
     const char *key;
     dls_field_type type;
     size_t offset;       /* of the member in the options struct: int, double, bool, or int for a choice */
-    double low, high;    /* range of numbers, both ends allowed */
+    double low, high;    /* range of numbers, both ends allowed; DBL_TRUE_MIN: above 0 */
     const char *choices; /* of a choice: names separated by '|', in the order of the enum's values */
     const char *unit;    /* SI unit, "1" for pure numbers */
     const char *help;    /* one line */
@@ -112,6 +116,10 @@ DLS_API dls_status dls_field_set(const dls_field *fields, int field_count, void 
                                  const char *value, dls_error *error);
 /* Writes the option's present value as text that dls_field_set reads back to the same bits. */
 DLS_API void dls_field_print(const dls_field *field, const void *options, char *text, size_t text_size);
+/* What may be given, into text, which is returned: in messages "a whole number from 1 up", in tables
+ * "whole number ≥ 1". */
+DLS_API const char *dls_field_expected(const dls_field *field, char *text, size_t text_size);
+DLS_API const char *dls_field_allowed(const dls_field *field, char *text, size_t text_size);
 
 /* ---- files ------------------------------------------------------------------------------------------
  * What is written appears whole or not at all: it grows beside its place and is renamed into it. */

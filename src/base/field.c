@@ -3,6 +3,7 @@
 #include "base/error.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -63,20 +64,105 @@ static dls_status check_name(const dls_field *field, const char *value, dls_erro
                     dls_field_rows(field, list, sizeof list), dls_nearest_hint(&nearest, hint, sizeof hint));
 }
 
+/* ---- what may be given ---- */
+
+static bool is_whole(const dls_field *field) {
+    return field->type == DLS_FIELD_INT || field->type == DLS_FIELD_WHOLE;
+}
+
+bool dls_field_is_number(const dls_field *field) { return is_whole(field) || field->type == DLS_FIELD_REAL; }
+
+bool dls_field_fits(const dls_field *field, double value) {
+    return value >= field->low && value <= field->high && (!is_whole(field) || value == floor(value));
+}
+
+typedef struct field_words {
+    const char *number, *whole, *above, *least, *and_up, *from, *name, *text, *vector;
+} field_words;
+
+static const field_words in_messages = {"a number", "a whole number", " above 0", " from ",   " up",
+                                        " from ",   "a name",         "a text",   "[x, y, z]"};
+static const field_words in_tables = {"number", "whole number", " > 0", " ≥ ",   "",
+                                      ", ",     "name",         "text", "vector"};
+
+/* Bounds from here on nobody meets: they are told only to those who do. */
+static double far(const dls_field *field) { return field->type == DLS_FIELD_INT ? INT_MAX : 1e300; }
+
+static void describe_number(const dls_field *field, const field_words *words, bool exact, char *text,
+                            size_t size) {
+    const char *noun = is_whole(field) ? words->whole : words->number;
+    bool open = isinf(field->high) || (!exact && field->high >= far(field));
+    if (open && field->low <= -far(field))
+        snprintf(text, size, "%s", noun);
+    else if (open && field->low > 0 && field->low <= 1e-300)
+        snprintf(text, size, "%s%s", noun, words->above);
+    else if (open)
+        snprintf(text, size, "%s%s%g%s", noun, words->least, field->low, words->and_up);
+    else
+        snprintf(text, size, "%s%s%.10g to %.10g", noun, words->from, field->low, field->high);
+}
+
+static const char *describe(const dls_field *field, const field_words *words, char *text, size_t size) {
+    if (field->row_at) return dls_field_rows(field, text, size);
+    const char *noun = field->choices                    ? field->choices
+                       : field->type == DLS_FIELD_BOOL   ? "yes or no"
+                       : field->type == DLS_FIELD_NAME   ? words->name
+                       : field->type == DLS_FIELD_TEXT   ? words->text
+                       : field->type == DLS_FIELD_VECTOR ? words->vector
+                                                         : "";
+    snprintf(text, size, "%s", noun);
+    if (!field->choices && dls_field_is_number(field)) describe_number(field, words, false, text, size);
+    return text;
+}
+
+const char *dls_field_expected(const dls_field *field, char *text, size_t size) {
+    return describe(field, &in_messages, text, size);
+}
+
+const char *dls_field_allowed(const dls_field *field, char *text, size_t size) {
+    return describe(field, &in_tables, text, size);
+}
+
+/* ---- setting ---- */
+
 static dls_status set_number(const dls_field *field, void *member, const char *value, dls_error *error) {
-    char *end;
+    char *end, expected[100];
     errno = 0;
     double number = strtod(value, &end);
-    bool whole = field->type != DLS_FIELD_INT || number == floor(number);
     bool vanished = errno == ERANGE && number == 0; /* subnormal numbers raise ERANGE too, and are fine */
-    if (end == value || *end || vanished || !whole || !(number >= field->low && number <= field->high))
-        return dls_fail(error, DLS_ERROR_ARGUMENT, "%s: '%s' is not %s from %g to %g", field->key, value,
-                        field->type == DLS_FIELD_INT ? "a whole number" : "a number", field->low,
-                        field->high);
+    if (end == value || *end || vanished || !dls_field_fits(field, number)) {
+        describe_number(field, &in_messages, fabs(number) > far(field), expected, sizeof expected);
+        return dls_fail(error, DLS_ERROR_ARGUMENT, "%s: '%s' is not %s", field->key, value, expected);
+    }
     if (field->type == DLS_FIELD_INT)
         *(int *)member = (int)number;
     else
         *(double *)member = number;
+    return DLS_OK;
+}
+
+static dls_status set_name(const dls_field *field, char *member, const char *value, dls_error *error) {
+    if (strlen(value) >= DLS_NAME_SIZE)
+        return dls_fail(error, DLS_ERROR_ARGUMENT, "%s: '%.60s' is longer than a name, at most %d letters",
+                        field->key, value, DLS_NAME_SIZE - 1);
+    dls_status status = check_name(field, value, error);
+    if (!status) memmove(member, value, strlen(value) + 1); /* it may be the member itself */
+    return status;
+}
+
+static dls_status set_choice(const dls_field *field, void *member, const char *value, dls_error *error) {
+    bool flag = field->type == DLS_FIELD_BOOL;
+    const char *choices = flag ? "no|yes" : field->choices;
+    char hint[100];
+    int index = choice_index(choices, value);
+    if (index < 0 && flag) index = choice_index("false|true", value);
+    if (index < 0)
+        return dls_fail(error, DLS_ERROR_ARGUMENT, "%s: '%s' is not one of %s%s", field->key, value, choices,
+                        dls_field_hint(field, value, hint, sizeof hint));
+    if (flag)
+        *(bool *)member = index == 1;
+    else
+        *(int *)member = index;
     return DLS_OK;
 }
 
@@ -91,29 +177,24 @@ dls_status dls_field_set(const dls_field *fields, int field_count, void *options
         return dls_fail(error, DLS_ERROR_ARGUMENT, "no option '%s'%s", key,
                         dls_nearest_hint(&nearest, hint, sizeof hint));
     char *member = (char *)options + field->offset;
-    if (field->type == DLS_FIELD_INT || field->type == DLS_FIELD_REAL)
+    switch (field->type) {
+    case DLS_FIELD_INT:
+    case DLS_FIELD_REAL:
+    case DLS_FIELD_WHOLE:
         return set_number(field, member, value, error);
-    if (field->type == DLS_FIELD_NAME) {
-        if (strlen(value) >= DLS_NAME_SIZE)
-            return dls_fail(error, DLS_ERROR_ARGUMENT,
-                            "%s: '%.60s' is longer than a name, at most %d letters", key, value,
-                            DLS_NAME_SIZE - 1);
-        dls_status status = check_name(field, value, error);
-        if (status) return status;
-        memmove(member, value, strlen(value) + 1); /* it may be the member itself */
+    case DLS_FIELD_NAME:
+        return set_name(field, member, value, error);
+    case DLS_FIELD_BOOL:
+    case DLS_FIELD_CHOICE:
+        return set_choice(field, member, value, error);
+    case DLS_FIELD_TEXT:
+        *(const char **)(void *)member = value;
         return DLS_OK;
+    case DLS_FIELD_VECTOR:
+    case DLS_FIELD_OWN:
+        break;
     }
-    const char *choices = field->type == DLS_FIELD_BOOL ? "no|yes" : field->choices;
-    int index = choice_index(choices, value);
-    if (index < 0 && field->type == DLS_FIELD_BOOL) index = choice_index("false|true", value);
-    if (index < 0)
-        return dls_fail(error, DLS_ERROR_ARGUMENT, "%s: '%s' is not one of %s%s", key, value, choices,
-                        dls_field_hint(field, value, hint, sizeof hint));
-    if (field->type == DLS_FIELD_BOOL)
-        *(bool *)member = index == 1;
-    else
-        *(int *)member = index;
-    return DLS_OK;
+    return dls_fail(error, DLS_ERROR_ARGUMENT, "%s: a text cannot set it, expected its own reader", key);
 }
 
 static int choice_count(const char *choices) {
@@ -131,9 +212,10 @@ dls_status dls_field_check(const dls_field *fields, int field_count, const void 
                             field->key, DLS_NAME_SIZE - 1);
         dls_status status = field->type == DLS_FIELD_NAME ? check_name(field, member, error) : DLS_OK;
         if (status) return status;
-        if (field->type == DLS_FIELD_BOOL || field->type == DLS_FIELD_NAME) continue;
         bool choice = field->type == DLS_FIELD_CHOICE;
-        double value = field->type == DLS_FIELD_REAL ? *(const double *)member : *(const int *)member;
+        if (!choice && !dls_field_is_number(field)) continue;
+        double value = choice || field->type == DLS_FIELD_INT ? *(const int *)(const void *)member
+                                                              : *(const double *)(const void *)member;
         double low = choice ? 0 : field->low, high = choice ? choice_count(field->choices) - 1 : field->high;
         if (!(value >= low && value <= high))
             return dls_fail(error, DLS_ERROR_ARGUMENT, "%s is %g, expected %s%g to %g", field->key, value,
@@ -148,7 +230,8 @@ void dls_field_print(const dls_field *field, const void *options, char *text, si
     case DLS_FIELD_INT:
         snprintf(text, text_size, "%d", *(const int *)member);
         break;
-    case DLS_FIELD_REAL: {
+    case DLS_FIELD_REAL:
+    case DLS_FIELD_WHOLE: {
         double value = *(const double *)member;
         snprintf(text, text_size, "%g", value);
         if (strtod(text, NULL) != value) snprintf(text, text_size, "%.17g", value);
@@ -170,5 +253,18 @@ void dls_field_print(const dls_field *field, const void *options, char *text, si
         snprintf(text, text_size, "%.*s", size, at ? at : "");
         break;
     }
+    case DLS_FIELD_TEXT: {
+        const char *value = *(const char *const *)(const void *)member;
+        snprintf(text, text_size, "%s", value ? value : "");
+        break;
+    }
+    case DLS_FIELD_VECTOR: {
+        const double *x = (const void *)member;
+        snprintf(text, text_size, "[%g, %g, %g]", x[0], x[1], x[2]);
+        break;
+    }
+    case DLS_FIELD_OWN:
+        snprintf(text, text_size, "%s", "");
+        break;
     }
 }

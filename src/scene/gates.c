@@ -29,30 +29,39 @@ static void inlet_defaults(void *target) {
 
 #define AT(member) offsetof(inlet_text, member)
 
-static const dls_row inlet_rows[] = {
-    {"name", DLS_ROW_TEXT, AT(name), "", "for messages and records", "inlet and its number", NULL, false, 0},
-    {"region", DLS_ROW_NODE, AT(region), "", "where bodies come in, free of static bodies", NULL, "region",
-     true, 0},
-    {"body", DLS_ROW_NODE, AT(body), "", "the prototype", "none", "body", false, 0},
-    {"mixture", DLS_ROW_NODE, AT(mixture), "", "instead: several, with shares that hold all along", "none",
-     "list of parts", false, 0},
-    {"number_rate", DLS_ROW_POSITIVE, AT(number_rate), "1/s", "bodies per second", "none", NULL, false, 0},
-    {"mass_rate", DLS_ROW_POSITIVE, AT(mass_rate), "kg/s", "instead: mass per second", "none", NULL, false,
-     0},
-    {"from", DLS_ROW_NOT_NEGATIVE, AT(from), "s", "when the first body is due", NULL, NULL, false, 0},
-    {"until", DLS_ROW_REAL, AT(until), "s", "none is due from then on", "never", NULL, false, 0},
-    {"number_limit", DLS_ROW_WHOLE, AT(number_limit), "", "bodies in all", "none", NULL, false, 0},
-    {"mass_limit", DLS_ROW_NOT_NEGATIVE, AT(mass_limit), "kg", "none is due once so much was", "none", NULL,
+static const dls_key inlet_keys[] = {
+    {DLS_KEY("name", DLS_KEY_TEXT, AT(name), "", "for messages and records", NULL), "inlet and its number",
      false, 0},
-    {"size", DLS_ROW_NODE, AT(size), "",
-     "multiplies all lengths of the prototype: a number or a distribution", "1", "size", false, 0},
-    {"orientation", DLS_ROW_CHOICE, AT(orientation), "", "as the prototype stands, or any, each as likely",
-     NULL, "same|random", false, 0},
-    {"velocity", DLS_ROW_VECTOR, AT(velocity), "m/s", "is added to the prototype's", NULL, NULL, false, 0},
-    {"speed", DLS_ROW_NOT_NEGATIVE, AT(speed), "m/s",
-     "a random velocity, of this size at most along each axis, is added to that", NULL, NULL, false, 0},
-    {"seed", DLS_ROW_WHOLE, AT(seed), "",
-     "another seed, other places, sizes and velocities; the same seed, the same bits", NULL, NULL, false, 0},
+    {DLS_KEY("region", DLS_KEY_NODE, AT(region), "", "where bodies come in, free of static bodies", "region"),
+     NULL, true, 0},
+    {DLS_KEY("body", DLS_KEY_NODE, AT(body), "", "the prototype", "body"), "none", false, 0},
+    {DLS_KEY("mixture", DLS_KEY_NODE, AT(mixture), "", "instead: several, with shares that hold all along",
+             "list of parts"),
+     "none", false, 0},
+    {DLS_KEY("number_rate", DLS_KEY_POSITIVE, AT(number_rate), "1/s", "bodies per second", NULL), "none",
+     false, 0},
+    {DLS_KEY("mass_rate", DLS_KEY_POSITIVE, AT(mass_rate), "kg/s", "instead: mass per second", NULL), "none",
+     false, 0},
+    {DLS_KEY("from", DLS_KEY_NOT_NEGATIVE, AT(from), "s", "when the first body is due", NULL), NULL, false,
+     0},
+    {DLS_KEY("until", DLS_KEY_REAL, AT(until), "s", "none is due from then on", NULL), "never", false, 0},
+    {DLS_KEY("number_limit", DLS_KEY_WHOLE, AT(number_limit), "", "bodies in all", NULL), "none", false, 0},
+    {DLS_KEY("mass_limit", DLS_KEY_NOT_NEGATIVE, AT(mass_limit), "kg", "none is due once so much was", NULL),
+     "none", false, 0},
+    {DLS_KEY("size", DLS_KEY_NODE, AT(size), "",
+             "multiplies all lengths of the prototype: a number or a distribution", "size"),
+     "1", false, 0},
+    {DLS_KEY("orientation", DLS_KEY_CHOICE, AT(orientation), "",
+             "as the prototype stands, or any, each as likely", "same|random"),
+     NULL, false, 0},
+    {DLS_KEY("velocity", DLS_KEY_VECTOR, AT(velocity), "m/s", "is added to the prototype's", NULL), NULL,
+     false, 0},
+    {DLS_KEY("speed", DLS_KEY_NOT_NEGATIVE, AT(speed), "m/s",
+             "a random velocity, of this size at most along each axis, is added to that", NULL),
+     NULL, false, 0},
+    {DLS_KEY("seed", DLS_KEY_WHOLE, AT(seed), "",
+             "another seed, other places, sizes and velocities; the same seed, the same bits", NULL),
+     NULL, false, 0},
 };
 
 #undef AT
@@ -66,7 +75,7 @@ const dls_group dls_group_inlet = {
     "no "
     "room it waits, and those behind it; the backlog is recorded with every step, and made up for as soon as "
     "there is room, after `until` too.",
-    DLS_GROUP_ROWS(inlet_rows),
+    DLS_GROUP_KEYS(inlet_keys),
     sizeof(inlet_text),
     inlet_defaults};
 
@@ -217,16 +226,18 @@ typedef struct removal_text {
     const dls_node *inside, *outside, *bodies;
 } removal_text;
 
-static const dls_row removal_rows[] = {
-    {"name", DLS_ROW_TEXT, offsetof(removal_text, name), "", "for messages and records",
-     "removal and its number", NULL, false, 0},
-    {"inside", DLS_ROW_NODE, offsetof(removal_text, inside), "", "removes bodies in this region", "none",
-     "region", false, 0},
-    {"outside", DLS_ROW_NODE, offsetof(removal_text, outside), "", "instead: those out of this region",
-     "none", "region", false, 0},
-    {"bodies", DLS_ROW_NODE, offsetof(removal_text, bodies), "",
-     "only these: names of bodies, or of prototypes without the number", "all that are dynamic",
-     "list of names", false, 0},
+static const dls_key removal_keys[] = {
+    {DLS_KEY("name", DLS_KEY_TEXT, offsetof(removal_text, name), "", "for messages and records", NULL),
+     "removal and its number", false, 0},
+    {DLS_KEY("inside", DLS_KEY_NODE, offsetof(removal_text, inside), "", "removes bodies in this region",
+             "region"),
+     "none", false, 0},
+    {DLS_KEY("outside", DLS_KEY_NODE, offsetof(removal_text, outside), "",
+             "instead: those out of this region", "region"),
+     "none", false, 0},
+    {DLS_KEY("bodies", DLS_KEY_NODE, offsetof(removal_text, bodies), "",
+             "only these: names of bodies, or of prototypes without the number", "list of names"),
+     "all that are dynamic", false, 0},
 };
 
 const dls_group dls_group_removal = {
@@ -234,7 +245,7 @@ const dls_group dls_group_removal = {
     "a removal",
     "Each entry of the list takes dynamic bodies out of the scene whose mass centre lies in a region, or out "
     "of it, at the beginning of a step. In a periodic box the image within the box is asked.",
-    DLS_GROUP_ROWS(removal_rows),
+    DLS_GROUP_KEYS(removal_keys),
     sizeof(removal_text),
     NULL};
 

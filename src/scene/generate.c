@@ -59,22 +59,24 @@ static void lattice_defaults(void *target) {
     text->common.seed = 1;
 }
 
-static const dls_row lattice_rows[] = {
-    {"origin", DLS_ROW_VECTOR, offsetof(lattice_text, origin), "m", "place of the first body", NULL, NULL,
-     false, 0},
-    {"spacing", DLS_ROW_VECTOR, offsetof(lattice_text, spacing), "m",
-     "from one body to the next along each axis", NULL, NULL, true, 0},
-    {"counts", DLS_ROW_VECTOR, offsetof(lattice_text, counts), "", "how many along each axis", NULL, NULL,
-     true, 0},
-    {"jitter", DLS_ROW_NOT_NEGATIVE, offsetof(lattice_text, jitter), "m",
-     "largest random shift along each axis; may make bodies overlap", NULL, NULL, false, 0},
-    DLS_COMMON_ROWS(lattice_text),
+static const dls_key lattice_keys[] = {
+    {DLS_KEY("origin", DLS_KEY_VECTOR, offsetof(lattice_text, origin), "m", "place of the first body", NULL),
+     NULL, false, 0},
+    {DLS_KEY("spacing", DLS_KEY_VECTOR, offsetof(lattice_text, spacing), "m",
+             "from one body to the next along each axis", NULL),
+     NULL, true, 0},
+    {DLS_KEY("counts", DLS_KEY_VECTOR, offsetof(lattice_text, counts), "", "how many along each axis", NULL),
+     NULL, true, 0},
+    {DLS_KEY("jitter", DLS_KEY_NOT_NEGATIVE, offsetof(lattice_text, jitter), "m",
+             "largest random shift along each axis; may make bodies overlap", NULL),
+     NULL, false, 0},
+    DLS_COMMON_KEYS(lattice_text),
 };
 
 const dls_group dls_group_lattice = {"bodies.lattice",
                                      "a lattice",
                                      "Rows of bodies along the axes, x running fastest.",
-                                     DLS_GROUP_ROWS(lattice_rows),
+                                     DLS_GROUP_KEYS(lattice_keys),
                                      sizeof(lattice_text),
                                      lattice_defaults};
 
@@ -133,15 +135,19 @@ static void layers_defaults(void *target) {
     text->jitter = 1;
 }
 
-static const dls_row layers_rows[] = {
-    {"region", DLS_ROW_NODE, offsetof(layers_text, region), "", "where they lie", NULL, "region", true, 0},
-    {"count", DLS_ROW_COUNT, offsetof(layers_text, count), "", "how many bodies, from the bottom up", NULL,
+static const dls_key layers_keys[] = {
+    {DLS_KEY("region", DLS_KEY_NODE, offsetof(layers_text, region), "", "where they lie", "region"), NULL,
+     true, 0},
+    {DLS_KEY("count", DLS_KEY_COUNT, offsetof(layers_text, count), "", "how many bodies, from the bottom up",
+             NULL),
      NULL, true, 0},
-    {"gap", DLS_ROW_NOT_NEGATIVE, offsetof(layers_text, gap), "",
-     "room between two of the largest bodies, in parts of their diameter", NULL, NULL, false, 0},
-    {"jitter", DLS_ROW_SHARE, offsetof(layers_text, jitter), "",
-     "share of that room that random shifts take; bodies never overlap", NULL, NULL, false, 0},
-    DLS_COMMON_ROWS(layers_text),
+    {DLS_KEY("gap", DLS_KEY_NOT_NEGATIVE, offsetof(layers_text, gap), "",
+             "room between two of the largest bodies, in parts of their diameter", NULL),
+     NULL, false, 0},
+    {DLS_KEY("jitter", DLS_KEY_SHARE, offsetof(layers_text, jitter), "",
+             "share of that room that random shifts take; bodies never overlap", NULL),
+     NULL, false, 0},
+    DLS_COMMON_KEYS(layers_text),
 };
 
 const dls_group dls_group_layers = {"bodies.layers",
@@ -149,7 +155,7 @@ const dls_group dls_group_layers = {"bodies.layers",
                                     "Staggered layers, filled from the bottom of a region upwards (along y "
                                     "in the plane, z in space): many bodies "
                                     "that are about to fall, at once and without overlaps.",
-                                    DLS_GROUP_ROWS(layers_rows),
+                                    DLS_GROUP_KEYS(layers_keys),
                                     sizeof(layers_text),
                                     layers_defaults};
 
@@ -244,41 +250,31 @@ static void courses_defaults(void *target) {
     text->common.seed = 1;
 }
 
-#define COURSE_ROWS                                                                                          \
-    {"origin",                                                                                               \
-     DLS_ROW_VECTOR,                                                                                         \
-     offsetof(courses_text, origin),                                                                         \
-     "m",                                                                                                    \
-     "middle of the bottom, where the lowest course stands",                                                 \
-     NULL,                                                                                                   \
-     NULL,                                                                                                   \
-     false,                                                                                                  \
-     0},                                                                                                     \
-        {"gap",                                                                                              \
-         DLS_ROW_NOT_NEGATIVE,                                                                               \
-         offsetof(courses_text, gap),                                                                        \
-         "m",                                                                                                \
-         "between neighbours and courses",                                                                   \
-         NULL,                                                                                               \
-         NULL,                                                                                               \
-         false,                                                                                              \
-         0},                                                                                                 \
-        DLS_COMMON_ROWS(courses_text)
+#define COURSE_KEYS                                                                                          \
+    {DLS_KEY("origin", DLS_KEY_VECTOR, offsetof(courses_text, origin), "m",                                  \
+             "middle of the bottom, where the lowest course stands", NULL),                                  \
+     NULL, false, 0},                                                                                        \
+        {DLS_KEY("gap", DLS_KEY_NOT_NEGATIVE, offsetof(courses_text, gap), "m",                              \
+                 "between neighbours and courses", NULL),                                                    \
+         NULL, false, 0},                                                                                    \
+        DLS_COMMON_KEYS(courses_text)
 
-static const dls_row pyramid_rows[] = {
-    {"base", DLS_ROW_COUNT, offsetof(courses_text, base), "",
-     "bodies along a side of the lowest course; each course has one less", NULL, NULL, true, 0},
-    COURSE_ROWS,
+static const dls_key pyramid_keys[] = {
+    {DLS_KEY("base", DLS_KEY_COUNT, offsetof(courses_text, base), "",
+             "bodies along a side of the lowest course; each course has one less", NULL),
+     NULL, true, 0},
+    COURSE_KEYS,
 };
 
-static const dls_row wall_rows[] = {
-    {"length", DLS_ROW_COUNT, offsetof(courses_text, length), "", "bodies along the lowest course, along x",
-     NULL, NULL, true, 0},
-    {"height", DLS_ROW_COUNT, offsetof(courses_text, height), "", "courses", NULL, NULL, true, 0},
-    {"bond", DLS_ROW_CHOICE, offsetof(courses_text, bond), "",
-     "running: every second course is shifted by half a body and has one less", NULL, "running|stacked",
-     false, 0},
-    COURSE_ROWS,
+static const dls_key wall_keys[] = {
+    {DLS_KEY("length", DLS_KEY_COUNT, offsetof(courses_text, length), "",
+             "bodies along the lowest course, along x", NULL),
+     NULL, true, 0},
+    {DLS_KEY("height", DLS_KEY_COUNT, offsetof(courses_text, height), "", "courses", NULL), NULL, true, 0},
+    {DLS_KEY("bond", DLS_KEY_CHOICE, offsetof(courses_text, bond), "",
+             "running: every second course is shifted by half a body and has one less", "running|stacked"),
+     NULL, false, 0},
+    COURSE_KEYS,
 };
 
 const dls_group dls_group_pyramid = {"bodies.pyramid",
@@ -286,7 +282,7 @@ const dls_group dls_group_pyramid = {"bodies.pyramid",
                                      "Courses of bodies, each with one less along its sides than the one "
                                      "below: lines in the plane, squares in "
                                      "space. Bodies stand as far apart as the boxes around them.",
-                                     DLS_GROUP_ROWS(pyramid_rows),
+                                     DLS_GROUP_KEYS(pyramid_keys),
                                      sizeof(courses_text),
                                      courses_defaults};
 
@@ -294,7 +290,7 @@ const dls_group dls_group_wall = {
     "bodies.wall",
     "a wall",
     "Courses of bodies along x, with bodies as far apart as the boxes around them.",
-    DLS_GROUP_ROWS(wall_rows),
+    DLS_GROUP_KEYS(wall_keys),
     sizeof(courses_text),
     courses_defaults};
 

@@ -44,46 +44,24 @@ typedef struct dls_common_text {
     int orientation; /* 0: as the prototype, 1: random */
 } dls_common_text;
 
-#define DLS_COMMON_ROWS(type)                                                                                \
-    {"size",                                                                                                 \
-     DLS_ROW_NODE,                                                                                           \
-     offsetof(type, common.size),                                                                            \
-     "",                                                                                                     \
-     "multiplies all lengths of the prototype: a number or a distribution",                                  \
-     "1",                                                                                                    \
-     "size",                                                                                                 \
-     false,                                                                                                  \
-     0},                                                                                                     \
-        {"orientation",                                                                                      \
-         DLS_ROW_CHOICE,                                                                                     \
-         offsetof(type, common.orientation),                                                                 \
-         "",                                                                                                 \
-         "as the prototype stands, or any, each as likely",                                                  \
-         NULL,                                                                                               \
-         "same|random",                                                                                      \
-         false,                                                                                              \
-         0},                                                                                                 \
-        {"seed",                                                                                             \
-         DLS_ROW_WHOLE,                                                                                      \
-         offsetof(type, common.seed),                                                                        \
-         "",                                                                                                 \
-         "another seed, other places, sizes and velocities; the same seed, the same bits",                   \
-         NULL,                                                                                               \
-         NULL,                                                                                               \
-         false,                                                                                              \
-         0},                                                                                                 \
-        {"speed",                                                                                            \
-         DLS_ROW_NOT_NEGATIVE,                                                                               \
-         offsetof(type, common.speed),                                                                       \
-         "m/s",                                                                                              \
-         "a random velocity, of this size at most along each axis, is added to the prototype's",             \
-         NULL,                                                                                               \
-         NULL,                                                                                               \
-         false,                                                                                              \
-         0},                                                                                                 \
+#define DLS_COMMON_KEYS(type)                                                                                \
+    {DLS_KEY("size", DLS_KEY_NODE, offsetof(type, common.size), "",                                          \
+             "multiplies all lengths of the prototype: a number or a distribution", "size"),                 \
+     "1", false, 0},                                                                                         \
+        {DLS_KEY("orientation", DLS_KEY_CHOICE, offsetof(type, common.orientation), "",                      \
+                 "as the prototype stands, or any, each as likely", "same|random"),                          \
+         NULL, false, 0},                                                                                    \
+        {DLS_KEY("seed", DLS_KEY_WHOLE, offsetof(type, common.seed), "",                                     \
+                 "another seed, other places, sizes and velocities; the same seed, the same bits", NULL),    \
+         NULL, false, 0},                                                                                    \
+        {DLS_KEY("speed", DLS_KEY_NOT_NEGATIVE, offsetof(type, common.speed), "m/s",                         \
+                 "a random velocity, of this size at most along each axis, is added to the prototype's",     \
+                 NULL),                                                                                      \
+         NULL, false, 0},                                                                                    \
     {                                                                                                        \
-        "birth_interval", DLS_ROW_NOT_NEGATIVE, offsetof(type, common.birth_interval), "s",                  \
-            "time between the births of one body and the next; 0: all at once", NULL, NULL, false, 0         \
+        DLS_KEY("birth_interval", DLS_KEY_NOT_NEGATIVE, offsetof(type, common.birth_interval), "s",          \
+                "time between the births of one body and the next; 0: all at once", NULL),                   \
+            NULL, false, 0                                                                                   \
     }
 
 /* ---- mixtures ---- */

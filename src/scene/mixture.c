@@ -18,15 +18,17 @@ static void part_defaults(void *target) {
     text->number_share = text->mass_share = NAN;
 }
 
-static const dls_row part_rows[] = {
-    {"body", DLS_ROW_NODE, offsetof(part_text, body), "", "the prototype", NULL, "body", true, 0},
-    {"number_share", DLS_ROW_NOT_NEGATIVE, offsetof(part_text, number_share), "",
-     "how many bodies are of it, in parts of any sum", "none", NULL, false, 0},
-    {"mass_share", DLS_ROW_NOT_NEGATIVE, offsetof(part_text, mass_share), "",
-     "instead: how much of the mass, in parts of any sum", "none", NULL, false, 0},
-    {"size", DLS_ROW_NODE, offsetof(part_text, size), "",
-     "of its bodies, instead of the generator's: a number or a distribution", "that of the generator", "size",
-     false, 0},
+static const dls_key part_keys[] = {
+    {DLS_KEY("body", DLS_KEY_NODE, offsetof(part_text, body), "", "the prototype", "body"), NULL, true, 0},
+    {DLS_KEY("number_share", DLS_KEY_NOT_NEGATIVE, offsetof(part_text, number_share), "",
+             "how many bodies are of it, in parts of any sum", NULL),
+     "none", false, 0},
+    {DLS_KEY("mass_share", DLS_KEY_NOT_NEGATIVE, offsetof(part_text, mass_share), "",
+             "instead: how much of the mass, in parts of any sum", NULL),
+     "none", false, 0},
+    {DLS_KEY("size", DLS_KEY_NODE, offsetof(part_text, size), "",
+             "of its bodies, instead of the generator's: a number or a distribution", "size"),
+     "that of the generator", false, 0},
 };
 
 const dls_group dls_group_mixture = {
@@ -36,7 +38,7 @@ const dls_group dls_group_mixture = {
     "`number_share` or all with `mass_share`. Numbers of bodies follow the shares exactly, but for what is "
     "left of one body (largest remainders); masses are taken as the mean of the sizes. Which body is of "
     "which part is random and follows from the seed.",
-    DLS_GROUP_ROWS(part_rows),
+    DLS_GROUP_KEYS(part_keys),
     sizeof(part_text),
     part_defaults};
 

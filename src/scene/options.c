@@ -119,28 +119,21 @@ void dls_scene_options_default(dls_scene_options *options) {
     dls_simulation_solver_defaults(options->solver, options->solver_options.bytes);
 }
 
-/* In the words of the reference; text gets the rows that a name may be. */
-static const char *field_type(const dls_field *field, char *text, size_t size) {
-    static const char *const types[] = {"whole number", "number", "yes or no", NULL, "name"};
-    if (field->row_at) return dls_field_rows(field, text, size);
-    return field->type == DLS_FIELD_CHOICE ? field->choices : types[field->type];
-}
-
 /* Numbers may be expressions here too; texts go to the field as they are. */
 static dls_status set_field(dls_reader *reader, const dls_node *node, const dls_field *field, void *options) {
-    char number[40], rows[200];
+    char number[40], expected[200];
     const char *text = node->text;
     dls_error inner = {0};
-    if (field->type == DLS_FIELD_REAL || field->type == DLS_FIELD_INT) {
+    dls_field_expected(field, expected, sizeof expected);
+    if (dls_field_is_number(field)) {
         double value;
-        const char *expected = field->type == DLS_FIELD_INT ? "a whole number" : "a number";
         dls_status status = dls_read_number(reader, node, node->key, expected, &value);
         if (status) return status;
         snprintf(number, sizeof number, "%.17g", value);
         text = number;
     } else if (node->kind != DLS_NODE_SCALAR) {
         return dls_node_fail(node, reader->error, "%s is %s, expected %s", node->key, dls_node_noun(node),
-                             field_type(field, rows, sizeof rows));
+                             expected);
     }
     if (!dls_field_set(field, 1, options, field->key, text, &inner)) return DLS_OK;
     const char *said = inner.message; /* it begins with the field's own key */
@@ -244,7 +237,7 @@ static void describe_field(const dls_field *field, const void *options, dls_scen
                            size_t preset_size) {
     static _Thread_local char type[200], help[500];
     dls_field_print(field, options, preset, preset_size);
-    key->type = field_type(field, type, sizeof type);
+    key->type = dls_field_allowed(field, type, sizeof type);
     key->unit = strcmp(field->unit, "1") ? field->unit : "";
     key->preset = preset;
     key->help = field_help(field, help, sizeof help);

@@ -23,14 +23,18 @@ static void packing_defaults(void *target) {
     text->common.seed = 1;
 }
 
-static const dls_row packing_rows[] = {
-    {"region", DLS_ROW_NODE, offsetof(packing_text, region), "", "where they lie", NULL, "region", true, 0},
-    {"count", DLS_ROW_COUNT, offsetof(packing_text, count), "", "how many bodies", "none", NULL, false, 0},
-    {"solid_fraction", DLS_ROW_SHARE, offsetof(packing_text, solid_fraction), "",
-     "instead of count: their volume (area) in parts of the region's", "none", NULL, false, 0},
-    {"gap", DLS_ROW_NOT_NEGATIVE, offsetof(packing_text, gap), "m", "least room between two bodies", NULL,
+static const dls_key packing_keys[] = {
+    {DLS_KEY("region", DLS_KEY_NODE, offsetof(packing_text, region), "", "where they lie", "region"), NULL,
+     true, 0},
+    {DLS_KEY("count", DLS_KEY_COUNT, offsetof(packing_text, count), "", "how many bodies", NULL), "none",
+     false, 0},
+    {DLS_KEY("solid_fraction", DLS_KEY_SHARE, offsetof(packing_text, solid_fraction), "",
+             "instead of count: their volume (area) in parts of the region's", NULL),
+     "none", false, 0},
+    {DLS_KEY("gap", DLS_KEY_NOT_NEGATIVE, offsetof(packing_text, gap), "m", "least room between two bodies",
+             NULL),
      NULL, false, 0},
-    DLS_COMMON_ROWS(packing_text),
+    DLS_COMMON_KEYS(packing_text),
 };
 
 const dls_group dls_group_packing = {"bodies.packing",
@@ -38,7 +42,7 @@ const dls_group dls_group_packing = {"bodies.packing",
                                      "Random places in a region, without overlap of the balls that hold the "
                                      "bodies. Spheres reach a solid fraction of "
                                      "about 0.55, discs of 0.75.",
-                                     DLS_GROUP_ROWS(packing_rows),
+                                     DLS_GROUP_KEYS(packing_keys),
                                      sizeof(packing_text),
                                      packing_defaults};
 

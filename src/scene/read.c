@@ -143,11 +143,12 @@ typedef struct function_text {
     const dls_node *t, *value;
 } function_text;
 
-static const dls_row function_rows[] = {
-    {"t", DLS_ROW_NODE, offsetof(function_text, t), "s", "times, ascending", NULL, "list of numbers", true,
-     0},
-    {"value", DLS_ROW_NODE, offsetof(function_text, value), "", "values there, straight lines between", NULL,
-     "list of numbers", true, 0},
+static const dls_key function_keys[] = {
+    {DLS_KEY("t", DLS_KEY_NODE, offsetof(function_text, t), "s", "times, ascending", "list of numbers"), NULL,
+     true, 0},
+    {DLS_KEY("value", DLS_KEY_NODE, offsetof(function_text, value), "",
+             "values there, straight lines between", "list of numbers"),
+     NULL, true, 0},
 };
 
 const dls_group dls_group_function = {"function",
@@ -156,7 +157,7 @@ const dls_group dls_group_function = {"function",
                                       "(`0.1*sin(2*pi*t)`), the name of one of the scene's `functions`, or "
                                       "this table. Beyond its ends a "
                                       "table keeps its first and last value.",
-                                      DLS_GROUP_ROWS(function_rows),
+                                      DLS_GROUP_KEYS(function_keys),
                                       sizeof(function_text),
                                       NULL};
 
@@ -214,10 +215,12 @@ typedef struct rotation_text {
     double axis[3], angle;
 } rotation_text;
 
-static const dls_row rotation_rows[] = {
-    {"axis", DLS_ROW_VECTOR, offsetof(rotation_text, axis), "", "direction of the axis, any length", NULL,
+static const dls_key rotation_keys[] = {
+    {DLS_KEY("axis", DLS_KEY_VECTOR, offsetof(rotation_text, axis), "", "direction of the axis, any length",
+             NULL),
      NULL, true, 0},
-    {"angle", DLS_ROW_REAL, offsetof(rotation_text, angle), "rad", "about it; 90*deg is a right angle", NULL,
+    {DLS_KEY("angle", DLS_KEY_REAL, offsetof(rotation_text, angle), "rad",
+             "about it; 90*deg is a right angle", NULL),
      NULL, true, 0},
 };
 
@@ -226,7 +229,7 @@ const dls_group dls_group_rotation = {"rotation",
                                       "In the plane a rotation is one angle in rad. In space it is this map "
                                       "or a quaternion `[w, x, y, z]`, which is "
                                       "brought to length 1.",
-                                      DLS_GROUP_ROWS(rotation_rows),
+                                      DLS_GROUP_KEYS(rotation_keys),
                                       sizeof(rotation_text),
                                       NULL};
 
@@ -284,85 +287,45 @@ int dls_read_name(dls_reader *reader, const dls_node *node, const char *text, co
 
 /* ---- groups ---- */
 
-/* What the numbers and words of a row may be: in messages, in the reference, and in the check. */
-typedef struct row_range {
-    const char *expected, *type;
-    double low, high;
-    bool is_open, is_whole; /* low itself is out; no fractions */
-} row_range;
-
-static const row_range ranges[] = {
-    [DLS_ROW_REAL] = {"a number", "number", -INFINITY, INFINITY, false, false},
-    [DLS_ROW_POSITIVE] = {"a number above 0", "number > 0", 0, INFINITY, true, false},
-    [DLS_ROW_NOT_NEGATIVE] = {"a number of at least 0", "number ≥ 0", 0, INFINITY, false, false},
-    [DLS_ROW_SHARE] = {"a number from 0 to 1", "number, 0 to 1", 0, 1, false, false},
-    [DLS_ROW_COUNT] = {"a whole number from 1 up", "whole number ≥ 1", 1, INFINITY, false, true},
-    [DLS_ROW_WHOLE] = {"a whole number from 0 up", "whole number ≥ 0", 0, INFINITY, false, true},
-    [DLS_ROW_FLAG] = {.expected = "yes or no", .type = "yes or no"},
-    [DLS_ROW_CHOICE] = {.expected = "", .type = ""}, /* as its choices say */
-    [DLS_ROW_TEXT] = {.expected = "a text", .type = "text"},
-    [DLS_ROW_VECTOR] = {.expected = "[x, y, z]", .type = "vector"},
-    [DLS_ROW_NODE] = {.expected = "", .type = ""},
-};
-
-const char *dls_row_type_name(const dls_row *row) {
-    return row->choices ? row->choices : ranges[row->type].type;
+/* In the plane vectors have two numbers. */
+static const char *expected_of(const dls_reader *reader, const dls_field *field, char *text, size_t size) {
+    if (field->type == DLS_FIELD_VECTOR && reader->dimension == 2) return "[x, y]";
+    return dls_field_expected(field, text, size);
 }
 
-const char *dls_row_expected(const dls_row *row, int dimension) {
-    if (row->choices) return row->choices;
-    return row->type == DLS_ROW_VECTOR && dimension == 2 ? "[x, y]" : ranges[row->type].expected;
-}
-
-static bool number_fits(const row_range *r, double value) {
-    return (r->is_open ? value > r->low : value >= r->low) && value <= r->high &&
-           (!r->is_whole || value == floor(value));
-}
-
-dls_field dls_row_field(const dls_row *row) {
-    dls_field_type type = row->type == DLS_ROW_FLAG     ? DLS_FIELD_BOOL
-                          : row->type == DLS_ROW_CHOICE ? DLS_FIELD_CHOICE
-                                                        : DLS_FIELD_REAL;
-    return (dls_field){row->key,     type,      row->offset, -INFINITY, INFINITY,
-                       row->choices, row->unit, row->help,   NULL};
-}
-
-static dls_status read_word(dls_reader *reader, const dls_node *node, const dls_row *row, void *target) {
-    const char *expected = dls_row_expected(row, reader->dimension);
+static dls_status read_word(dls_reader *reader, const dls_node *node, const dls_field *field, void *target) {
+    char expected[200], hint[100];
+    const char *one_of = field->type == DLS_FIELD_CHOICE ? "one of " : "";
+    dls_field_expected(field, expected, sizeof expected);
     if (node->kind != DLS_NODE_SCALAR)
-        return dls_node_fail(node, reader->error, "%s is %s, expected %s%s", row->key, dls_node_noun(node),
-                             row->type == DLS_ROW_CHOICE ? "one of " : "", expected);
-    if (row->type == DLS_ROW_TEXT) {
-        *(const char **)(void *)((char *)target + row->offset) = node->text;
-        return DLS_OK;
-    }
-    dls_field field = dls_row_field(row);
-    char hint[100];
-    if (!dls_field_set(&field, 1, target, row->key, node->text, NULL)) return DLS_OK;
-    return dls_node_fail(node, reader->error, "%s is '%.60s', expected %s%s%s", row->key, node->text,
-                         row->type == DLS_ROW_CHOICE ? "one of " : "", expected,
-                         dls_field_hint(&field, node->text, hint, sizeof hint));
+        return dls_node_fail(node, reader->error, "%s is %s, expected %s%s", field->key, dls_node_noun(node),
+                             one_of, expected);
+    if (!dls_field_set(field, 1, target, field->key, node->text, NULL)) return DLS_OK;
+    return dls_node_fail(node, reader->error, "%s is '%.60s', expected %s%s%s", field->key, node->text,
+                         one_of, expected, dls_field_hint(field, node->text, hint, sizeof hint));
 }
 
-static dls_status read_row(dls_reader *reader, const dls_node *node, const dls_row *row, void *target) {
-    char *member = (char *)target + row->offset;
-    if (row->type == DLS_ROW_NODE) {
+static dls_status read_key(dls_reader *reader, const dls_node *node, const dls_field *field, void *target) {
+    char *member = (char *)target + field->offset;
+    if (field->type == DLS_FIELD_OWN) {
         *(const dls_node **)(void *)member = node;
         return DLS_OK;
     }
-    if (row->type == DLS_ROW_VECTOR) return dls_read_vector(reader, node, row->key, (double *)(void *)member);
-    if (row->type >= DLS_ROW_FLAG) return read_word(reader, node, row, target);
+    if (field->type == DLS_FIELD_VECTOR)
+        return dls_read_vector(reader, node, field->key, (double *)(void *)member);
+    if (!dls_field_is_number(field)) return read_word(reader, node, field, target);
     double value;
-    const char *expected = dls_row_expected(row, reader->dimension);
-    dls_status status = dls_read_number(reader, node, row->key, expected, &value);
+    char expected[100];
+    dls_field_expected(field, expected, sizeof expected);
+    dls_status status = dls_read_number(reader, node, field->key, expected, &value);
     if (status) return status;
-    if (!number_fits(&ranges[row->type], value))
-        return dls_node_fail(node, reader->error, "%s is %.12g, expected %s", row->key, value, expected);
+    if (!dls_field_fits(field, value))
+        return dls_node_fail(node, reader->error, "%s is %.12g, expected %s", field->key, value, expected);
     *(double *)(void *)member = value;
     return DLS_OK;
 }
 
-static bool row_has(const dls_row *row, uint32_t kind) { return !row->kinds || !kind || row->kinds & kind; }
+static bool key_fits(const dls_key *key, uint32_t kind) { return !key->kinds || !kind || key->kinds & kind; }
 
 static dls_status refuse_key(dls_reader *reader, const dls_node *child, const dls_group *group, uint32_t kind,
                              const char *noun) {
@@ -373,24 +336,24 @@ static dls_status refuse_key(dls_reader *reader, const dls_node *child, const dl
             child, reader->error,
             "unknown key '%.60s' in %s; inside { } and [ ] an expression with a comma needs quotes",
             child->key, noun);
-    for (int i = 0; i < group->row_count; i++)
-        if (row_has(&group->rows[i], kind)) dls_nearest_offer(&nearest, group->rows[i].key);
+    for (int i = 0; i < group->key_count; i++)
+        if (key_fits(&group->keys[i], kind)) dls_nearest_offer(&nearest, group->keys[i].field.key);
     dls_nearest_hint(&nearest, hint, sizeof hint);
     if (*hint)
         return dls_node_fail(child, reader->error, "unknown key '%.60s' in %s%s", child->key, noun, hint);
     char known[300] = "";
     size_t used = 0;
-    for (int i = 0; i < group->row_count && used < sizeof known; i++)
-        if (row_has(&group->rows[i], kind))
+    for (int i = 0; i < group->key_count && used < sizeof known; i++)
+        if (key_fits(&group->keys[i], kind))
             used += (size_t)snprintf(known + used, sizeof known - used, "%s%s", used ? ", " : "",
-                                     group->rows[i].key);
+                                     group->keys[i].field.key);
     return dls_node_fail(child, reader->error, "unknown key '%.60s' in %s, expected one of %s", child->key,
                          noun, known);
 }
 
-static const dls_row *find_row(const dls_group *group, uint32_t kind, const char *key) {
-    for (int i = 0; i < group->row_count; i++)
-        if (!strcmp(group->rows[i].key, key) && row_has(&group->rows[i], kind)) return &group->rows[i];
+static const dls_key *find_key(const dls_group *group, uint32_t kind, const char *key) {
+    for (int i = 0; i < group->key_count; i++)
+        if (!strcmp(group->keys[i].field.key, key) && key_fits(&group->keys[i], kind)) return &group->keys[i];
     return NULL;
 }
 
@@ -403,17 +366,19 @@ dls_status dls_read_group(dls_reader *reader, const dls_node *map, const dls_gro
         return dls_node_fail(map, reader->error, "%s is %s, expected a map of keys", noun,
                              map->kind == DLS_NODE_SCALAR && !*map->text ? "empty" : dls_node_noun(map));
     for (const dls_node *child = map->first; child; child = child->next) {
-        const dls_row *row = find_row(group, kind, child->key);
-        if (!row) return refuse_key(reader, child, group, kind, noun);
-        dls_status status = read_row(reader, child, row, target);
+        const dls_key *key = find_key(group, kind, child->key);
+        if (!key) return refuse_key(reader, child, group, kind, noun);
+        dls_status status = read_key(reader, child, &key->field, target);
         if (status) return status;
     }
-    for (int i = 0; i < group->row_count; i++) {
-        const dls_row *row = &group->rows[i];
-        if (!row->needed || !row_has(row, kind) || dls_node_find(map, row->key)) continue;
-        return dls_node_fail(map, reader->error, "%s has no '%s', expected %s%s%s%s", noun, row->key,
-                             dls_row_expected(row, reader->dimension), *row->unit ? " (" : "", row->unit,
-                             *row->unit ? ")" : "");
+    for (int i = 0; i < group->key_count; i++) {
+        const dls_field *field = &group->keys[i].field;
+        char expected[200];
+        if (!group->keys[i].needed || !key_fits(&group->keys[i], kind) || dls_node_find(map, field->key))
+            continue;
+        return dls_node_fail(map, reader->error, "%s has no '%s', expected %s%s%s%s", noun, field->key,
+                             expected_of(reader, field, expected, sizeof expected), *field->unit ? " (" : "",
+                             field->unit, *field->unit ? ")" : "");
     }
     return DLS_OK;
 }

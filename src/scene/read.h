@@ -7,46 +7,47 @@
 #include <delassus/joint.h>
 #include <delassus/scene.h>
 
+#include <float.h>
+#include <math.h>
+
 /* ---- tables ---- */
 
-typedef enum dls_row_type {
-    DLS_ROW_REAL = 0,     /* double; numbers may be expressions */
-    DLS_ROW_POSITIVE,     /* double, above 0 */
-    DLS_ROW_NOT_NEGATIVE, /* double, 0 and up */
-    DLS_ROW_SHARE,        /* double, 0 to 1 */
-    DLS_ROW_COUNT,        /* double, whole, 1 and up; may be far too large */
-    DLS_ROW_WHOLE,        /* double, whole, 0 and up */
-    DLS_ROW_FLAG,         /* bool */
-    DLS_ROW_CHOICE,       /* int: place in choices */
-    DLS_ROW_TEXT,         /* const char * */
-    DLS_ROW_VECTOR,       /* double[3] */
-    DLS_ROW_NODE          /* const dls_node *: read by code; `type` says what it is */
-} dls_row_type;
-
-typedef struct dls_row {
-    const char *key;
-    dls_row_type type;
-    size_t offset;
-    const char *unit;    /* SI; "" for none */
-    const char *help;    /* one line */
-    const char *preset;  /* shown instead of the value in the defaults; NULL: that value */
-    const char *choices; /* of a choice, names separated by '|'; of a node, what it may be */
+/* A key of a map: an option whose numbers may be expressions. Its unit is "" for none. */
+typedef struct dls_key {
+    dls_field field;
+    const char *preset; /* shown instead of the value in the defaults; NULL: that value */
     bool needed;
     uint32_t kinds; /* bits, of which one must be the kind's for it to have this key; 0: all */
-} dls_row;
+} dls_key;
+
+#define DLS_KEY(name, kind, at, unit_, help_, choices_)                                                      \
+    { .key = name, kind, .offset = at, .unit = unit_, .help = help_, .choices = choices_ }
+
+#define DLS_KEY_NUMBER(type_, from, to) .type = type_, .low = from, .high = to
+#define DLS_KEY_REAL                    DLS_KEY_NUMBER(DLS_FIELD_REAL, -INFINITY, INFINITY)
+#define DLS_KEY_POSITIVE                DLS_KEY_NUMBER(DLS_FIELD_REAL, DBL_TRUE_MIN, INFINITY)
+#define DLS_KEY_NOT_NEGATIVE            DLS_KEY_NUMBER(DLS_FIELD_REAL, 0, INFINITY)
+#define DLS_KEY_SHARE                   DLS_KEY_NUMBER(DLS_FIELD_REAL, 0, 1)
+#define DLS_KEY_COUNT                   DLS_KEY_NUMBER(DLS_FIELD_WHOLE, 1, INFINITY)
+#define DLS_KEY_WHOLE                   DLS_KEY_NUMBER(DLS_FIELD_WHOLE, 0, INFINITY)
+#define DLS_KEY_FLAG                    .type = DLS_FIELD_BOOL
+#define DLS_KEY_CHOICE                  .type = DLS_FIELD_CHOICE
+#define DLS_KEY_TEXT                    .type = DLS_FIELD_TEXT
+#define DLS_KEY_VECTOR                  .type = DLS_FIELD_VECTOR
+#define DLS_KEY_NODE                    .type = DLS_FIELD_OWN /* const dls_node *: read by code */
 
 /* The keys of one map. */
 typedef struct dls_group {
     const char *path;  /* as the reference page calls it: "bodies.shape" */
     const char *noun;  /* as messages call it: "a body" */
     const char *about; /* a sentence or two for the reference page */
-    const dls_row *rows;
-    int row_count;
-    size_t size;                    /* of the struct that rows point into */
+    const dls_key *keys;
+    int key_count;
+    size_t size;                    /* of the struct that keys point into */
     void (*defaults)(void *target); /* NULL: all zero */
 } dls_group;
 
-#define DLS_GROUP_ROWS(rows) rows, (int)(sizeof(rows) / sizeof *(rows))
+#define DLS_GROUP_KEYS(keys) keys, (int)(sizeof(keys) / sizeof *(keys))
 
 /* All groups, for the reference; those of field tables aside. NULL ends the list. */
 extern const dls_group *const dls_scene_groups[];
@@ -138,11 +139,6 @@ typedef struct dls_reader {
     int64_t joint_count, joint_room;
     const dls_node **joint_nodes; /* by id */
 } dls_reader;
-
-/* The field that sets and prints a row of numbers, flags or choices. */
-dls_field dls_row_field(const dls_row *row);
-const char *dls_row_expected(const dls_row *row, int dimension); /* "a number above 0", "[x, y]" */
-const char *dls_row_type_name(const dls_row *row);               /* "number > 0", "vector" */
 
 /* Presets, then every key of the map into target. kind: the bits of the group's kind, 0 where it has none. */
 dls_status dls_read_group(dls_reader *reader, const dls_node *map, const dls_group *group, uint32_t kind,

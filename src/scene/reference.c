@@ -28,7 +28,7 @@ static int table_group_count(void) {
 /* ---- keys ---- */
 
 /* The value that the group's defaults hold. */
-static void print_preset(const dls_group *group, const dls_row *row, char *text, size_t size) {
+static void print_preset(const dls_group *group, const dls_key *key, char *text, size_t size) {
     union {
         max_align_t align;
         char bytes[1024];
@@ -36,19 +36,13 @@ static void print_preset(const dls_group *group, const dls_row *row, char *text,
     memset(&target, 0, sizeof target);
     if (group->defaults) group->defaults(target.bytes);
     *text = '\0';
-    if (row->needed) {
+    if (key->needed) {
         snprintf(text, size, "needed");
-    } else if (row->preset) {
-        snprintf(text, size, "%s", row->preset);
-    } else if (row->type <= DLS_ROW_CHOICE) {
-        dls_field field = dls_row_field(row);
-        dls_field_print(&field, target.bytes, text, size);
-    } else if (row->type == DLS_ROW_VECTOR) {
-        const double *x = (const void *)(target.bytes + row->offset);
-        if (x[0] == 0 && x[1] == 0 && x[2] == 0)
-            snprintf(text, size, "zero");
-        else
-            snprintf(text, size, "[%g, %g, %g]", x[0], x[1], x[2]);
+    } else if (key->preset) {
+        snprintf(text, size, "%s", key->preset);
+    } else {
+        dls_field_print(&key->field, target.bytes, text, size);
+        if (!strcmp(text, "[0, 0, 0]")) snprintf(text, size, "zero");
     }
 }
 
@@ -74,7 +68,7 @@ const char *dls_scene_group_about(int index) {
 
 /* Key k of a group, or false behind the last. */
 static bool group_key_at(int group, int k, dls_scene_key *key) {
-    static _Thread_local char preset[128];
+    static _Thread_local char preset[128], type[200];
     int tables = table_group_count();
     *preset = '\0';
     if (group >= tables) {
@@ -82,10 +76,11 @@ static bool group_key_at(int group, int k, dls_scene_key *key) {
         return dls_option_key_at(dls_option_group_at(group - tables, &about), k, key, preset, sizeof preset);
     }
     const dls_group *table = dls_scene_groups[group];
-    if (k >= table->row_count) return false;
-    const dls_row *row = &table->rows[k];
-    print_preset(table, row, preset, sizeof preset);
-    *key = (dls_scene_key){table->path, row->key, dls_row_type_name(row), row->unit, preset, row->help};
+    if (k >= table->key_count) return false;
+    const dls_field *field = &table->keys[k].field;
+    print_preset(table, &table->keys[k], preset, sizeof preset);
+    *key = (dls_scene_key){table->path, field->key, dls_field_allowed(field, type, sizeof type),
+                           field->unit, preset,     field->help};
     return true;
 }
 
@@ -108,9 +103,9 @@ dls_scene_key dls_scene_key_at(int index) {
 
 bool dls_scene_shape_has(dls_shape_kind kind, const char *key) {
     if ((unsigned)kind >= DLS_SHAPE_KINDS || !key) return false;
-    for (int i = 0; i < dls_group_shape.row_count; i++) {
-        const dls_row *row = &dls_group_shape.rows[i];
-        if (!strcmp(row->key, key)) return !row->kinds || row->kinds & dls_shape_table[kind].needs;
+    for (int i = 0; i < dls_group_shape.key_count; i++) {
+        const dls_key *of = &dls_group_shape.keys[i];
+        if (!strcmp(of->field.key, key)) return !of->kinds || of->kinds & dls_shape_table[kind].needs;
     }
     return false;
 }

@@ -15,13 +15,15 @@ typedef struct size_text {
     const dls_node *uniform, *normal, *table;
 } size_text;
 
-static const dls_row size_rows[] = {
-    {"uniform", DLS_ROW_NODE, offsetof(size_text, uniform), "", "low and high, all between as likely", "none",
-     "[low, high]", false, 0},
-    {"normal", DLS_ROW_NODE, offsetof(size_text, normal), "", "a normal distribution, cut at both ends",
-     "none", "map", false, 0},
-    {"table", DLS_ROW_NODE, offsetof(size_text, table), "", "given sizes with their shares", "none", "map",
-     false, 0},
+static const dls_key size_keys[] = {
+    {DLS_KEY("uniform", DLS_KEY_NODE, offsetof(size_text, uniform), "", "low and high, all between as likely",
+             "[low, high]"),
+     "none", false, 0},
+    {DLS_KEY("normal", DLS_KEY_NODE, offsetof(size_text, normal), "",
+             "a normal distribution, cut at both ends", "map"),
+     "none", false, 0},
+    {DLS_KEY("table", DLS_KEY_NODE, offsetof(size_text, table), "", "given sizes with their shares", "map"),
+     "none", false, 0},
 };
 
 const dls_group dls_group_size = {"size",
@@ -29,7 +31,7 @@ const dls_group dls_group_size = {"size",
                                   "A size is a number or one of these. It multiplies all lengths of the "
                                   "prototype; masses that are given go "
                                   "with its cube (square in the plane).",
-                                  DLS_GROUP_ROWS(size_rows),
+                                  DLS_GROUP_KEYS(size_keys),
                                   sizeof(size_text),
                                   NULL};
 
@@ -37,30 +39,35 @@ typedef struct normal_text {
     double mean, deviation, low, high;
 } normal_text;
 
-static const dls_row normal_rows[] = {
-    {"mean", DLS_ROW_POSITIVE, offsetof(normal_text, mean), "", "mean before cutting", NULL, NULL, true, 0},
-    {"deviation", DLS_ROW_POSITIVE, offsetof(normal_text, deviation), "", "standard deviation before cutting",
-     NULL, NULL, true, 0},
-    {"low", DLS_ROW_POSITIVE, offsetof(normal_text, low), "", "none is smaller", NULL, NULL, true, 0},
-    {"high", DLS_ROW_POSITIVE, offsetof(normal_text, high), "", "none is larger", NULL, NULL, true, 0},
+static const dls_key normal_keys[] = {
+    {DLS_KEY("mean", DLS_KEY_POSITIVE, offsetof(normal_text, mean), "", "mean before cutting", NULL), NULL,
+     true, 0},
+    {DLS_KEY("deviation", DLS_KEY_POSITIVE, offsetof(normal_text, deviation), "",
+             "standard deviation before cutting", NULL),
+     NULL, true, 0},
+    {DLS_KEY("low", DLS_KEY_POSITIVE, offsetof(normal_text, low), "", "none is smaller", NULL), NULL, true,
+     0},
+    {DLS_KEY("high", DLS_KEY_POSITIVE, offsetof(normal_text, high), "", "none is larger", NULL), NULL, true,
+     0},
 };
 
 const dls_group dls_group_normal = {
-    "size.normal", "a normal distribution", "", DLS_GROUP_ROWS(normal_rows), sizeof(normal_text), NULL};
+    "size.normal", "a normal distribution", "", DLS_GROUP_KEYS(normal_keys), sizeof(normal_text), NULL};
 
 typedef struct size_table_text {
     const dls_node *size, *share;
 } size_table_text;
 
-static const dls_row size_table_rows[] = {
-    {"size", DLS_ROW_NODE, offsetof(size_table_text, size), "", "the sizes", NULL, "list of numbers", true,
-     0},
-    {"share", DLS_ROW_NODE, offsetof(size_table_text, share), "",
-     "how many bodies have each, in parts of any sum", NULL, "list of numbers", true, 0},
+static const dls_key size_table_keys[] = {
+    {DLS_KEY("size", DLS_KEY_NODE, offsetof(size_table_text, size), "", "the sizes", "list of numbers"), NULL,
+     true, 0},
+    {DLS_KEY("share", DLS_KEY_NODE, offsetof(size_table_text, share), "",
+             "how many bodies have each, in parts of any sum", "list of numbers"),
+     NULL, true, 0},
 };
 
 const dls_group dls_group_size_table = {
-    "size.table", "a table of sizes", "", DLS_GROUP_ROWS(size_table_rows), sizeof(size_table_text), NULL};
+    "size.table", "a table of sizes", "", DLS_GROUP_KEYS(size_table_keys), sizeof(size_table_text), NULL};
 
 static dls_status read_uniform(dls_reader *reader, const dls_node *node, dls_size_law *law) {
     double ends[2];
@@ -179,22 +186,24 @@ typedef struct region_text {
 enum { BOX = 1, DISC = 2, CYLINDER = 4, BALL = 8, HALF = 16 };
 #define AT(member) offsetof(region_text, member)
 
-static const dls_row region_rows[] = {
-    {"kind", DLS_ROW_NODE, AT(kind), "",
-     "box in both; disc and half-plane in the plane; cylinder (along z), ball and half-space in space", NULL,
-     "box|disc|half-plane|cylinder|ball|half-space", true, 0},
-    {"low", DLS_ROW_VECTOR, AT(low), "m", "corner of a box with the smallest coordinates", NULL, NULL, true,
-     BOX},
-    {"high", DLS_ROW_VECTOR, AT(high), "m", "the opposite corner", NULL, NULL, true, BOX},
-    {"centre", DLS_ROW_VECTOR, AT(centre), "m", "of a disc, cylinder or ball", NULL, NULL, false,
+static const dls_key region_keys[] = {
+    {DLS_KEY(
+         "kind", DLS_KEY_NODE, AT(kind), "",
+         "box in both; disc and half-plane in the plane; cylinder (along z), ball and half-space in space",
+         "box|disc|half-plane|cylinder|ball|half-space"),
+     NULL, true, 0},
+    {DLS_KEY("low", DLS_KEY_VECTOR, AT(low), "m", "corner of a box with the smallest coordinates", NULL),
+     NULL, true, BOX},
+    {DLS_KEY("high", DLS_KEY_VECTOR, AT(high), "m", "the opposite corner", NULL), NULL, true, BOX},
+    {DLS_KEY("centre", DLS_KEY_VECTOR, AT(centre), "m", "of a disc, cylinder or ball", NULL), NULL, false,
      DISC | CYLINDER | BALL},
-    {"radius", DLS_ROW_POSITIVE, AT(radius), "m", "of a disc, cylinder or ball", NULL, NULL, true,
+    {DLS_KEY("radius", DLS_KEY_POSITIVE, AT(radius), "m", "of a disc, cylinder or ball", NULL), NULL, true,
      DISC | CYLINDER | BALL},
-    {"length", DLS_ROW_POSITIVE, AT(length), "m", "of a cylinder", NULL, NULL, true, CYLINDER},
-    {"point", DLS_ROW_VECTOR, AT(point), "m", "of the border of a half-plane or half-space", NULL, NULL,
-     false, HALF},
-    {"normal", DLS_ROW_VECTOR, AT(normal), "", "out of a half-plane or half-space, any length",
-     "up: y in the plane, z in space", NULL, false, HALF},
+    {DLS_KEY("length", DLS_KEY_POSITIVE, AT(length), "m", "of a cylinder", NULL), NULL, true, CYLINDER},
+    {DLS_KEY("point", DLS_KEY_VECTOR, AT(point), "m", "of the border of a half-plane or half-space", NULL),
+     NULL, false, HALF},
+    {DLS_KEY("normal", DLS_KEY_VECTOR, AT(normal), "", "out of a half-plane or half-space, any length", NULL),
+     "up: y in the plane, z in space", false, HALF},
 };
 
 const dls_group dls_group_region = {"region",
@@ -203,7 +212,7 @@ const dls_group dls_group_region = {"region",
                                     "lie inside, with the balls that hold them; removals ask for mass "
                                     "centres. A box that spans the periodic box in a direction has no "
                                     "walls there. Half-planes and half-spaces are for removals alone.",
-                                    DLS_GROUP_ROWS(region_rows),
+                                    DLS_GROUP_KEYS(region_keys),
                                     sizeof(region_text),
                                     NULL};
 

@@ -33,39 +33,52 @@ enum {
     ELEMENTS = 1 << DLS_SOLID_ELEMENTS
 };
 
-static const dls_row solid_rows[] = {
-    {"kind", DLS_ROW_NODE, AT(kind), "",
-     "beam: one without shear in the plane, straight at rest; pseudo-rigid: all its places move by one "
-     "affine map; elements: a mesh of finite elements fills the body's one shape",
-     NULL, "beam|pseudo-rigid|elements", true, 0},
-    {"length", DLS_ROW_POSITIVE, AT(length), "m", "along x of the body's frame, from its origin", NULL, NULL,
+static const dls_key solid_keys[] = {
+    {DLS_KEY("kind", DLS_KEY_NODE, AT(kind), "",
+             "beam: one without shear in the plane, straight at rest; pseudo-rigid: all its places move by "
+             "one affine map; elements: a mesh of finite elements fills the body's one shape",
+             "beam|pseudo-rigid|elements"),
+     NULL, true, 0},
+    {DLS_KEY("length", DLS_KEY_POSITIVE, AT(length), "m", "along x of the body's frame, from its origin",
+             NULL),
+     NULL, true, BEAM},
+    {DLS_KEY("EA", DLS_KEY_POSITIVE, AT(EA), "N", "stiffness against stretch", NULL), NULL, true, BEAM},
+    {DLS_KEY("EI", DLS_KEY_POSITIVE, AT(EI), "N m²", "stiffness against bending", NULL), NULL, true, BEAM},
+    {DLS_KEY("line_density", DLS_KEY_POSITIVE, AT(line_density), "kg/m", "mass over length", NULL), NULL,
      true, BEAM},
-    {"EA", DLS_ROW_POSITIVE, AT(EA), "N", "stiffness against stretch", NULL, NULL, true, BEAM},
-    {"EI", DLS_ROW_POSITIVE, AT(EI), "N m²", "stiffness against bending", NULL, NULL, true, BEAM},
-    {"line_density", DLS_ROW_POSITIVE, AT(line_density), "kg/m", "mass over length", NULL, NULL, true, BEAM},
-    {"damping", DLS_ROW_NOT_NEGATIVE, AT(damping), "s", "stress follows strain + damping · its rate", NULL,
+    {DLS_KEY("damping", DLS_KEY_NOT_NEGATIVE, AT(damping), "s", "stress follows strain + damping · its rate",
+             NULL),
      NULL, false, BEAM},
-    {"degree", DLS_ROW_COUNT, AT(degree), "", "of its spline, 2 to 5", NULL, NULL, false, BEAM},
-    {"elements", DLS_ROW_COUNT, AT(elements), "", "pieces of its spline", NULL, NULL, false, BEAM},
-    {"gauss", DLS_ROW_COUNT, AT(gauss), "", "points of each at which energies are summed, degree + 1 to 8",
-     NULL, NULL, false, BEAM},
-    {"shape", DLS_ROW_CHOICE, AT(shape), "",
-     "whether spheres, ellipsoids, boxes and polyhedra deform with the body, or shapes keep their form", NULL,
-     "deforming|retained", false, PSEUDO_RIGID},
-    {"cells", DLS_ROW_VECTOR, AT(cells), "",
-     "how many cells fill a box, sphere, ellipsoid or cylinder along x, y and z; each is a hexahedron or six "
-     "tetrahedra",
-     "[2, 2, 2]", NULL, false, ELEMENTS},
-    {"element", DLS_ROW_CHOICE, AT(element), "",
-     "tet4: stiff in bending; tet10; hex8: corotational alone; any: hex8 where corotational, else tet10",
-     NULL, "any|tet4|tet10|hex8", false, ELEMENTS},
-    {"form", DLS_ROW_CHOICE, AT(form), "",
-     "material: strains by the material's law, for large ones; corotational: small strains as seen from the "
-     "mean rotation, as with `law: linear`",
-     NULL, "material|corotational", false, ELEMENTS},
-    {"mass", DLS_ROW_CHOICE, AT(mass), "", "matrix of masses", NULL, "consistent|lumped", false, ELEMENTS},
-    {"mass_damping", DLS_ROW_NOT_NEGATIVE, AT(mass_damping), "1/s",
-     "D = mass_damping M + damping K, with the material's `damping`", NULL, NULL, false, ELEMENTS},
+    {DLS_KEY("degree", DLS_KEY_COUNT, AT(degree), "", "of its spline, 2 to 5", NULL), NULL, false, BEAM},
+    {DLS_KEY("elements", DLS_KEY_COUNT, AT(elements), "", "pieces of its spline", NULL), NULL, false, BEAM},
+    {DLS_KEY("gauss", DLS_KEY_COUNT, AT(gauss), "",
+             "points of each at which energies are summed, degree + 1 to 8", NULL),
+     NULL, false, BEAM},
+    {DLS_KEY(
+         "shape", DLS_KEY_CHOICE, AT(shape), "",
+         "whether spheres, ellipsoids, boxes and polyhedra deform with the body, or shapes keep their form",
+         "deforming|retained"),
+     NULL, false, PSEUDO_RIGID},
+    {DLS_KEY("cells", DLS_KEY_VECTOR, AT(cells), "",
+             "how many cells fill a box, sphere, ellipsoid or cylinder along x, y and z; each is a "
+             "hexahedron or six tetrahedra",
+             NULL),
+     "[2, 2, 2]", false, ELEMENTS},
+    {DLS_KEY(
+         "element", DLS_KEY_CHOICE, AT(element), "",
+         "tet4: stiff in bending; tet10; hex8: corotational alone; any: hex8 where corotational, else tet10",
+         "any|tet4|tet10|hex8"),
+     NULL, false, ELEMENTS},
+    {DLS_KEY("form", DLS_KEY_CHOICE, AT(form), "",
+             "material: strains by the material's law, for large ones; corotational: small strains as seen "
+             "from the mean rotation, as with `law: linear`",
+             "material|corotational"),
+     NULL, false, ELEMENTS},
+    {DLS_KEY("mass", DLS_KEY_CHOICE, AT(mass), "", "matrix of masses", "consistent|lumped"), NULL, false,
+     ELEMENTS},
+    {DLS_KEY("mass_damping", DLS_KEY_NOT_NEGATIVE, AT(mass_damping), "1/s",
+             "D = mass_damping M + damping K, with the material's `damping`", NULL),
+     NULL, false, ELEMENTS},
 };
 
 const dls_group dls_group_solid = {
@@ -77,7 +90,7 @@ const dls_group dls_group_solid = {
     "stand, in the frame of that place, x along the tangent, and so do sides of joints. Others have mass and "
     "stiffness from their shapes and their material (`young`, `poisson`, `law`, `damping`); joints hold the "
     "place that they are told.",
-    DLS_GROUP_ROWS(solid_rows),
+    DLS_GROUP_KEYS(solid_keys),
     sizeof(solid_text),
     solid_defaults};
 

@@ -24,13 +24,13 @@ static void require(bool condition) {
 }
 
 /* A default may stand outside of the range, for "not given". */
-static void check_value(const option *o, const char *values) {
+static void check_value(const dls_field *field, const char *values) {
     double number[2];
     for (int k = 0; k < 2; k++) {
-        const char *member = (k ? (const char *)present->defaults : values) + o->offset;
-        number[k] = o->type == OPTION_INT ? *(const int *)member : *(const double *)member;
+        const char *member = (k ? (const char *)present->defaults : values) + field->offset;
+        number[k] = field->type == DLS_FIELD_INT ? *(const int *)member : *(const double *)member;
     }
-    require(number[0] == number[1] || (number[0] >= o->low && number[0] <= o->high));
+    require(number[0] == number[1] || (number[0] >= field->low && number[0] <= field->high));
 }
 
 /* Once: no command reads them otherwise. */
@@ -48,9 +48,10 @@ static void parse_solvers(const text_list *operands) {
 /* In the place of the command's own work. */
 static int look(const text_list *operands, const void *values) {
     require(operands->count >= present->least_operands && operands->count <= present->most_operands);
-    for (int i = 0; i < present->option_count; i++)
-        if (present->options[i].type == OPTION_INT || present->options[i].type == OPTION_REAL)
-            check_value(&present->options[i], values);
+    for (int i = 0; i < present->option_count; i++) {
+        const dls_field *field = &present->options[i].field;
+        if (field->type == DLS_FIELD_INT || field->type == DLS_FIELD_REAL) check_value(field, values);
+    }
     if (!has_parsed) parse_solvers(operands);
     has_parsed = true;
     return EXIT_DONE;

@@ -12,6 +12,8 @@
 #include "support/scale.h"
 #include "support/test.h"
 
+#include <float.h>
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -185,6 +187,8 @@ typedef struct settings {
     bool loud;
     int colour;
     char name[DLS_NAME_SIZE];
+    double bodies, place[3];
+    const char *title;
 } settings;
 
 static const dls_field table[] = {
@@ -193,8 +197,12 @@ static const dls_field table[] = {
     {"loud", DLS_FIELD_BOOL, offsetof(settings, loud), 0, 1, NULL, "1", "a switch", NULL},
     {"colour", DLS_FIELD_CHOICE, offsetof(settings, colour), 0, 2, "red|green|blue", "1", "a choice", NULL},
     {"name", DLS_FIELD_NAME, offsetof(settings, name), 0, 0, NULL, "1", "a name", NULL},
+    {"bodies", DLS_FIELD_WHOLE, offsetof(settings, bodies), 1, INFINITY, NULL, "1", "may be too many", NULL},
+    {"title", DLS_FIELD_TEXT, offsetof(settings, title), 0, 0, NULL, "1", "a text", NULL},
+    {"place", DLS_FIELD_VECTOR, offsetof(settings, place), 0, 0, NULL, "m", "a place", NULL},
+    {"list", DLS_FIELD_OWN, 0, 0, 0, "list of names", "1", "what only its reader knows", NULL},
 };
-enum { TABLE = sizeof table / sizeof *table };
+enum { TABLE = sizeof table / sizeof *table, SETTABLE = TABLE - 2 };
 
 static dls_status set(settings *s, const char *key, const char *value, dls_error *error) {
     return dls_field_set(table, TABLE, s, key, value, error);
@@ -228,6 +236,41 @@ static void options_from_text(void **state) {
     assert_string_equal(s.name, "anything");
     assert_int_equal(set(&s, "name", s.name, NULL), DLS_OK);
     assert_string_equal(s.name, "anything");
+    assert_int_equal(set(&s, "bodies", "1e12", NULL), DLS_OK);
+    assert_true(s.bodies == 1e12);
+    assert_int_equal(set(&s, "title", name, NULL), DLS_OK);
+    assert_ptr_equal(s.title, name);
+}
+
+/* One table says what may be given, in messages and on the reference pages. */
+static void described_options(void **state) {
+    (void)state;
+    static const struct {
+        dls_field field;
+        const char *expected, *allowed;
+    } cases[] = {
+        {{.type = DLS_FIELD_REAL, .low = -INFINITY, .high = INFINITY}, "a number", "number"},
+        {{.type = DLS_FIELD_REAL, .low = DBL_TRUE_MIN, .high = INFINITY}, "a number above 0", "number > 0"},
+        {{.type = DLS_FIELD_REAL, .low = 0, .high = INFINITY}, "a number from 0 up", "number ≥ 0"},
+        {{.type = DLS_FIELD_REAL, .low = 1e-300, .high = 1e300}, "a number above 0", "number > 0"},
+        {{.type = DLS_FIELD_REAL, .low = 0, .high = 1}, "a number from 0 to 1", "number, 0 to 1"},
+        {{.type = DLS_FIELD_INT, .low = 1, .high = INT_MAX}, "a whole number from 1 up", "whole number ≥ 1"},
+        {{.type = DLS_FIELD_WHOLE, .low = 0, .high = 9},
+         "a whole number from 0 to 9",
+         "whole number, 0 to 9"},
+        {{.type = DLS_FIELD_WHOLE, .low = 1, .choices = "2 or 3"}, "2 or 3", "2 or 3"},
+        {{.type = DLS_FIELD_BOOL}, "yes or no", "yes or no"},
+        {{.type = DLS_FIELD_CHOICE, .choices = "red|green"}, "red|green", "red|green"},
+        {{.type = DLS_FIELD_NAME}, "a name", "name"},
+        {{.type = DLS_FIELD_TEXT}, "a text", "text"},
+        {{.type = DLS_FIELD_VECTOR}, "[x, y, z]", "vector"},
+        {{.type = DLS_FIELD_OWN, .choices = "list of names"}, "list of names", "list of names"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char text[64];
+        assert_string_equal(dls_field_expected(&cases[i].field, text, sizeof text), cases[i].expected);
+        assert_string_equal(dls_field_allowed(&cases[i].field, text, sizeof text), cases[i].allowed);
+    }
 }
 
 /* A refused value changes nothing and says what would do. */
@@ -237,8 +280,8 @@ static void refused_options(void **state) {
         const char *key, *value, *said;
     } cases[] = {
         {"count", "1.5", "whole number"},
-        {"count", "-6", "from -5 to"},
-        {"count", "2147483648", "from"},
+        {"count", "-6", "from -5 up"},
+        {"count", "2147483648", "from -5 to 2147483647"},
         {"count", "", "whole number"},
         {"count", "7x", "'7x'"},
         {"size", "nan", "'nan'"},
@@ -253,6 +296,10 @@ static void refused_options(void **state) {
         {"colour", "", "red|green"},
         {"colour", "red|green", "one of"},
         {"name", "one-letter-more-than-there-is-ro", "at most 31"},
+        {"bodies", "0", "a whole number from 1 up"},
+        {"bodies", "1.5", "a whole number from 1 up"},
+        {"place", "0", "its own reader"},
+        {"list", "a", "its own reader"},
         {"colr", "red", "did you mean 'colour'"},
         {"SIZE", "1", "no option 'SIZE'"},
         {"siz", "1", "did you mean 'size'"},
@@ -301,9 +348,10 @@ static void reals_keep_their_bits(void **state) {
 
 static void every_option_prints_as_it_reads(void **state) {
     (void)state;
-    static const char *const texts[TABLE][2] = {
-        {"-5", "2147483647"}, {"0.001", "1e+20"}, {"no", "yes"}, {"red", "blue"}, {"ebp", ""}};
-    for (int i = 0; i < TABLE; i++)
+    static const char *const texts[SETTABLE][2] = {{"-5", "2147483647"}, {"0.001", "1e+20"}, {"no", "yes"},
+                                                   {"red", "blue"},      {"ebp", ""},        {"1", "1e+12"},
+                                                   {"a b", ""}};
+    for (int i = 0; i < SETTABLE; i++)
         for (int k = 0; k < 2; k++) {
             settings s = {0};
             char text[64];
@@ -320,6 +368,11 @@ static void every_option_prints_as_it_reads(void **state) {
     dls_field_print(&table[1], &s, text, sizeof text);
     assert_string_equal(text, "nan");
     dls_field_print(&table[4], &s, text, sizeof text); /* no name at all */
+    assert_string_equal(text, "");
+    s.place[0] = 0.5, s.place[2] = -1;
+    dls_field_print(&table[SETTABLE], &s, text, sizeof text);
+    assert_string_equal(text, "[0.5, 0, -1]");
+    dls_field_print(&table[SETTABLE + 1], &s, text, sizeof text);
     assert_string_equal(text, "");
 }
 
@@ -709,6 +762,7 @@ int main(void) {
         cmocka_unit_test(workspace_marks_nest),
         cmocka_unit_test(workspace_out_of_memory),
         cmocka_unit_test(options_from_text),
+        cmocka_unit_test(described_options),
         cmocka_unit_test(refused_options),
         cmocka_unit_test(reals_keep_their_bits),
         cmocka_unit_test(every_option_prints_as_it_reads),

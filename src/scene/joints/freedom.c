@@ -11,30 +11,27 @@
 /* ---- tables ---- */
 
 #define EITHER(type, force_member, torque_member, what, word)                                                \
-    {"force",                                                                                                \
-     DLS_ROW_NODE,                                                                                           \
-     offsetof(type, force_member),                                                                           \
-     "N",                                                                                                    \
-     word ", of a freedom along an axis",                                                                    \
-     "none",                                                                                                 \
-     what,                                                                                                   \
-     false,                                                                                                  \
-     0},                                                                                                     \
+    {DLS_KEY("force", DLS_KEY_NODE, offsetof(type, force_member), "N", word ", of a freedom along an axis",  \
+             what),                                                                                          \
+     "none", false, 0},                                                                                      \
     {                                                                                                        \
-        "torque", DLS_ROW_NODE, offsetof(type, torque_member), "N m", word ", of a freedom about an axis",   \
-            "none", what, false, 0                                                                           \
+        DLS_KEY("torque", DLS_KEY_NODE, offsetof(type, torque_member), "N m",                                \
+                word ", of a freedom about an axis", what),                                                  \
+            "none", false, 0                                                                                 \
     }
 
 typedef struct drive_text {
     const dls_node *position, *velocity, *force, *torque;
 } drive_text;
 
-static const dls_row drive_rows[] = {
-    {"position", DLS_ROW_NODE, offsetof(drive_text, position), "m, rad",
-     "the coordinate; at the start it must be where the joint stands", "none", "function", false, 0},
-    {"velocity", DLS_ROW_NODE, offsetof(drive_text, velocity), "m/s, rad/s",
-     "instead: its speed; without a limit it must begin with the speed that the bodies have", "none",
-     "function", false, 0},
+static const dls_key drive_keys[] = {
+    {DLS_KEY("position", DLS_KEY_NODE, offsetof(drive_text, position), "m, rad",
+             "the coordinate; at the start it must be where the joint stands", "function"),
+     "none", false, 0},
+    {DLS_KEY("velocity", DLS_KEY_NODE, offsetof(drive_text, velocity), "m/s, rad/s",
+             "instead: its speed; without a limit it must begin with the speed that the bodies have",
+             "function"),
+     "none", false, 0},
     EITHER(drive_text, force, torque, "number > 0", "no more than this"),
 };
 
@@ -42,7 +39,7 @@ const dls_group dls_group_joint_drive = {"joints.drive",
                                          "a drive",
                                          "Held to one of position and velocity, with any force that it "
                                          "takes or within a limit.",
-                                         DLS_GROUP_ROWS(drive_rows),
+                                         DLS_GROUP_KEYS(drive_keys),
                                          sizeof(drive_text),
                                          NULL};
 
@@ -50,9 +47,9 @@ typedef struct motor_text {
     const dls_node *force, *torque;
 } motor_text;
 
-static const dls_row motor_rows[] = {EITHER(motor_text, force, torque, "function", "acts with this")};
+static const dls_key motor_keys[] = {EITHER(motor_text, force, torque, "function", "acts with this")};
 
-const dls_group dls_group_joint_motor = {"joints.motor",     "a motor", "", DLS_GROUP_ROWS(motor_rows),
+const dls_group dls_group_joint_motor = {"joints.motor",     "a motor", "", DLS_GROUP_KEYS(motor_keys),
                                          sizeof(motor_text), NULL};
 
 typedef struct servo_text {
@@ -60,16 +57,21 @@ typedef struct servo_text {
     double p, d, i;
 } servo_text;
 
-static const dls_row servo_rows[] = {
-    {"target", DLS_ROW_NODE, offsetof(servo_text, target), "m, rad", "the coordinate that it is to have",
-     NULL, "function", true, 0},
-    {"p", DLS_ROW_NOT_NEGATIVE, offsetof(servo_text, p), "N/m, N m/rad", "times target − coordinate", NULL,
+static const dls_key servo_keys[] = {
+    {DLS_KEY("target", DLS_KEY_NODE, offsetof(servo_text, target), "m, rad",
+             "the coordinate that it is to have", "function"),
+     NULL, true, 0},
+    {DLS_KEY("p", DLS_KEY_NOT_NEGATIVE, offsetof(servo_text, p), "N/m, N m/rad", "times target − coordinate",
+             NULL),
      NULL, false, 0},
-    {"d", DLS_ROW_NOT_NEGATIVE, offsetof(servo_text, d), "N s/m, N m s/rad", "times the rate of that", NULL,
+    {DLS_KEY("d", DLS_KEY_NOT_NEGATIVE, offsetof(servo_text, d), "N s/m, N m s/rad", "times the rate of that",
+             NULL),
      NULL, false, 0},
-    {"i", DLS_ROW_NOT_NEGATIVE, offsetof(servo_text, i), "N/(m s), N m/(rad s)",
-     "times its integral over time", NULL, NULL, false, 0},
-    {"bias", DLS_ROW_NODE, offsetof(servo_text, bias), "N, N m", "is added", "none", "function", false, 0},
+    {DLS_KEY("i", DLS_KEY_NOT_NEGATIVE, offsetof(servo_text, i), "N/(m s), N m/(rad s)",
+             "times its integral over time", NULL),
+     NULL, false, 0},
+    {DLS_KEY("bias", DLS_KEY_NODE, offsetof(servo_text, bias), "N, N m", "is added", "function"), "none",
+     false, 0},
     EITHER(servo_text, force, torque, "number > 0", "no more than this"),
 };
 
@@ -78,7 +80,7 @@ const dls_group dls_group_joint_servo = {
     "a servo",
     "Pushes with p (target − coordinate) + d (rate of it) + i ∫ (target − coordinate) dt + bias, implicit in "
     "time: a stiff servo does not limit the step. One of p, d and i is needed.",
-    DLS_GROUP_ROWS(servo_rows),
+    DLS_GROUP_KEYS(servo_keys),
     sizeof(servo_text),
     NULL};
 
@@ -89,22 +91,25 @@ typedef struct spring_text {
 
 static void spring_defaults(void *target) { ((spring_text *)target)->rest = NAN; }
 
-static const dls_row spring_rows[] = {
-    {"stiffness", DLS_ROW_NOT_NEGATIVE, offsetof(spring_text, stiffness), "N/m, N m/rad",
-     "force per way from rest", NULL, NULL, false, 0},
-    {"damping", DLS_ROW_NOT_NEGATIVE, offsetof(spring_text, damping), "N s/m, N m s/rad", "force per speed",
-     NULL, NULL, false, 0},
-    {"rest", DLS_ROW_REAL, offsetof(spring_text, rest), "m, rad", "coordinate without force",
-     "0; of the kind spring the distance at the start", NULL, false, 0},
-    {"one_sided", DLS_ROW_CHOICE, offsetof(spring_text, one_sided), "",
-     "acts both ways, only where it is longer than at rest, or only where it is shorter", NULL,
-     "both|pull|push", false, 0},
+static const dls_key spring_keys[] = {
+    {DLS_KEY("stiffness", DLS_KEY_NOT_NEGATIVE, offsetof(spring_text, stiffness), "N/m, N m/rad",
+             "force per way from rest", NULL),
+     NULL, false, 0},
+    {DLS_KEY("damping", DLS_KEY_NOT_NEGATIVE, offsetof(spring_text, damping), "N s/m, N m s/rad",
+             "force per speed", NULL),
+     NULL, false, 0},
+    {DLS_KEY("rest", DLS_KEY_REAL, offsetof(spring_text, rest), "m, rad", "coordinate without force", NULL),
+     "0; of the kind spring the distance at the start", false, 0},
+    {DLS_KEY("one_sided", DLS_KEY_CHOICE, offsetof(spring_text, one_sided), "",
+             "acts both ways, only where it is longer than at rest, or only where it is shorter",
+             "both|pull|push"),
+     NULL, false, 0},
 };
 
 const dls_group dls_group_joint_spring = {"joints.spring",
                                           "a spring",
                                           "Implicit in time: stiff springs do not limit the step.",
-                                          DLS_GROUP_ROWS(spring_rows),
+                                          DLS_GROUP_KEYS(spring_keys),
                                           sizeof(spring_text),
                                           spring_defaults};
 
@@ -113,18 +118,20 @@ typedef struct friction_text {
     double mu, radius;
 } friction_text;
 
-static const dls_row friction_rows[] = {
+static const dls_key friction_keys[] = {
     EITHER(friction_text, force, torque, "number > 0", "resists with up to this"),
-    {"mu", DLS_ROW_NOT_NEGATIVE, offsetof(friction_text, mu), "",
-     "instead: up to mu times the force that the joint carries", NULL, NULL, false, 0},
-    {"radius", DLS_ROW_NOT_NEGATIVE, offsetof(friction_text, radius), "m",
-     "with mu, of freedoms about an axis: times this, the radius of the bearing", NULL, NULL, false, 0},
+    {DLS_KEY("mu", DLS_KEY_NOT_NEGATIVE, offsetof(friction_text, mu), "",
+             "instead: up to mu times the force that the joint carries", NULL),
+     NULL, false, 0},
+    {DLS_KEY("radius", DLS_KEY_NOT_NEGATIVE, offsetof(friction_text, radius), "m",
+             "with mu, of freedoms about an axis: times this, the radius of the bearing", NULL),
+     NULL, false, 0},
 };
 
 const dls_group dls_group_joint_friction = {"joints.friction",
                                             "friction",
                                             "A number, the largest force or torque, or this map.",
-                                            DLS_GROUP_ROWS(friction_rows),
+                                            DLS_GROUP_KEYS(friction_keys),
                                             sizeof(friction_text),
                                             NULL};
 
@@ -132,7 +139,7 @@ typedef struct freedom_self {
     dls_freedom_text self;
 } freedom_self;
 
-static const dls_row freedom_rows[] = {DLS_FREEDOM_ROWS(freedom_self, self)};
+static const dls_key freedom_keys[] = {DLS_FREEDOM_KEYS(freedom_self, self)};
 
 const dls_group dls_group_freedom = {
     "joints.freedoms",
@@ -142,7 +149,7 @@ const dls_group dls_group_freedom = {
     "`along_2` and `along_3`, those about them `about`, `about_2` and `about_3`; in the plane `about` is the "
     "turn within it. Their numbers, 1 to 6, will do, too. Kinds with one free freedom have these keys at the "
     "joint itself. A freedom has at most one of drive, motor and servo.",
-    DLS_GROUP_ROWS(freedom_rows),
+    DLS_GROUP_KEYS(freedom_keys),
     sizeof(dls_freedom_text),
     NULL};
 

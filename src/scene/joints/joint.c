@@ -22,49 +22,58 @@ typedef struct joint_text {
 #define AT(member) offsetof(joint_text, member)
 #define OF(kind)   (1u << DLS_JOINT_##kind)
 
-static const dls_row joint_rows[] = {
-    {"kind", DLS_ROW_NODE, AT(kind), "", "one of the kinds in the table below", NULL, "name of a kind", true,
+static const dls_key joint_keys[] = {
+    {DLS_KEY("kind", DLS_KEY_NODE, AT(kind), "", "one of the kinds in the table below", "name of a kind"),
+     NULL, true, 0},
+    {DLS_KEY("bodies", DLS_KEY_NODE, AT(bodies), "", "the two that it joins", "[side, side]"), "none", false,
      0},
-    {"bodies", DLS_ROW_NODE, AT(bodies), "", "the two that it joins", "none", "[side, side]", false, 0},
-    {"neighbours", DLS_ROW_NODE, AT(neighbours), "",
-     "instead: joints between all neighbours among generated bodies", "none", "map", false, 0},
-    {"at", DLS_ROW_NODE, AT(at), "m",
-     "place of the joint at the start, in world coordinates; of two ends that differ [[x, y, z], [x, y, z]]",
-     "where a side stands", "vector or two", false, 0},
-    {"axis", DLS_ROW_NODE, AT(axis), "",
-     "direction of axis 1 at the start, in world coordinates, any length; or two, one for each body; in the "
-     "plane angles of a revolute joint count from it",
-     "needed where the kind has one", "vector or two", false, 0},
-    {"second", DLS_ROW_NODE, AT(second), "",
-     "axis 2 is as near to this as a right angle allows; of a universal joint the second body's axis; of "
-     "gears, racks and rolling its axis 1",
-     "any", "vector", false, 0},
-    {"name", DLS_ROW_TEXT, AT(name), "", "for messages and results, of one joint alone", "none", NULL, false,
-     0},
-    DLS_FREEDOM_ROWS(joint_text, freedom),
-    {"freedoms", DLS_ROW_NODE, AT(freedoms), "", "the same, of kinds with several free freedoms", "none",
-     "map of freedoms", false, 0},
-    {"length", DLS_ROW_POSITIVE, AT(length), "m", "of a distance", "as it is at the start", NULL, false,
-     OF(DISTANCE)},
-    {"rope", DLS_ROW_FLAG, AT(rope), "", "of a distance: its ends may come nearer", NULL, NULL, false,
-     OF(DISTANCE)},
-    {"ratio", DLS_ROW_REAL, AT(ratio), "", "of a gear: ω_A + ratio ω_B = 0; of a rack: v_B = ratio ω_A, in m",
-     NULL, NULL, true, OF(GEAR) | OF(RACK)},
-    {"carried", DLS_ROW_FLAG, AT(carried), "",
-     "of gears and racks: what carries their axes moves; turns count from the line between the two ends, "
-     "which "
-     "stand on the axes, or from the other's axis where they cross",
-     NULL, NULL, false, OF(GEAR) | OF(RACK)},
-    {"radius", DLS_ROW_POSITIVE, AT(radius), "m", "of rolling: that of the wheel", NULL, NULL, true,
+    {DLS_KEY("neighbours", DLS_KEY_NODE, AT(neighbours), "",
+             "instead: joints between all neighbours among generated bodies", "map"),
+     "none", false, 0},
+    {DLS_KEY("at", DLS_KEY_NODE, AT(at), "m",
+             "place of the joint at the start, in world coordinates; of two ends that differ [[x, y, z], [x, "
+             "y, z]]",
+             "vector or two"),
+     "where a side stands", false, 0},
+    {DLS_KEY("axis", DLS_KEY_NODE, AT(axis), "",
+             "direction of axis 1 at the start, in world coordinates, any length; or two, one for each body; "
+             "in the plane angles of a revolute joint count from it",
+             "vector or two"),
+     "needed where the kind has one", false, 0},
+    {DLS_KEY("second", DLS_KEY_NODE, AT(second), "",
+             "axis 2 is as near to this as a right angle allows; of a universal joint the second body's "
+             "axis; of gears, racks and rolling its axis 1",
+             "vector"),
+     "any", false, 0},
+    {DLS_KEY("name", DLS_KEY_TEXT, AT(name), "", "for messages and results, of one joint alone", NULL),
+     "none", false, 0},
+    DLS_FREEDOM_KEYS(joint_text, freedom),
+    {DLS_KEY("freedoms", DLS_KEY_NODE, AT(freedoms), "", "the same, of kinds with several free freedoms",
+             "map of freedoms"),
+     "none", false, 0},
+    {DLS_KEY("length", DLS_KEY_POSITIVE, AT(length), "m", "of a distance", NULL), "as it is at the start",
+     false, OF(DISTANCE)},
+    {DLS_KEY("rope", DLS_KEY_FLAG, AT(rope), "", "of a distance: its ends may come nearer", NULL), NULL,
+     false, OF(DISTANCE)},
+    {DLS_KEY("ratio", DLS_KEY_REAL, AT(ratio), "",
+             "of a gear: ω_A + ratio ω_B = 0; of a rack: v_B = ratio ω_A, in m", NULL),
+     NULL, true, OF(GEAR) | OF(RACK)},
+    {DLS_KEY("carried", DLS_KEY_FLAG, AT(carried), "",
+             "of gears and racks: what carries their axes moves; turns count from the line between the two "
+             "ends, which stand on the axes, or from the other's axis where they cross",
+             NULL),
+     NULL, false, OF(GEAR) | OF(RACK)},
+    {DLS_KEY("radius", DLS_KEY_POSITIVE, AT(radius), "m", "of rolling: that of the wheel", NULL), NULL, true,
      OF(ROLLING)},
-    {"cone", DLS_ROW_POSITIVE, AT(cone), "rad",
-     "of a spherical joint: largest angle between the axes 1 of the two frames", "any", NULL, false,
-     OF(SPHERICAL)},
-    {"conserving", DLS_ROW_FLAG, AT(conserving), "",
-     "held freedoms are turned back instead of stopped in every step: keeps the energy", NULL, NULL, false,
+    {DLS_KEY("cone", DLS_KEY_POSITIVE, AT(cone), "rad",
+             "of a spherical joint: largest angle between the axes 1 of the two frames", NULL),
+     "any", false, OF(SPHERICAL)},
+    {DLS_KEY("conserving", DLS_KEY_FLAG, AT(conserving), "",
+             "held freedoms are turned back instead of stopped in every step: keeps the energy", NULL),
+     NULL, false, 0},
+    {DLS_KEY("collide", DLS_KEY_FLAG, AT(collide), "", "the two bodies touch each other", NULL), NULL, false,
      0},
-    {"collide", DLS_ROW_FLAG, AT(collide), "", "the two bodies touch each other", NULL, NULL, false, 0},
-    {"break", DLS_ROW_NODE, AT(breaks), "", "what it carries at most", "all", "map", false, 0},
+    {DLS_KEY("break", DLS_KEY_NODE, AT(breaks), "", "what it carries at most", "map"), "all", false, 0},
 };
 
 const dls_group dls_group_joint = {
@@ -76,7 +85,7 @@ const dls_group dls_group_joint = {
     "origins of their bodies' frames where nothing is said, and so do fixed joints, sliders and bushings in "
     "that of the second body. Joints must hold at the start, to 1e-6 of the size of their bodies, unless the "
     "scene says `assemble: yes`.",
-    DLS_GROUP_ROWS(joint_rows),
+    DLS_GROUP_KEYS(joint_keys),
     sizeof(joint_text),
     NULL};
 
@@ -84,13 +93,15 @@ typedef struct break_text {
     double force, torque;
 } break_text;
 
-static const dls_row break_rows[] = {
-    {"force", DLS_ROW_POSITIVE, offsetof(break_text, force), "N", "beyond it the joint is gone", "any", NULL,
-     false, 0},
-    {"torque", DLS_ROW_POSITIVE, offsetof(break_text, torque), "N m", "likewise", "any", NULL, false, 0},
+static const dls_key break_keys[] = {
+    {DLS_KEY("force", DLS_KEY_POSITIVE, offsetof(break_text, force), "N", "beyond it the joint is gone",
+             NULL),
+     "any", false, 0},
+    {DLS_KEY("torque", DLS_KEY_POSITIVE, offsetof(break_text, torque), "N m", "likewise", NULL), "any", false,
+     0},
 };
 
-const dls_group dls_group_break = {"joints.break",     "a break", "", DLS_GROUP_ROWS(break_rows),
+const dls_group dls_group_break = {"joints.break",     "a break", "", DLS_GROUP_KEYS(break_keys),
                                    sizeof(break_text), NULL};
 
 typedef struct spring_item_text {
@@ -109,22 +120,24 @@ static void spring_item_defaults(void *target) {
 
 #define IN(member) offsetof(spring_item_text, member)
 
-static const dls_row spring_item_rows[] = {
-    {"bodies", DLS_ROW_NODE, IN(bodies), "", "the two that it joins", NULL, "[side, side]", true, 0},
-    {"at", DLS_ROW_NODE, IN(at), "m", "both ends at the start, in world coordinates", "where sides stand",
-     "two vectors", false, 0},
-    {"stiffness", DLS_ROW_NOT_NEGATIVE, IN(stiffness), "N/m", "force per way from rest", NULL, NULL, false,
-     0},
-    {"damping", DLS_ROW_NOT_NEGATIVE, IN(damping), "N s/m", "force per speed", NULL, NULL, false, 0},
-    {"rest", DLS_ROW_NOT_NEGATIVE, IN(rest), "m", "length without force", "the distance at the start", NULL,
+static const dls_key spring_item_keys[] = {
+    {DLS_KEY("bodies", DLS_KEY_NODE, IN(bodies), "", "the two that it joins", "[side, side]"), NULL, true, 0},
+    {DLS_KEY("at", DLS_KEY_NODE, IN(at), "m", "both ends at the start, in world coordinates", "two vectors"),
+     "where sides stand", false, 0},
+    {DLS_KEY("stiffness", DLS_KEY_NOT_NEGATIVE, IN(stiffness), "N/m", "force per way from rest", NULL), NULL,
      false, 0},
-    {"one_sided", DLS_ROW_CHOICE, IN(one_sided), "",
-     "acts both ways, only where it is longer than at rest, or only where it is shorter", NULL,
-     "both|pull|push", false, 0},
-    {"name", DLS_ROW_TEXT, IN(name), "", "for messages and results, of one joint alone", "none", NULL, false,
+    {DLS_KEY("damping", DLS_KEY_NOT_NEGATIVE, IN(damping), "N s/m", "force per speed", NULL), NULL, false, 0},
+    {DLS_KEY("rest", DLS_KEY_NOT_NEGATIVE, IN(rest), "m", "length without force", NULL),
+     "the distance at the start", false, 0},
+    {DLS_KEY("one_sided", DLS_KEY_CHOICE, IN(one_sided), "",
+             "acts both ways, only where it is longer than at rest, or only where it is shorter",
+             "both|pull|push"),
+     NULL, false, 0},
+    {DLS_KEY("name", DLS_KEY_TEXT, IN(name), "", "for messages and results, of one joint alone", NULL),
+     "none", false, 0},
+    {DLS_KEY("collide", DLS_KEY_FLAG, IN(collide), "", "the two bodies touch each other", NULL), NULL, false,
      0},
-    {"collide", DLS_ROW_FLAG, IN(collide), "", "the two bodies touch each other", NULL, NULL, false, 0},
-    {"break", DLS_ROW_NODE, IN(breaks), "", "what it carries at most", "all", "map", false, 0},
+    {DLS_KEY("break", DLS_KEY_NODE, IN(breaks), "", "what it carries at most", "map"), "all", false, 0},
 };
 
 const dls_group dls_group_spring_item = {
@@ -132,7 +145,7 @@ const dls_group dls_group_spring_item = {
     "a spring",
     "Each entry of the list is a spring and damper between two points: short for a joint of the kind spring "
     "whose bodies touch each other.",
-    DLS_GROUP_ROWS(spring_item_rows),
+    DLS_GROUP_KEYS(spring_item_keys),
     sizeof(spring_item_text),
     spring_item_defaults};
 

@@ -16,17 +16,18 @@ typedef struct dls_freedom_text {
 } dls_freedom_text;
 
 #define DLS_FREEDOM_ROW(type, member, key, unit, what, help)                                                 \
-    { key, DLS_ROW_NODE, offsetof(type, member), unit, help, "none", what, false, 0 }
-#define DLS_FREEDOM_ROWS(type, at)                                                                             \
-    DLS_FREEDOM_ROW(type, at.drive, "drive", "", "drive",                                                      \
-                    "holds the coordinate or its speed to a function"),                                        \
-        DLS_FREEDOM_ROW(type, at.motor, "motor", "", "motor", "pushes or turns with a force or torque"),       \
-        DLS_FREEDOM_ROW(type, at.servo, "servo", "", "servo", "pushes or turns towards a target"),             \
-        DLS_FREEDOM_ROW(type, at.spring, "spring", "", "spring", "spring and damper"),                         \
-        DLS_FREEDOM_ROW(type, at.limits, "limits", "m, rad", "[low, high]",                                    \
-                        "of the coordinate; `none` leaves a side open"),                                       \
-        {"e_n", DLS_ROW_SHARE, offsetof(type, at.e_n), "", "restitution of the limits", NULL, NULL, false, 0}, \
-        DLS_FREEDOM_ROW(type, at.friction, "friction", "N, N m", "number or map",                              \
+    { DLS_KEY(key, DLS_KEY_NODE, offsetof(type, member), unit, help, what), "none", false, 0 }
+#define DLS_FREEDOM_KEYS(type, at)                                                                           \
+    DLS_FREEDOM_ROW(type, at.drive, "drive", "", "drive",                                                    \
+                    "holds the coordinate or its speed to a function"),                                      \
+        DLS_FREEDOM_ROW(type, at.motor, "motor", "", "motor", "pushes or turns with a force or torque"),     \
+        DLS_FREEDOM_ROW(type, at.servo, "servo", "", "servo", "pushes or turns towards a target"),           \
+        DLS_FREEDOM_ROW(type, at.spring, "spring", "", "spring", "spring and damper"),                       \
+        DLS_FREEDOM_ROW(type, at.limits, "limits", "m, rad", "[low, high]",                                  \
+                        "of the coordinate; `none` leaves a side open"),                                     \
+        {DLS_KEY("e_n", DLS_KEY_SHARE, offsetof(type, at.e_n), "", "restitution of the limits", NULL), NULL, \
+         false, 0},                                                                                          \
+        DLS_FREEDOM_ROW(type, at.friction, "friction", "N, N m", "number or map",                            \
                         "largest force or torque of dry friction, or what it follows from")
 
 /* Into a freedom of the definition, 0 … 5; functions that were read stay there when it fails. */

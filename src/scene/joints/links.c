@@ -20,18 +20,21 @@ typedef struct links_text {
     bool closed;
 } links_text;
 
-static const dls_row links_rows[] = {
-    {"points", DLS_ROW_NODE, offsetof(links_text, points), "m", "the curve: straight lines between these",
-     NULL, "list of vectors", true, 0},
-    {"count", DLS_ROW_COUNT, offsetof(links_text, count), "", "how many bodies", NULL, NULL, true, 0},
-    {"closed", DLS_ROW_FLAG, offsetof(links_text, closed), "", "the last point joins the first: a ring", NULL,
+static const dls_key links_keys[] = {
+    {DLS_KEY("points", DLS_KEY_NODE, offsetof(links_text, points), "m",
+             "the curve: straight lines between these", "list of vectors"),
+     NULL, true, 0},
+    {DLS_KEY("count", DLS_KEY_COUNT, offsetof(links_text, count), "", "how many bodies", NULL), NULL, true,
+     0},
+    {DLS_KEY("closed", DLS_KEY_FLAG, offsetof(links_text, closed), "",
+             "the last point joins the first: a ring", NULL),
      NULL, false, 0},
-    {"joint", DLS_ROW_NODE, offsetof(links_text, joint), "",
-     "between neighbours: a joint without bodies and place; a name gets a number behind it", NULL, "joint",
-     true, 0},
-    {"ends", DLS_ROW_NODE, offsetof(links_text, ends), "",
-     "what such joints hold the first and the last body to: names, ground, or none", "[none, none]",
-     "[name, name]", false, 0},
+    {DLS_KEY("joint", DLS_KEY_NODE, offsetof(links_text, joint), "",
+             "between neighbours: a joint without bodies and place; a name gets a number behind it", "joint"),
+     NULL, true, 0},
+    {DLS_KEY("ends", DLS_KEY_NODE, offsetof(links_text, ends), "",
+             "what such joints hold the first and the last body to: names, ground, or none", "[name, name]"),
+     "[none, none]", false, 0},
 };
 
 const dls_group dls_group_links = {
@@ -41,7 +44,7 @@ const dls_group dls_group_links = {
     "many parts as there are bodies, equally long along it; each body stands in the middle of its part with "
     "the x axis of its frame along it, and joints are where parts meet. Joints with two ends, distances and "
     "springs, go from one body's origin to the next.",
-    DLS_GROUP_ROWS(links_rows),
+    DLS_GROUP_KEYS(links_keys),
     sizeof(links_text),
     NULL};
 
@@ -246,11 +249,13 @@ typedef struct neighbours_text {
     double within;
 } neighbours_text;
 
-static const dls_row neighbours_rows[] = {
-    {"of", DLS_ROW_TEXT, offsetof(neighbours_text, of), "",
-     "name of the generated bodies, without their number", NULL, NULL, true, 0},
-    {"within", DLS_ROW_POSITIVE, offsetof(neighbours_text, within), "m",
-     "those whose frames are no farther apart at the start are joined", NULL, NULL, true, 0},
+static const dls_key neighbours_keys[] = {
+    {DLS_KEY("of", DLS_KEY_TEXT, offsetof(neighbours_text, of), "",
+             "name of the generated bodies, without their number", NULL),
+     NULL, true, 0},
+    {DLS_KEY("within", DLS_KEY_POSITIVE, offsetof(neighbours_text, within), "m",
+             "those whose frames are no farther apart at the start are joined", NULL),
+     NULL, true, 0},
 };
 
 const dls_group dls_group_neighbours = {
@@ -259,7 +264,7 @@ const dls_group dls_group_neighbours = {
     "Instead of `bodies`: a joint between every two bodies of one name that are near each other at the "
     "start, half-way between their origins, or from one origin to the other where the kind has two ends. A "
     "lattice with distances between neighbours is a net. Their `name` gets a number behind it.",
-    DLS_GROUP_ROWS(neighbours_rows),
+    DLS_GROUP_KEYS(neighbours_keys),
     sizeof(neighbours_text),
     NULL};
 

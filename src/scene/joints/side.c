@@ -22,30 +22,26 @@ static void side_defaults(void *target) {
 }
 
 #define AT(member) offsetof(frame_text, member)
-#define FRAME_ROWS(place)                                                                                    \
-    {"at", DLS_ROW_NODE, AT(at), "m", "its origin, in the body's frame", place, "vector", false, 0},         \
-        {"axis",                                                                                             \
-         DLS_ROW_NODE,                                                                                       \
-         AT(axis),                                                                                           \
-         "",                                                                                                 \
-         "direction of its axis 1 there, any length",                                                        \
-         "that of the joint",                                                                                \
-         "vector",                                                                                           \
-         false,                                                                                              \
-         0},                                                                                                 \
+#define FRAME_KEYS(place)                                                                                    \
+    {DLS_KEY("at", DLS_KEY_NODE, AT(at), "m", "its origin, in the body's frame", "vector"), place, false,    \
+     0},                                                                                                     \
+        {DLS_KEY("axis", DLS_KEY_NODE, AT(axis), "", "direction of its axis 1 there, any length", "vector"), \
+         "that of the joint", false, 0},                                                                     \
     {                                                                                                        \
-        "second", DLS_ROW_NODE, AT(second), "", "its axis 2 is as near to this as a right angle allows",     \
-            "any", "vector", false, 0                                                                        \
+        DLS_KEY("second", DLS_KEY_NODE, AT(second), "",                                                      \
+                "its axis 2 is as near to this as a right angle allows", "vector"),                          \
+            "any", false, 0                                                                                  \
     }
 
-static const dls_row side_rows[] = {
-    {"body", DLS_ROW_NODE, AT(body), "", "name of the body, or ground", NULL, "name", true, 0},
-    {"frame", DLS_ROW_TEXT, AT(frame), "", "one of the body's `frames`, instead of what follows", "none",
-     NULL, false, 0},
-    {"end", DLS_ROW_SHARE, AT(end), "",
-     "where on a solid: 0 at its first end, 1 at its last, or a share between; needed there", "none", NULL,
-     false, 0},
-    FRAME_ROWS("that of the joint"),
+static const dls_key side_keys[] = {
+    {DLS_KEY("body", DLS_KEY_NODE, AT(body), "", "name of the body, or ground", "name"), NULL, true, 0},
+    {DLS_KEY("frame", DLS_KEY_TEXT, AT(frame), "", "one of the body's `frames`, instead of what follows",
+             NULL),
+     "none", false, 0},
+    {DLS_KEY("end", DLS_KEY_SHARE, AT(end), "",
+             "where on a solid: 0 at its first end, 1 at its last, or a share between; needed there", NULL),
+     "none", false, 0},
+    FRAME_KEYS("that of the joint"),
 };
 
 const dls_group dls_group_side = {
@@ -53,18 +49,18 @@ const dls_group dls_group_side = {
     "a side of a joint",
     "Each of a joint's two bodies is a name or this map. Names are those of bodies, of generated ones with "
     "their number (`link-3`), or `ground`, which never moves.",
-    DLS_GROUP_ROWS(side_rows),
+    DLS_GROUP_KEYS(side_keys),
     sizeof(frame_text),
     side_defaults};
 
-static const dls_row frame_rows[] = {FRAME_ROWS("zero")};
+static const dls_key frame_keys[] = {FRAME_KEYS("zero")};
 
 const dls_group dls_group_frame = {
     "bodies.frames",
     "a frame",
     "Below `frames` of a body, each name has such a map: a place that joints use as `{body: arm, frame: "
     "tip}`. Of generated bodies its place is multiplied by the drawn size.",
-    DLS_GROUP_ROWS(frame_rows),
+    DLS_GROUP_KEYS(frame_keys),
     sizeof(frame_text),
     NULL};
 

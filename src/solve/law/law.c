@@ -1,6 +1,7 @@
 /* The table of local laws, their options, and one visit of one contact. */
 #include "solve/law/law.h"
 #include "base/error.h"
+#include "base/field.h"
 #include "base/memory.h"
 #include "base/small.h"
 #include "solve/fields.h"
@@ -162,25 +163,8 @@ const dls_field *dls_law_fields(int *count) {
     return fields;
 }
 
-/* The largest value that a field allows; a choice has one value per name. */
-static double field_high(const dls_field *field) {
-    if (field->type != DLS_FIELD_CHOICE) return field->high;
-    double high = 0;
-    for (const char *at = field->choices; *at; at++) high += *at == '|';
-    return high;
-}
-
 dls_status dls_law_options_check(const dls_law_options *options, dls_error *error) {
-    for (int i = 0; i < FIELD_COUNT; i++) {
-        const dls_field *field = &fields[i];
-        const char *member = (const char *)options + field->offset;
-        if (field->type == DLS_FIELD_BOOL) continue;
-        double value = field->type == DLS_FIELD_REAL ? *(const double *)member : *(const int *)member;
-        if (!(value >= field->low && value <= field_high(field)))
-            return dls_fail(error, DLS_ERROR_ARGUMENT, "law option %s: %g is not from %g to %g", field->key,
-                            value, field->low, field_high(field));
-    }
-    return DLS_OK;
+    return dls_field_check(fields, FIELD_COUNT, options, error);
 }
 
 /* λmax of the symmetric part of A = q I + p C: 2 × 2 by its characteristic polynomial, 3 × 3 by the angle of
