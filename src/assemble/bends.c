@@ -63,16 +63,6 @@ static void side_motion(const dls_assembly *a, const dls_world *world, const dls
     vec_add(motion->a, motion->a, turned);
 }
 
-/* What sticks or rolls has a slip of h/2 ζ where it is found, and none on the average: none is taken. */
-static void forget_slip(const dls_block_place *p, double h, dls_side_motion motion[2]) {
-    double V[3], most = 0;
-    vec_sub(V, motion[1].v, motion[0].v);
-    vec_along(V, V, -vec_dot(V, p->frame), p->frame);
-    for (int side = 0; side < 2; side++)
-        most += h * vec_dot(motion[side].w, motion[side].w) * vec_norm(p->arm[side]);
-    if (vec_norm(V) <= most) vec_sub(motion[1].v, motion[1].v, V);
-}
-
 /* Slow ones do not bend, whatever their surfaces are: contacts at rest cost nothing. */
 static bool is_quiet(const dls_block_place *p, const dls_world *world, double least) {
     const dls_body_state *of_a = &world->states[p->row_a], *of_b = &world->states[p->row_b];
@@ -139,6 +129,22 @@ static bool contact_moves(const dls_world *world, const dls_contact *c, const dl
 
 /* ---- ζ ---- */
 
+/* Friction opposes the slip of the step. Of what slides that is its mean, the one halfway, where contacts are
+ * found: no ζ, with which it would oppose the slip of half a step later. What sticks or rolls has none at
+ * either end, u_t⁻ − h/2 ζ_t = 0 at the first, and is to have none at the other: all of ζ, up to a slip as
+ * large as h/2 ζ, and less from there to twice as much. */
+static double sticking(const dls_assembly *a, const dls_block_place *p, double h,
+                       const dls_side_motion motion[2], const double *zeta) {
+    double V[3], slip = 0, bend = 0;
+    vec_sub(V, motion[1].v, motion[0].v);
+    if (p->belted) vec_add(V, V, p->belt);
+    for (int k = 1; k < a->dimension; k++) {
+        double half = 0.5 * h * zeta[k], first = vec_dot(p->frame + 3 * k, V) - half;
+        slip += first * first, bend += half * half;
+    }
+    return bend > 0 ? fmin(1, fmax(0, 2 - sqrt(slip / bend))) : 0;
+}
+
 /* Along n only what closes the gap counts: v⁻ may not last, and a gap that opened is closed by the next
  * step's gap/h. What goes on along bent surfaces approaches by h/2 |ζ| where it is found; what approaches
  * faster is hit: it may close, is not pushed apart, and its slip is another one after. */
@@ -147,11 +153,9 @@ bool dls_contact_bend(const dls_assembly *a, const dls_world *world, const dls_c
     dls_side_motion motion[2];
     dls_contact_motion moves;
     double rate[3], over[3];
-    bool joined = a->mass[p->row_a].joined || a->mass[p->row_b].joined;
-    if (joined || p->spotted) return false; /* how they go on their joints or strains decide */
+    if (p->spotted) return false; /* strains decide how they go on */
     if (is_quiet(p, world, least)) return false;
     for (int side = 0; side < 2; side++) side_motion(a, world, p, side, &motion[side]);
-    forget_slip(p, h, motion);
     if (!contact_moves(world, c, p, h, motion, &moves)) return false;
     vec_sub(rate, motion[1].a, motion[0].a);
     for (int side = 0; side < 2; side++) {
@@ -166,6 +170,7 @@ bool dls_contact_bend(const dls_assembly *a, const dls_world *world, const dls_c
     bool is_hit = -moves.rate > h * most;
     zeta[0] = fmin(moves.bend, 0);
     if (is_hit) zeta[0] = fmax(zeta[0], -2 * fmax(c->at.gap, 0) / (h * h));
-    for (int k = 1; k < a->dimension && is_hit; k++) zeta[k] = 0;
+    double share = is_hit ? 0 : sticking(a, p, h, motion, zeta);
+    for (int k = 1; k < a->dimension; k++) zeta[k] *= share;
     return most > least;
 }
