@@ -229,6 +229,7 @@ static void head_on(int n) {
 
 static void test_head_on(void **state) {
     (void)state;
+    head_on(2); /* a tip on a tip */
     head_on(3);
     head_on(4);
 }

@@ -101,20 +101,19 @@ static double angle_at(const dls_mesh *mesh, int element, int k) {
     return atan2(vec_norm(side), vec_dot(u, v));
 }
 
-/* n += weight · the surface's normal at corner k: of the triangles there that go on as this one does, each
- * by its angle. */
-static void add_corner_normal(const dls_mesh *mesh, int element, int k, double weight, double *n) {
-    const double *own = mesh->normal + 3 * (size_t)element;
-    int vertex = mesh->element[3 * (size_t)element + (size_t)k];
-    double sum[3] = {0, 0, 0};
+/* The surface's normal at a vertex: of the triangles there, each by its angle; of those alone that go on as a
+ * triangle with this normal does, where there is one. Returns its length, 0 or 1. */
+static double vertex_normal(const dls_mesh *mesh, int vertex, const double *like, double *n) {
+    vec_set(n, 0, 0, 0);
     for (int i = mesh->vertex_start[vertex]; i < mesh->vertex_start[vertex + 1]; i++) {
         int other = mesh->vertex_element[i], at = 0;
         const double *m = mesh->normal + 3 * (size_t)other;
         while (mesh->element[3 * (size_t)other + (size_t)at] != vertex) at++;
-        if (vec_dot(own, m) > smooth) vec_along(sum, sum, angle_at(mesh, other, at), m);
+        if (!like || vec_dot(like, m) > smooth) vec_along(n, n, angle_at(mesh, other, at), m);
     }
-    double length = vec_norm(sum);
-    vec_along(n, n, length > 0 ? weight / length : 0, sum);
+    double length = vec_norm(n);
+    if (length > 0) vec_scale(n, 1 / length, n);
+    return length > 0;
 }
 
 /* The normal of a skin at a point q of a triangle, continuous from triangle to triangle up to sharp edges:
@@ -130,8 +129,9 @@ static void surface_normal(const dls_mesh *mesh, int element, const double *q, d
     }
     const double *own = mesh->normal + 3 * (size_t)element;
     for (int k = 0; k < 3; k++) {
-        double weight = vec_dot(area[k], own);
-        if (weight > 0) add_corner_normal(mesh, element, k, weight, sum);
+        double weight = vec_dot(area[k], own), at[3];
+        int vertex = mesh->element[3 * (size_t)element + (size_t)k];
+        if (weight > 0 && vertex_normal(mesh, vertex, own, at) > 0) vec_along(sum, sum, weight, at);
     }
     double length = vec_norm(sum);
     if (length > 0)
@@ -140,15 +140,38 @@ static void surface_normal(const dls_mesh *mesh, int element, const double *q, d
         vec_copy(n, own);
 }
 
+/* A tip on a tip: half-way between the normals of both, where neither side is in the way. Any face around
+ * would push it aside. */
+static bool tip_normal(const skin_pair *pair, int vertex, const double *p, int element, double height,
+                       double *n) {
+    const dls_mesh *mesh = pair->b->shape->mesh;
+    double near = beside * size_of(mesh, element) + 2 * fabs(height), own[3], local[3];
+    int k = 0;
+    while (k < 3 && vec_distance(p, dls_mesh_corner(mesh, element, k)) > near) k++;
+    if (k == 3 || pair->a->shape->hull) return false;
+    if (!(vertex_normal(mesh, mesh->element[3 * (size_t)element + (size_t)k], NULL, n) > 0) ||
+        !(vertex_normal(pair->a->shape->mesh, vertex, NULL, local) > 0))
+        return false;
+    dls_skin_turn(pair, local, own);
+    vec_sub(n, n, own);
+    double length = vec_norm(n);
+    if (length < 1) return false; /* they do not face each other */
+    vec_scale(n, 1 / length, n);
+    to_a(pair, n, local);
+    return dls_mesh_is_minimum(mesh, element, DLS_TRIANGLE_VERTEX + k, n) &&
+           is_above(pair, vertex, local, strict_slack);
+}
+
 static void add_face(const skin_pair *pair, const double *p, int element, int vertex, int ordinal) {
     const dls_mesh *mesh = pair->b->shape->mesh;
     skin_foot foot;
     double n[3];
     find_foot(mesh, element, p, &foot);
-    if (pair->b->shape->kind == DLS_SKIN)
+    const double *flat = mesh->normal + 3 * (size_t)element;
+    if (pair->b->shape->kind != DLS_SKIN)
+        vec_copy(n, flat); /* a mesh is as flat as it is told */
+    else if (!tip_normal(pair, vertex, p, element, vec_dot(foot.d, flat), n))
         surface_normal(mesh, element, foot.q, n);
-    else
-        vec_copy(n, mesh->normal + 3 * (size_t)element); /* a mesh is as flat as it is told */
     dls_skin_add(pair, p, foot.q, n, vec_dot(foot.d, n), dls_skin_feature(pair->side, vertex, ordinal));
 }
 
