@@ -5,19 +5,16 @@
 #include <string.h>
 
 static const experiment *const experiments[] = {
-    &experiment_smoothing,         &experiment_linearisation,
-    &experiment_newton_iterations, &experiment_newton_drum,
-    &experiment_polar_derivative,  &experiment_sphere_on_plane,
-    &experiment_filling,           &experiment_compaction,
-    &experiment_scaling,           &experiment_conveyor,
-    &experiment_fixed_drum,        &experiment_sedimentation,
-    &experiment_rotating_drum,     &experiment_ball_on_table,
-    &experiment_four_balls,        &experiment_many_balls,
-    &experiment_descent_parameter, &experiment_bouncing_ball,
-    &experiment_ball_in_corner,    &experiment_ball_in_cylinder,
-    &experiment_painleve_rod,      &experiment_guided_hopper,
-    &experiment_tippe_top,         &experiment_alpha_orders,
-    &experiment_behaviours,        &experiment_heap,
+    &experiment_smoothing,       &experiment_linearisation,  &experiment_newton_iterations,
+    &experiment_newton_drum,     &experiment_newton_delta,   &experiment_newton_relative,
+    &experiment_newton_density,  &experiment_shaken_cubes,   &experiment_polar_derivative,
+    &experiment_sphere_on_plane, &experiment_filling,        &experiment_compaction,
+    &experiment_scaling,         &experiment_conveyor,       &experiment_fixed_drum,
+    &experiment_sedimentation,   &experiment_rotating_drum,  &experiment_ball_on_table,
+    &experiment_four_balls,      &experiment_many_balls,     &experiment_descent_parameter,
+    &experiment_bouncing_ball,   &experiment_ball_in_corner, &experiment_ball_in_cylinder,
+    &experiment_painleve_rod,    &experiment_guided_hopper,  &experiment_tippe_top,
+    &experiment_alpha_orders,    &experiment_behaviours,     &experiment_heap,
     &experiment_mechanisms,
 };
 

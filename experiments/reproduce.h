@@ -234,7 +234,8 @@ void verdict_counts_text(verdict_counts counts, char *text, size_t size);
 extern const experiment experiment_sphere_on_plane, experiment_filling, experiment_compaction,
     experiment_scaling;
 extern const experiment experiment_smoothing, experiment_linearisation, experiment_polar_derivative;
-extern const experiment experiment_newton_iterations, experiment_newton_drum;
+extern const experiment experiment_newton_iterations, experiment_newton_drum, experiment_newton_delta,
+    experiment_newton_relative, experiment_newton_density, experiment_shaken_cubes;
 extern const experiment experiment_conveyor, experiment_fixed_drum, experiment_sedimentation,
     experiment_rotating_drum;
 extern const experiment experiment_ball_on_table, experiment_four_balls, experiment_many_balls,

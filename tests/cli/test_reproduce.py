@@ -15,7 +15,8 @@ from program import PROGRAM, refuses, run, run_json  # noqa: E402
 
 # Everything there is, with its sizes, and what takes up to 4 s of a processor: that is run here.
 SIZES = {"000-4": ["full"], "000-6": ["full"], "000-8.1": ["reduced"],
-         "000-8.1-drum": ["reduced", "full"], "000-A": ["full"], "001-3.1": ["full"],
+         "000-8.1-drum": ["reduced", "full"], **{f"000-8.1.{number}": ["reduced", "full"] for number in (1, 2, 3)},
+         "000-8.2": ["reduced", "full"], "000-A": ["full"], "001-3.1": ["full"],
          "001-3.2": ["reduced", "full"], "001-3.3": ["reduced", "full"], "001-3.4": ["reduced", "full"],
          "002-6.1": ["reduced", "full"], "002-6.2": ["full"], "002-6.3": ["reduced", "full"],
          "002-6.4": ["reduced", "full"], "003-4.1": ["full"],
