@@ -26,10 +26,15 @@ static const option options[] = {
 
 typedef struct findings {
     const char *path;
-    const dls_fclib *file;
     const dls_problem *problem;
+    /* what FCLib files say beside it */
+    bool global;
+    int freedoms, guesses;
+    const char *title, *description, *math_info;
+    const double *solution;                                         /* NULL: none */
     int contacts[DLS_MAX_BLOCK + 1], bilaterals[DLS_MAX_BLOCK + 1]; /* blocks by size */
-    int rolling; /* rows of the rolling part of each contact: a file has contacts of one layout */
+    uint8_t parts[DLS_MAX_BLOCK + 1];                               /* of contacts by size */
+    bool rolls;
     dls_problem_facts facts;
     bool has_solution, solution_is_zero;
     double solution_residual;
@@ -37,17 +42,23 @@ typedef struct findings {
 
 /* ---- looking ------------------------------------------------------------------------------------------ */
 
+static int rolling_rows(const findings *f, int size) { return f->parts[size] >> 2 & 3; }
+
+static int spinning_rows(const findings *f, int size) { return f->parts[size] >> 4; }
+
 static void count_blocks(findings *f) {
     for (int c = 0; c < dls_problem_block_count(f->problem); c++) {
         int size = dls_problem_block_size(f->problem, c);
         bool is_contact = dls_problem_block_kind(f->problem, c) == DLS_CONTACT;
         (is_contact ? f->contacts : f->bilaterals)[size]++;
-        if (is_contact) f->rolling = dls_problem_block_parts(f->problem, c) >> 2 & 3;
+        if (!is_contact) continue;
+        f->parts[size] = dls_problem_block_parts(f->problem, c);
+        f->rolls = f->rolls || rolling_rows(f, size);
     }
 }
 
 static dls_status judge_solution(findings *f, dls_error *error) {
-    const double *r = dls_fclib_solution(f->file);
+    const double *r = f->solution;
     f->has_solution = r != NULL;
     f->solution_residual = nan("");
     if (!r) return DLS_OK;
@@ -74,7 +85,9 @@ static void print_blocks(const findings *f) {
         if (f->contacts[size]) {
             printf("%s%d contact%s of %d row%s", separator, f->contacts[size], plural(f->contacts[size]),
                    size, plural(size));
-            if (f->rolling) printf(" (normal, %d tangential, %d rolling)", size - 1 - f->rolling, f->rolling);
+            if (rolling_rows(f, size) || spinning_rows(f, size))
+                printf(" (normal, %d tangential, %d rolling, %d spinning)", f->parts[size] & 3,
+                       rolling_rows(f, size), spinning_rows(f, size));
             separator = ", ";
         }
         if (f->bilaterals[size]) {
@@ -130,7 +143,7 @@ static void print_solution(const findings *f) {
                f->solution_residual);
     else
         printf("  solution         stored, residual %.3g\n", f->solution_residual);
-    if (dls_fclib_guess_count(f->file)) printf("  guesses          %d\n", dls_fclib_guess_count(f->file));
+    if (f->guesses) printf("  guesses          %d\n", f->guesses);
 }
 
 static void print_line(const char *label, const char *text) {
@@ -148,15 +161,14 @@ static void print_range(const char *label, double low, double high, const char *
 }
 
 static void print_findings(const findings *f) {
-    bool global = dls_fclib_source_form(f->file) == DLS_FCLIB_GLOBAL;
     printf("%s", colour_begin(COLOUR_STRONG));
     print_line("", f->path);
     printf("%s", colour_end(COLOUR_STRONG));
-    if (*dls_fclib_title(f->file)) print_line("  title            ", dls_fclib_title(f->file));
-    if (*dls_fclib_description(f->file)) print_line("  description      ", dls_fclib_description(f->file));
-    printf("  form             %s%s\n", global ? "global (M, H, f, w), condensed to W" : "local (W, q)",
-           f->rolling ? ", rolling friction" : "");
-    if (dls_fclib_freedoms(f->file)) printf("  freedoms         %d\n", dls_fclib_freedoms(f->file));
+    if (*f->title) print_line("  title            ", f->title);
+    if (*f->description) print_line("  description      ", f->description);
+    printf("  form             %s%s\n", f->global ? "global (M, H, f, w), condensed to W" : "local (W, q)",
+           f->rolls ? ", rolling friction" : "");
+    if (f->freedoms) printf("  freedoms         %d\n", f->freedoms);
     if (dls_problem_body_count(f->problem))
         printf("  bodies           %d\n", dls_problem_body_count(f->problem));
     printf("  contacts         %d\n", dls_problem_contact_count(f->problem));
@@ -180,7 +192,7 @@ static void blocks_to_json(json *j, const findings *f) {
             json_object_begin(j);
             json_member_text(j, "kind", kind == DLS_CONTACT ? "contact" : "bilateral");
             json_member_integer(j, "rows", size);
-            if (kind == DLS_CONTACT) json_member_integer(j, "rolling_rows", f->rolling);
+            if (kind == DLS_CONTACT) json_member_integer(j, "rolling_rows", rolling_rows(f, size));
             json_member_integer(j, "count", count);
             json_object_end(j);
         }
@@ -205,18 +217,17 @@ static void facts_to_json(json *j, const dls_problem_facts *facts) {
 }
 
 static void print_json(const findings *f) {
-    bool global = dls_fclib_source_form(f->file) == DLS_FCLIB_GLOBAL;
     json j = json_begin(stdout, false);
     json_object_begin(&j);
     json_member_text(&j, "file", f->path);
-    json_member_text(&j, "form", global ? "global" : "local");
-    json_member_text(&j, "title", dls_fclib_title(f->file));
-    json_member_text(&j, "description", dls_fclib_description(f->file));
-    json_member_text(&j, "math_info", dls_fclib_math_info(f->file));
+    json_member_text(&j, "form", f->global ? "global" : "local");
+    json_member_text(&j, "title", f->title);
+    json_member_text(&j, "description", f->description);
+    json_member_text(&j, "math_info", f->math_info);
     json_member_integer(&j, "contacts", dls_problem_contact_count(f->problem));
     json_member_integer(&j, "rows", dls_problem_row_count(f->problem));
     json_member_integer(&j, "bodies", dls_problem_body_count(f->problem));
-    json_member_integer(&j, "freedoms", dls_fclib_freedoms(f->file));
+    json_member_integer(&j, "freedoms", f->freedoms);
     blocks_to_json(&j, f);
     json_member_integer(&j, "stored_blocks", dls_problem_stored_blocks(f->problem));
     json_member_integer(&j, "memory", (int64_t)dls_problem_memory(f->problem));
@@ -224,19 +235,29 @@ static void print_json(const findings *f) {
     json_member_bool(&j, "has_solution", f->has_solution);
     json_member_bool(&j, "solution_is_zero", f->has_solution && f->solution_is_zero);
     json_member_real(&j, "solution_residual", f->solution_residual);
-    json_member_integer(&j, "guesses", dls_fclib_guess_count(f->file));
+    json_member_integer(&j, "guesses", f->guesses);
     json_object_end(&j);
     json_end(&j);
 }
 
 /* ---- the command -------------------------------------------------------------------------------------- */
 
+static void hear(findings *f, const dls_fclib *file) {
+    f->global = dls_fclib_source_form(file) == DLS_FCLIB_GLOBAL;
+    f->freedoms = dls_fclib_freedoms(file);
+    f->guesses = dls_fclib_guess_count(file);
+    f->title = dls_fclib_title(file);
+    f->description = dls_fclib_description(file);
+    f->math_info = dls_fclib_math_info(file);
+    f->solution = dls_fclib_solution(file);
+}
+
 static int inform(const char *path, const info_values *v) {
-    findings f = {.path = path};
-    dls_fclib *file = problem_file_read(path);
-    if (!file) return EXIT_BAD_INPUT;
-    f.file = file;
-    f.problem = dls_fclib_problem(file);
+    problem_source source;
+    char message[1024];
+    if (!problem_source_open(path, &source, message, sizeof message)) return report_error("%s", message);
+    findings f = {.path = path, .problem = source.problem, .title = "", .description = "", .math_info = ""};
+    if (source.fclib) hear(&f, source.fclib);
     dls_error error;
     int code = EXIT_DONE;
     if (look(&f, v->full, &error))
@@ -245,7 +266,7 @@ static int inform(const char *path, const info_values *v) {
         print_json(&f);
     else
         print_findings(&f);
-    dls_fclib_destroy(file);
+    problem_source_close(&source);
     return code;
 }
 

@@ -40,8 +40,9 @@ static const option options[] = {
            "threads; the result has the same bits for any"),
     OPTION("resume", 0, OPTION_FLAG, NULL, AT(resume), "go on from FILE.checkpoint where there is one"),
     OPTION("strict", 0, OPTION_FLAG, NULL, AT(strict), "stop at the first step that misses its tolerance"),
-    OPTION("dump-failures", 0, OPTION_TEXT, "FOLDER", AT(dump),
-           "write the contact problems of uncertified steps there (FCLib)"),
+    OPTION(
+        "dump-failures", 0, OPTION_TEXT, "FOLDER", AT(dump),
+        "write the contact problems of uncertified steps there (FCLib; Matrix Market where it has no word)"),
     OPTION("quiet", 'q', OPTION_FLAG, NULL, AT(quiet), "no progress"),
     OPTION("json", 0, OPTION_FLAG, NULL, AT(json), "the summary as JSON on stdout"),
 };

@@ -22,7 +22,8 @@ typedef struct dls_run_def {
      * run.threads, run.strict and run.checkpoint_interval aside: they do not change a bit of what is computed
      * and recorded; and so must the files that it reads. */
     bool resume;
-    const char *dump_folder; /* uncertified steps go there as FCLib files; NULL: nowhere */
+    const char *dump_folder; /* uncertified steps go there: FCLib, or Matrix Market where it has no word;
+                                NULL: nowhere */
     dls_run_begin_callback begin;
     dls_run_callback callback;
     void *user; /* of both */

@@ -259,28 +259,6 @@ static dls_status begin_anew(runner *x, dls_error *error) {
     return dls_results_add_frame(x->writer, x->simulation, error);
 }
 
-/* Steps that cannot be written down are told before the run, not in the middle of it. */
-static dls_status check_dumps(const runner *x, dls_error *error) {
-    const dls_world *world = dls_scene_world(x->scene);
-    int count = x->def->dump_folder ? dls_world_material_count(world) : 0;
-    for (int a = 0; a < count; a++)
-        for (int b = a; b < count; b++) {
-            dls_pair_def pair;
-            dls_material_def of[2];
-            if (dls_world_pair(world, a, b, &pair, NULL, NULL)) continue;
-            const dls_turning_def *turning = &pair.turning;
-            if (!(turning->spinning > 0 || turning->spinning_ratio > 0 || turning->drilling > 0)) continue;
-            if (dls_world_material(world, a, &of[0], NULL) || dls_world_material(world, b, &of[1], NULL))
-                continue;
-            return dls_fail(
-                error, DLS_ERROR_INPUT,
-                "materials '%.60s' and '%.60s' resist spinning, which files of contact problems have no "
-                "word for; expected none, or no folder for steps that fail",
-                of[0].name, of[1].name);
-        }
-    return DLS_OK;
-}
-
 static dls_status name_checkpoint(runner *x, dls_error *error) {
     int length = snprintf(x->checkpoint, sizeof x->checkpoint, "%s.checkpoint", x->def->results);
     if (length < 0 || (size_t)length >= sizeof x->checkpoint)
@@ -290,8 +268,7 @@ static dls_status name_checkpoint(runner *x, dls_error *error) {
 
 /* The simulation, at its start or as it was left; files are read alone. */
 static dls_status begin_simulation(runner *x, bool *resumed, dls_error *error) {
-    dls_status status = check_dumps(x, error);
-    if (!status) status = describe(x, error);
+    dls_status status = describe(x, error);
     if (!status) status = dls_scene_simulation_create(x->scene, &x->simulation, error);
     if (!status) status = dls_simulation_set_ranks(x->simulation, x->def->ranks, error);
     if (status || !x->def->results) return status;
@@ -336,25 +313,27 @@ static dls_status keep_checkpoint(runner *x, bool always, dls_error *error) {
     return status ? status : dls_checkpoint_write(x->checkpoint, x->simulation, &x->about, error);
 }
 
-/* The contact problem of a step that was not certified, for `delassus solve`. */
+/* The contact problem of a step that was not certified, for `delassus solve`: as an FCLib file, or as Matrix
+ * Market files where FCLib has no word for what is in it. */
 static dls_status dump(const runner *x, const dls_step_report *report, dls_error *error) {
     if (!x->def->dump_folder || report->certified || !report->contacts || !writes(x)) return DLS_OK;
-    char path[MOST_PATH], title[64];
-    int length =
-        snprintf(path, sizeof path, "%s/step%08lld.hdf5", x->def->dump_folder, (long long)report->step);
+    char path[MOST_PATH], file[sizeof path + 8], title[64];
+    int length = snprintf(path, sizeof path, "%s/step%08lld", x->def->dump_folder, (long long)report->step);
     if (length < 0 || (size_t)length >= sizeof path)
         return dls_fail(error, DLS_ERROR_ARGUMENT, "the name of the folder for dumps is too long");
+    snprintf(file, sizeof file, "%s.hdf5", path);
     snprintf(title, sizeof title, "step %lld", (long long)report->step);
     dls_problem *stored = NULL;
     dls_status status = dls_problem_assemble(dls_simulation_problem(x->simulation), &stored, error);
     if (!status)
-        status = dls_fclib_write(path,
+        status = dls_fclib_write(file,
                                  &(dls_fclib_content){.problem = stored,
                                                       .r = dls_simulation_impulses(x->simulation),
                                                       .title = title,
                                                       .description = dls_scene_title(x->scene),
                                                       .math_info = "normal component first; SI units"},
                                  error);
+    if (status == DLS_ERROR_INPUT) status = dls_matrix_market_write(path, stored, error);
     dls_problem_destroy(stored);
     return status;
 }

@@ -165,11 +165,36 @@ def test_resumed_runs_have_the_same_rows():
     assert all(c in half for c in whole) and len(whole) == 12, (len(whole), len(half))
 
 
-def test_dumps_are_refused_before_the_run():
-    pathlib.Path("spins.yaml").write_text(SCENE)
-    refuses("run", "spins.yaml", "-o", "spins.h5", "--dump-failures", "dumps",
-            words=["materials 'default' and 'default' resist spinning", "have no word for"])
-    assert not pathlib.Path("spins.h5").exists()
+MIXED = SCENE.replace("  default: {density: 2500, mu: 0.5, rolling: 0.004, spinning: 0.001}",
+                      "  default: {density: 2500, mu: 0.5}\n  rough: {density: 2500, mu: 0.5, rolling: 0.004%s}\n"
+                      "pairs: [{materials: [default, rough], rolling: 0.004%s}]").replace("name: one", "material: rough, name: one")
+
+
+STACK = "".join(f"  - {{position: [0.3, 0.4, {0.03 + 0.0599 * k}], shape: {{kind: sphere, radius: 0.03}}}}\n" for k in range(5))
+
+
+def failures(folder, text):
+    """Steps that two sweeps do not certify: their problems, each as solve is told it."""
+    pathlib.Path(f"{folder}.yaml").write_text(text.replace("time:", STACK + "time:"))
+    facts = run_json("run", f"{folder}.yaml", "-o", f"{folder}.h5", "--until", "0.005", "--tol", "1e-12", "--solver",
+                     "nlgs:exact+max_iterations=2", "--dump-failures", folder, expect=1)
+    missed = facts["steps"] - facts["certified"]
+    files = sorted(pathlib.Path(folder).glob("*.hdf5")) or sorted(pathlib.Path(folder).glob("*_W.mtx"))
+    assert len(files) == missed > 0, (files, facts)
+    for file in files:
+        solved = run_json("solve", file, "--tol", "1e-8")
+        assert solved["outcome"] == "converged", solved
+    return files, run_json("info", files[-1])
+
+
+def test_dumps_of_what_fclib_has_no_word_for():
+    files, info = failures("spins", SCENE)
+    assert files[0].name.endswith("_W.mtx"), files
+    files, info = failures("layouts", MIXED % ("", ""))
+    assert files[0].name.endswith("_W.mtx"), files
+    assert {(b["rows"], b["rolling_rows"]) for b in info["blocks"]} == {(3, 0), (5, 2)}, info["blocks"]
+    files, info = failures("one_layout", SCENE.replace(", spinning: 0.001", ""))
+    assert files[0].name.endswith(".hdf5"), files
 
 
 tap.main(globals())
