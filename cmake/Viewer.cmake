@@ -2,7 +2,7 @@
 # in a scope of their own) and a policy that lets this script alone run. ${viewer_source} is the C file that holds it.
 
 set(viewer_folder ${PROJECT_SOURCE_DIR}/viewer)
-set(viewer_scripts vector data shapes shaders camera draw colour ribbons plot pick save main)
+set(viewer_scripts vector data shapes colour shaders camera draw ribbons plot pick save main)
 list(TRANSFORM viewer_scripts PREPEND ${viewer_folder}/)
 list(TRANSFORM viewer_scripts APPEND .js)
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${viewer_scripts} ${viewer_folder}/page.html

@@ -1,7 +1,5 @@
 // Where the eye is, and how hands move it.
 
-/** @typedef {{origin: number[], eye: Float32Array, lens: Float32Array, pixel: number, ortho: boolean, cut: number[]}} Sight */
-
 const TANGENT = 0.3; // of half the angle of view
 /** @type {Record<string, number[]>} yaw and pitch */
 const VIEWS = { front: [-Math.PI / 2, 0], side: [0, 0], top: [-Math.PI / 2, Math.PI / 2], iso: [-Math.PI / 3, 0.45] };
@@ -27,12 +25,17 @@ class Camera {
     return [right, up, toward];
   }
 
-  /** @param {number[]} low @param {number[]} high @param {number} aspect */
+  /** As near as all corners of a box are seen. @param {number[]} low @param {number[]} high @param {number} aspect */
   fit(low, high, aspect) {
+    const [right, up, toward] = this.axes();
     this.target = scale(add(low, high), 0.5);
-    const extent = subtract(high, low);
-    const half = this.flat ? Math.max(extent[1] / 2, extent[0] / 2 / aspect) : norm(extent) / 2 / Math.min(1, aspect);
-    this.distance = 1.08 * (half || 1) / TANGENT;
+    this.distance = 0;
+    for (let corner = 0; corner < 8; corner++) {
+      const p = subtract([0, 1, 2].map((k) => (corner >> k & 1 ? high : low)[k]), this.target);
+      const half = Math.max(Math.abs(dot(p, up)), Math.abs(dot(p, right)) / aspect);
+      this.distance = Math.max(this.distance, 1.06 * half / TANGENT + (this.flat ? 0 : dot(p, toward)));
+    }
+    this.distance = this.distance || 1;
   }
 
   /** @param {number} quantum @param {number} width @param {number} height @param {number[]} cut @returns {Sight} */

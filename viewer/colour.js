@@ -18,18 +18,11 @@ function distinct(k) {
   return [f(0), f(8), f(4)];
 }
 
-/**
- * A way to colour: values of a body, the largest over the run, its unit; or names of classes.
- * @typedef {{name: string, unit: string, value: (block: Block, row: number, body: number) => number, top: () => number,
- *   classes?: (value: number) => string}} Measure
- */
-
 /** @param {Run} run @returns {Record<string, Measure>} */
 function measuresOf(run) {
-  const scene = run.scene, top = (/** @type {'speed'|'spin'|'energy'} */ key) => Math.max(...scene.blocks.map((b) => b[key]));
-  const coordination = new Uint16Array(run.bodies);
-  /** @type {Chains|null} */
-  let counted = null;
+  const scene = run.scene, coordination = new Uint16Array(run.bodies);
+  /** @type {Chains|undefined} */
+  let counted;
   const count = (/** @type {Chains|undefined} */ chains) => {
     if (!chains || counted === chains) return;
     counted = chains;
@@ -42,47 +35,47 @@ function measuresOf(run) {
   const reaches = scene.bodies.filter((b) => !b.motion).map((b) => b.reach);
   /** @type {Record<string, Measure>} */
   const measures = {
-    speed: { name: 'speed', unit: 'm/s', value: (block, row, body) => run.speed(block, row, body), top: () => top('speed') },
-    spin: { name: 'spin', unit: 'rad/s', value: (block, row, body) => run.spin(block, row, body), top: () => top('spin') },
-    energy: { name: 'kinetic energy of translation', unit: 'J', top: () => top('energy'),
-      value: (block, row, body) => 0.5 * (scene.bodies[body].mass || 0) * run.speed(block, row, body) ** 2 },
-    size: { name: 'size', unit: 'm', value: (_block, _row, body) => scene.bodies[body].reach, top: () => reaches.reduce((a, b) => Math.max(a, b), 0) },
-    id: { name: 'body', unit: '', value: (_block, _row, body) => body, top: () => 0, classes: () => '' },
+    speed: { name: 'speed', unit: 'm/s', value: (now, body) => now.speed(body), top: () => run.top('speed') },
+    spin: { name: 'spin', unit: 'rad/s', value: (now, body) => now.spin(body), top: () => run.top('spin') },
+    energy: { name: 'kinetic energy of translation', unit: 'J', top: () => run.top('energy'),
+      value: (now, body) => 0.5 * (scene.bodies[body].mass || 0) * now.speed(body) ** 2 },
+    size: { name: 'size', unit: 'm', value: (_now, body) => scene.bodies[body].reach, top: () => reaches.reduce((a, b) => Math.max(a, b), 0) },
+    id: { name: 'body', unit: '', value: (_now, body) => body, top: () => 0, classes: () => '' },
     material: { name: 'material', unit: '', top: () => 0, classes: (k) => scene.materials[k] || `material ${k}`,
-      value: (_block, _row, body) => (scene.bodies[body].shapes[0] || { material: 0 }).material || 0 },
+      value: (_now, body) => (scene.bodies[body].shapes[0] || { material: 0 }).material || 0 },
   };
+  if (run.top('stress') > 0)
+    measures.stress = { name: 'von Mises stress', unit: 'Pa', value: (now, body) => now.stress(body), top: () => run.top('stress'), ofPoints: true };
   if (scene.chains) measures.coordination = { name: 'contacts with a force', unit: '', top: () => (scene.dimension === 2 ? 6 : 12),
-    value: (block, row, body) => {
-      count(block.chains[row]);
+    value: (now, body) => {
+      count(now.chains);
       return coordination[body];
     } };
   return measures;
 }
 
-/** Colours of all bodies into tint; returns the largest value, which the scale ends at.
- * @param {Run} run @param {Block} block @param {number} row @param {Measure} measure @param {boolean} ofFrame @param {Uint8Array} tint @param {number[]} wall */
-function colourBodies(run, block, row, measure, ofFrame, tint, wall) {
+/** Colours of all bodies into tint, without opacity where their points have their own; returns the largest value, which the scale
+ * ends at. @param {Moment} now @param {Measure} measure @param {boolean} ofFrame @param {Uint8Array} tint @param {number[]} wall */
+function colourBodies(now, measure, ofFrame, tint, wall) {
+  const bodies = now.scene.bodies, ladder = Array.from({ length: 256 }, (_, k) => ramp(k / 255));
   let top = measure.top();
-  const moves = (/** @type {number} */ b) => !run.scene.bodies[b].motion;
-  if (ofFrame && !measure.classes) {
-    top = 0;
-    for (let b = 0; b < run.bodies; b++) if (moves(b) && run.isThere(block, row, b)) top = Math.max(top, measure.value(block, row, b));
-  }
-  const ladder = Array.from({ length: 256 }, (_, k) => ramp(k / 255));
-  for (let b = 0; b < run.bodies; b++) {
-    const value = moves(b) ? measure.value(block, row, b) : 0;
-    const c = !moves(b) ? wall : measure.classes ? distinct(value) : ladder[Math.min(255, Math.round(255 * (top > 0 ? value / top : 0)))];
-    tint[4 * b] = c[0];
-    tint[4 * b + 1] = c[1];
-    tint[4 * b + 2] = c[2];
-    tint[4 * b + 3] = 255;
-  }
+  if (ofFrame && !measure.classes)
+    top = bodies.reduce((most, body, b) => (body.motion || !now.isThere(b) ? most : Math.max(most, measure.value(now, b))), 0);
+  bodies.forEach((body, b) => {
+    const value = body.motion ? 0 : measure.value(now, b);
+    const c = body.motion ? wall : measure.classes ? distinct(value) : ladder[Math.min(255, Math.round(255 * (top > 0 ? value / top : 0)))];
+    tint.set(c, 4 * b);
+    tint[4 * b + 3] = measure.ofPoints && body.solid === 'skin' ? 0 : 255;
+  });
   return top;
 }
 
 /** @param {HTMLCanvasElement} canvas */
+const penOf = (canvas) => /** @type {CanvasRenderingContext2D} */ (canvas.getContext('2d'));
+
+/** @param {HTMLCanvasElement} canvas */
 function paintRamp(canvas) {
-  const g = /** @type {CanvasRenderingContext2D} */ (canvas.getContext('2d'));
+  const g = penOf(canvas);
   for (let x = 0; x < canvas.width; x++) {
     g.fillStyle = `rgb(${ramp(x / (canvas.width - 1)).join(',')})`;
     g.fillRect(x, 0, 1, canvas.height);

@@ -1,38 +1,14 @@
 // What the page carries: packed blocks, unpacked when a frame of theirs is looked at.
 
-/**
- * @typedef {{kind: string, obstacle?: boolean, x?: number[], q?: number[], radius?: number, length?: number, size?: number[],
- *   points?: number[], closed?: boolean, triangles?: number[], material?: number}} Shape
- * @typedef {{name?: string, motion?: string, mass?: number, ball?: boolean, reach: number, shapes: Shape[]}} Bulk
- * @typedef {{name: string, kind: string, a: number, b: number, xa: number[], qa: number[], xb: number[], qb: number[]}} Joint
- * @typedef {{first: number, count: number, planes: number, speed: number, spin: number, energy: number, force: number}} BlockFacts
- * @typedef {{title: string, version: string, solver: string, tolerance: number, dimension: number, gravity: number[],
- *   period: number[], finished: boolean, chains: boolean, quantum: number, smallest: number, beyond: number,
- *   low: number[], high: number[], result_frames: number, contacts: number, left_out: number, steps: number, uncertified: number,
- *   history_rows: number, history_steps: number, materials: string[], bodies: Bulk[], joints: Joint[],
- *   frames: (number|null)[][], blocks: BlockFacts[]}} Scene
- * @typedef {{count: number, a: Int32Array, b: Int32Array, image: Uint8Array, level: Uint8Array, slip: Uint8Array, place: Int8Array}} Chains
- * @typedef {{facts: BlockFacts, places: Int32Array, turns: Int16Array, speed: Uint16Array, spin: Uint16Array,
- *   chains: Chains[], joints: Float32Array, bytes: number}} Block
- */
-
 const MOST_UNPACKED = 256e6; // bytes
-const JOINT_CHANNELS = 6; // acts, force, torque, gap, coordinate, its speed
+const JOINT_CHANNELS = 9; // acts, force, torque, gap, coordinate, its speed, where it is
+const FINER = 8; // columns of F are told in so small parts of a quantum
 const PLACE_PARTS = 5; // of a contact: the point, and the normal on an octahedron
 
-/** @param {string} text */
-function fromBase64(text) {
-  const codes = new Uint8Array(128), letters = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/';
-  for (let k = 0; k < 64; k++) codes[letters.charCodeAt(k)] = k;
-  const padding = text.endsWith('==') ? 2 : text.endsWith('=') ? 1 : 0, size = text.length / 4 * 3 - padding;
-  const bytes = new Uint8Array(size);
-  for (let k = 0, at = 0; k < text.length; k += 4) {
-    const four = codes[text.charCodeAt(k)] << 18 | codes[text.charCodeAt(k + 1)] << 12 |
-      codes[text.charCodeAt(k + 2)] << 6 | codes[text.charCodeAt(k + 3)];
-    bytes[at++] = four >> 16;
-    if (at < size) bytes[at++] = four >> 8;
-    if (at < size) bytes[at++] = four;
-  }
+/** @param {string} text in base64 */
+function bytesOf(text) {
+  const letters = atob(text), bytes = new Uint8Array(letters.length);
+  for (let k = 0; k < bytes.length; k++) bytes[k] = letters.charCodeAt(k);
   return bytes;
 }
 
@@ -40,7 +16,7 @@ function fromBase64(text) {
 async function unpack(name) {
   const element = document.getElementById(name), text = element ? element.textContent || '' : '';
   if (!text) return new Uint8Array(0);
-  const stream = new Blob([fromBase64(text)]).stream().pipeThrough(new DecompressionStream('deflate'));
+  const stream = new Blob([bytesOf(text)]).stream().pipeThrough(new DecompressionStream('deflate'));
   return new Uint8Array(await new Response(stream).arrayBuffer());
 }
 
@@ -69,14 +45,47 @@ class Reader {
   }
 }
 
+/** How rows of textures hold so many items: their width and number, and the items of all rows. @param {number} count @returns {Rows} */
+function rowsOf(count) {
+  const width = Math.max(1, Math.min(1024, count)), height = Math.max(1, Math.ceil(count / width));
+  return { width, height, stride: width * height };
+}
+
+/** Numbers that are packed one channel after the other: of all frames and items, by the differences between frames. */
+class Channels {
+  /** @param {Uint8Array} bytes @param {number} frames @param {number} items @param {number} stride of items where they go */
+  constructor(bytes, frames, items, stride) {
+    this.bytes = bytes;
+    this.frames = frames;
+    this.items = items;
+    this.stride = stride;
+    this.at = 0;
+  }
+
+  /** The next channel, into every step-th number from `first` on.
+   * @param {number} planes bytes of a number @param {Int32Array|Int16Array|Uint16Array} out @param {number} step @param {number} first */
+  take(planes, out, step, first) {
+    const { bytes, items, stride } = this, size = this.frames * items, before = stride * step;
+    for (let f = 0; f < this.frames; f++) {
+      let from = this.at + f * items, to = f * before + first;
+      for (let k = 0; k < items; k++, from++, to += step) {
+        let zigzag = bytes[from];
+        for (let p = 1; p < planes; p++) zigzag |= bytes[from + p * size] << 8 * p;
+        out[to] = (f ? out[to - before] : 0) + (zigzag >>> 1 ^ -(zigzag & 1));
+      }
+    }
+    this.at += planes * size;
+  }
+}
+
 class Run {
   /** @param {Scene} scene @param {Float32Array} history */
   constructor(scene, history) {
     this.scene = scene;
     this.history = history;
     this.bodies = scene.bodies.length;
-    this.width = Math.min(1024, this.bodies); // of the textures that hold a row per body
-    this.stride = this.width * Math.ceil(this.bodies / this.width);
+    this.rows = rowsOf(this.bodies); // of the textures that hold a cell per body
+    this.pointRows = rowsOf(scene.points);
     /** @type {Map<number, Promise<Block>>} */
     this.unpacked = new Map();
     this.bytes = 0;
@@ -90,6 +99,9 @@ class Run {
 
   get frames() { return this.scene.frames.length; }
 
+  /** The largest of all blocks. @param {'speed'|'spin'|'energy'|'stress'|'force'} key */
+  top(key) { return Math.max(...this.scene.blocks.map((b) => b[key])); }
+
   /** A column of the history. @param {number} index */
   column(index) {
     const rows = this.scene.history_rows;
@@ -97,18 +109,15 @@ class Run {
   }
 
   /** @param {number} frame */
-  blockOf(frame) { return this.scene.blocks.findIndex((b) => frame < b.first + b.count); }
-
-  /** The block that holds a frame, and which of its frames it is. @param {number} frame */
   async at(frame) {
-    const index = this.blockOf(frame);
+    const index = this.scene.blocks.findIndex((b) => frame < b.first + b.count);
     let found = this.unpacked.get(index);
     if (found) this.unpacked.delete(index);
     else found = this.read(index);
     this.unpacked.set(index, found); // the last one used stands last
     const block = await found;
     this.forget();
-    return { block, row: frame - block.facts.first };
+    return new Moment(this, block, frame - block.facts.first);
   }
 
   /** The blocks used longest ago, as far as all take more than they may. */
@@ -123,112 +132,135 @@ class Run {
 
   /** @param {number} index @returns {Promise<Block>} */
   async read(index) {
-    const facts = this.scene.blocks[index];
-    const [states, chains, joints] = await Promise.all([unpack(`states${index}`), unpack(`chains${index}`), unpack(`joints${index}`)]);
-    const count = facts.count * this.stride;
+    const facts = this.scene.blocks[index], frames = facts.count;
+    const [states, solids, chains, joints] = await Promise.all(['states', 'points', 'chains', 'joints'].map((name) => unpack(name + index)));
+    const count = frames * this.rows.stride, pointCount = frames * this.pointRows.stride;
     const block = { facts, places: new Int32Array(4 * count), turns: new Int16Array(4 * count), speed: new Uint16Array(count),
-      spin: new Uint16Array(count), chains: readChains(chains, this.scene, facts.count), joints: new Float32Array(joints.buffer), bytes: 0 };
-    const rest = { at: 0 };
-    for (let c = 0; c < 3; c++) this.channel(states, rest, facts, facts.planes, block.places, 4, c);
-    for (let c = 0; c < 4; c++) this.channel(states, rest, facts, 2, block.turns, 4, c);
-    this.channel(states, rest, facts, 2, block.speed, 1, 0);
-    this.channel(states, rest, facts, 2, block.spin, 1, 0);
-    this.channel(states, rest, facts, 1, block.places, 4, 3);
-    block.bytes = 28 * count + block.chains.reduce((sum, c) => sum + 16 * c.count, 0) + joints.length;
+      spin: new Uint16Array(count), points: new Int32Array(4 * pointCount), chains: readChains(chains, this.scene, frames),
+      joints: new Float32Array(joints.buffer), bytes: 0 };
+    const of = new Channels(states, frames, this.bodies, this.rows.stride);
+    for (let c = 0; c < 3; c++) of.take(facts.planes, block.places, 4, c);
+    for (let c = 0; c < 4; c++) of.take(2, block.turns, 4, c);
+    of.take(2, block.speed, 1, 0);
+    of.take(2, block.spin, 1, 0);
+    of.take(2, block.places, 4, 3);
+    this.readPoints(solids, block);
+    block.bytes = 28 * count + 16 * pointCount + block.chains.reduce((sum, c) => sum + 16 * c.count, 0) + joints.length;
     this.bytes += block.bytes;
     return block;
   }
 
-  /** Sums up the differences of a channel into every step-th number of out.
-   * @param {Uint8Array} bytes @param {{at: number}} rest @param {BlockFacts} facts @param {number} planes
-   * @param {Int32Array|Int16Array|Uint16Array} out @param {number} step @param {number} first */
-  channel(bytes, rest, facts, planes, out, step, first) {
-    const bodies = this.bodies, size = facts.count * bodies, start = rest.at;
-    for (let f = 0; f < facts.count; f++) {
-      let from = start + f * bodies, to = f * this.stride * step + first;
-      const before = this.stride * step;
-      for (let b = 0; b < bodies; b++, from++, to += step) {
-        let zigzag = bytes[from];
-        for (let p = 1; p < planes; p++) zigzag |= bytes[from + p * size] << 8 * p;
-        out[to] = (f ? out[to - before] : 0) + (zigzag >>> 1 ^ -(zigzag & 1));
-      }
-    }
-    rest.at += planes * size;
+  /** Points that move by themselves: x, y, z, stress. Those of lines and skins are told from their bodies' places.
+   * @param {Uint8Array} bytes @param {Block} block */
+  readPoints(bytes, block) {
+    const { facts, points, places } = block, of = new Channels(bytes, facts.count, this.scene.points, this.pointRows.stride);
+    for (let c = 0; c < 4; c++) of.take(c < 3 ? facts.point_planes : 2, points, 4, c);
+    this.scene.bodies.forEach(({ solid, first = 0, count = 0 }, id) => {
+      if (!solid || solid === 'affine') return;
+      for (let f = 0; f < facts.count; f++)
+        for (let k = first; k < first + count; k++)
+          for (let c = 0; c < 3; c++) points[4 * (f * this.pointRows.stride + k) + c] += places[4 * (f * this.rows.stride + id) + c];
+    });
   }
 
-  /** Where a body's mass centre is, m. @param {Block} block @param {number} row @param {number} body */
-  place(block, row, body) {
-    const at = 4 * (row * this.stride + body), h = this.scene.quantum;
-    return [block.places[at] * h, block.places[at + 1] * h, block.places[at + 2] * h];
-  }
-
-  /** @param {Block} block @param {number} row @param {number} body */
-  isThere(block, row, body) { return block.places[4 * (row * this.stride + body) + 3] === 1; }
-
-  /** @param {Block} block @param {number} row @param {number} body */
-  turn(block, row, body) {
-    const at = 4 * (row * this.stride + body), q = [0, 1, 2, 3].map((k) => block.turns[at + k]), size = Math.hypot(...q) || 1;
-    return q.map((value) => value / size);
-  }
-
-  /** m/s @param {Block} block @param {number} row @param {number} body */
-  speed(block, row, body) { return block.facts.speed * (block.speed[row * this.stride + body] / 1023) ** 2; }
-
-  /** rad/s @param {Block} block @param {number} row @param {number} body */
-  spin(block, row, body) { return block.facts.spin * (block.spin[row * this.stride + body] / 1023) ** 2; }
-
-  /** One of a joint's six numbers. @param {Block} block @param {number} row @param {number} joint @param {number} channel */
-  joint(block, row, joint, channel) {
-    return block.joints[(row * JOINT_CHANNELS + channel) * this.scene.joints.length + joint];
-  }
-
-  /** Normal force, N. @param {Block} block @param {Chains} chains @param {number} contact */
-  force(block, chains, contact) { return block.facts.force * 2 ** ((chains.level[contact] - 255) / 8); }
-
-  /** What holds of every frame, asked block by block: fill(block, row, frame).
-   * @param {(block: Block, row: number, frame: number) => void} fill */
-  async eachFrame(fill) {
-    for (const facts of this.scene.blocks) {
-      const { block } = await this.at(facts.first);
-      for (let row = 0; row < facts.count; row++) fill(block, row, facts.first + row);
+  /** Asks for all frames, block by block. @param {(now: Moment, frame: number) => void} take */
+  async eachFrame(take) {
+    for (const { first, count } of this.scene.blocks) {
+      const { block } = await this.at(first);
+      for (let row = 0; row < count; row++) take(new Moment(this, block, row), first + row);
     }
   }
 }
 
+/** A run at one frame. */
+class Moment {
+  /** @param {Run} run @param {Block} block @param {number} row which of the block's frames */
+  constructor(run, block, row) {
+    this.run = run;
+    this.scene = run.scene;
+    this.block = block;
+    this.row = row;
+    this.first = row * run.rows.stride;
+  }
+
+  /** Number among the results, step, time, certified, residual, held, penetration, iterations, contacts, container force. */
+  get facts() { return this.scene.frames[this.block.facts.first + this.row]; }
+
+  /** @type {Chains|undefined} */
+  get chains() { return this.block.chains[this.row]; }
+
+  /** Where a body's mass centre is, m. @param {number} body */
+  place(body) { return scale(this.block.places.subarray(4 * (this.first + body)), this.scene.quantum); }
+
+  /** @param {number} body */
+  isThere(body) { return this.block.places[4 * (this.first + body) + 3] === 1; }
+
+  /** @param {number} body */
+  turn(body) {
+    const at = 4 * (this.first + body), q = [...this.block.turns.subarray(at, at + 4)], size = Math.hypot(...q) || 1;
+    return q.map((value) => value / size);
+  }
+
+  /** m/s @param {number} body */
+  speed(body) { return this.block.facts.speed * (this.block.speed[this.first + body] / 1023) ** 2; }
+
+  /** rad/s @param {number} body */
+  spin(body) { return this.block.facts.spin * (this.block.spin[this.first + body] / 1023) ** 2; }
+
+  /** Four numbers of one of a body's own points. @param {number} body @param {number} k */
+  point(body, k) {
+    const at = 4 * (this.row * this.run.pointRows.stride + (this.scene.bodies[body].first || 0) + k);
+    return this.block.points.subarray(at, at + 4);
+  }
+
+  /** Von Mises's, Pa: the largest of a body's points. @param {number} body */
+  stress(body) {
+    const { solid, count = 0 } = this.scene.bodies[body];
+    let top = 0;
+    for (let k = 0; solid === 'skin' && k < count; k++) top = Math.max(top, this.point(body, k)[3]);
+    return this.block.facts.stress * (top / 1023) ** 2;
+  }
+
+  /** Volume over that at rest, of a body that deforms alike everywhere. @param {number} body */
+  stretch(body) {
+    const unitLength = FINER * this.scene.bodies[body].reach / this.scene.quantum, [a, b, c] = [0, 1, 2].map((k) => scale(this.point(body, k), 1 / unitLength));
+    return dot(a, cross(b, c));
+  }
+
+  /** One of a joint's numbers. @param {number} joint @param {number} channel */
+  joint(joint, channel) { return this.block.joints[(this.row * JOINT_CHANNELS + channel) * this.scene.joints.length + joint]; }
+
+  /** Normal force of a contact, N. @param {number} contact */
+  force(contact) { return this.block.facts.force * 2 ** (((this.chains ? this.chains.level[contact] : 0) - 255) / 8); }
+}
+
+/** Room for so many contacts. @param {number} count @returns {Chains} */
+const makeChains = (count) => ({ count, a: new Int32Array(count), b: new Int32Array(count), image: new Uint8Array(count),
+  level: new Uint8Array(count), slip: new Uint8Array(count), place: new Int8Array(PLACE_PARTS * count) });
+
 /** Contacts of each frame of a block: those that stay first, in the order of the frame before.
  * @param {Uint8Array} bytes @param {Scene} scene @param {number} frames @returns {Chains[]} */
 function readChains(bytes, scene, frames) {
-  /** @type {Chains[]} */
-  const all = [];
-  if (!bytes.length) return all;
+  if (!bytes.length) return [];
   const reader = new Reader(bytes), counts = new Reader(reader.part()), stays = reader.part(), pairs = new Reader(reader.part());
   const levels = reader.part(), slips = reader.part(), places = Array.from({ length: PLACE_PARTS }, () => reader.part());
-  let stay = 0, contact = 0, placed = 0;
-  /** @type {Chains|null} */
-  let before = null;
-  for (let f = 0; f < frames; f++) {
-    const fresh = counts.count(), old = before ? before.count : 0;
-    let kept = 0;
-    for (let k = 0; k < old; k++) kept += stays[stay + k];
-    const count = kept + fresh;
-    /** @type {Chains} */
-    const now = { count, a: new Int32Array(count), b: new Int32Array(count), image: new Uint8Array(count), level: new Uint8Array(count),
-      slip: new Uint8Array(count), place: new Int8Array(PLACE_PARTS * count) };
-    /** @param {number} to @param {number} from, −1 for none */
+  let stay = 0, contact = 0, placed = 0, before = makeChains(0);
+  return Array.from({ length: frames }, () => {
+    const old = before, fresh = counts.count(), now = makeChains(stays.subarray(stay, stay + old.count).reduce((sum, s) => sum + s, fresh));
+    /** All but its bodies, from what it had in the frame before, if it was there. @param {number} to @param {number} from negative: it was not */
     const finish = (to, from) => {
-      now.level[to] = levels[contact] + (before && from >= 0 ? before.level[from] : 0);
+      now.level[to] = levels[contact] + (old.level[from] || 0);
       now.slip[to] = slips[contact++];
       if (scene.bodies[now.a[to]].ball && scene.bodies[now.b[to]].ball) return;
-      for (let p = 0; p < PLACE_PARTS; p++)
-        now.place[PLACE_PARTS * to + p] = places[p][placed] + (before && from >= 0 ? before.place[PLACE_PARTS * from + p] : 0);
+      for (let p = 0; p < PLACE_PARTS; p++) now.place[PLACE_PARTS * to + p] = places[p][placed] + (old.place[PLACE_PARTS * from + p] || 0);
       placed++;
     };
     let to = 0;
-    for (let from = 0; before && from < old; from++) {
+    for (let from = 0; from < old.count; from++) {
       if (!stays[stay++]) continue;
-      now.a[to] = before.a[from];
-      now.b[to] = before.b[from];
-      now.image[to] = before.image[from];
+      now.a[to] = old.a[from];
+      now.b[to] = old.b[from];
+      now.image[to] = old.image[from];
       finish(to++, from);
     }
     for (let k = 0, last = 0; k < fresh; k++, to++) {
@@ -237,12 +269,10 @@ function readChains(bytes, scene, frames) {
       now.a[to] = last;
       now.b[to] = last + (apart & 1 ? -(apart + 1) / 2 : apart / 2);
       now.image[to] = pairs.bytes[pairs.at++];
-      finish(to, -1);
+      finish(to, -PLACE_PARTS);
     }
-    all.push(now);
-    before = now;
-  }
-  return all;
+    return before = now;
+  });
 }
 
 /** The normal that an octahedron's two numbers stand for. @param {number} a @param {number} b */

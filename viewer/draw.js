@@ -26,35 +26,41 @@ class Table {
     this.numbers.set(values, 4 * this.cells * this.count++);
   }
 
-  send() {
-    const gl = this.gl, rows = Math.max(1, Math.ceil(this.count * this.cells / 2048));
-    gl.bindTexture(gl.TEXTURE_2D, this.texture);
-    gl.texImage2D(gl.TEXTURE_2D, 0, gl.RGBA32F, 2048, rows, 0, gl.RGBA, gl.FLOAT, this.numbers);
-    plain(gl);
-  }
+  send() { fillTexture(this.gl, this.texture, 2048, Math.max(1, Math.ceil(this.count * this.cells / 2048)), this.numbers, 0); }
 }
 
-/** @param {WebGL2RenderingContext} gl */
-function plain(gl) {
+/** Numbers, four a cell, into a texture that is read cell by cell. @param {WebGL2RenderingContext} gl @param {WebGLTexture|null} texture
+ * @param {number} width @param {number} height @param {Numbers} numbers @param {number} row which of such textures in them */
+function fillTexture(gl, texture, width, height, numbers, row) {
+  const [inside, format, type] = numbers instanceof Float32Array ? [gl.RGBA32F, gl.RGBA, gl.FLOAT] : numbers instanceof Int32Array ?
+    [gl.RGBA32I, gl.RGBA_INTEGER, gl.INT] : numbers instanceof Int16Array ? [gl.RGBA16I, gl.RGBA_INTEGER, gl.SHORT] : [gl.RGBA8, gl.RGBA, gl.UNSIGNED_BYTE];
+  gl.bindTexture(gl.TEXTURE_2D, texture);
+  gl.texImage2D(gl.TEXTURE_2D, 0, inside, width, height, 0, format, type, numbers, 4 * row * width * height);
   gl.texParameteri(gl.TEXTURE_2D, gl.TEXTURE_MIN_FILTER, gl.NEAREST);
   gl.texParameteri(gl.TEXTURE_2D, gl.TEXTURE_MAG_FILTER, gl.NEAREST);
 }
 
-/** @param {WebGL2RenderingContext} gl @param {string} vertex @param {string} fragment */
-function makeProgram(gl, vertex, fragment) {
-  const program = gl.createProgram();
-  for (const [type, text] of /** @type {[number, string][]} */ ([[gl.VERTEX_SHADER, vertex], [gl.FRAGMENT_SHADER, fragment]])) {
-    const shader = /** @type {WebGLShader} */ (gl.createShader(type));
-    gl.shaderSource(shader, text);
-    gl.compileShader(shader);
-    gl.attachShader(program, shader);
+class Program {
+  /** @param {WebGL2RenderingContext} gl @param {string} vertex @param {string} fragment */
+  constructor(gl, vertex, fragment) {
+    const program = this.linked = gl.createProgram();
+    const shaders = [vertex, fragment].map((text, k) => {
+      const shader = /** @type {WebGLShader} */ (gl.createShader(k ? gl.FRAGMENT_SHADER : gl.VERTEX_SHADER));
+      gl.shaderSource(shader, text);
+      gl.compileShader(shader);
+      gl.attachShader(program, shader);
+      return shader;
+    });
+    gl.linkProgram(program);
+    if (!gl.getProgramParameter(program, gl.LINK_STATUS))
+      throw new Error(`the graphics driver refused a program: ${shaders.map((s) => gl.getShaderInfoLog(s)).join(' ')}${gl.getProgramInfoLog(program)}`);
+    /** @type {Record<string, WebGLUniformLocation|null>} */
+    this.uniforms = {};
+    for (let k = 0; k < gl.getProgramParameter(program, gl.ACTIVE_UNIFORMS); k++) {
+      const { name } = /** @type {WebGLActiveInfo} */ (gl.getActiveUniform(program, k));
+      this.uniforms[name] = gl.getUniformLocation(program, name);
+    }
   }
-  gl.linkProgram(program);
-  if (!gl.getProgramParameter(program, gl.LINK_STATUS)) {
-    const shaders = gl.getAttachedShaders(program) || [];
-    throw new Error(`the graphics driver refused a program: ${shaders.map((s) => gl.getShaderInfoLog(s)).join(' ')}${gl.getProgramInfoLog(program)}`);
-  }
-  return program;
 }
 
 class Painter {
@@ -67,14 +73,16 @@ class Painter {
     this.run = run;
     this.flat = run.scene.dimension === 2;
     this.programs = {
-      balls: makeProgram(gl, BALL_VERTEX, BALL_FRAGMENT),
-      meshes: makeProgram(gl, MESH_VERTEX, MESH_FRAGMENT),
-      ribbons: makeProgram(gl, RIBBON_VERTEX, RIBBON_FRAGMENT),
+      balls: new Program(gl, BALL_VERTEX, BALL_FRAGMENT),
+      meshes: new Program(gl, MESH_VERTEX, MESH_FRAGMENT),
+      ribbons: new Program(gl, RIBBON_VERTEX, RIBBON_FRAGMENT),
     };
     this.places = gl.createTexture();
     this.turns = gl.createTexture();
+    this.points = gl.createTexture();
+    this.stress = 0; // the block's largest over that of the scale
     this.colours = gl.createTexture();
-    this.tint = new Uint8Array(4 * run.stride);
+    this.tint = new Uint8Array(4 * run.rows.stride);
     this.balls = new Table(gl, 2);
     this.outlines = new Table(gl, 3);
     this.chains = new Table(gl, 3);
@@ -87,33 +95,35 @@ class Painter {
     this.pickTarget = gl.createFramebuffer();
     this.pickColour = gl.createRenderbuffer();
     this.pickDepth = gl.createRenderbuffer();
-    /** @type {Map<string, WebGLUniformLocation|null>} */
-    this.where = new Map();
     gl.enable(gl.DEPTH_TEST);
     gl.depthFunc(gl.LEQUAL);
   }
 
   /** @param {Surfaces} surfaces */
   setSurfaces(surfaces) {
-    const gl = this.gl, count = surfaces.balls.length / 5, lines = surfaces.segments.length / 7;
+    const gl = this.gl, count = surfaces.balls.length / 5, lines = surfaces.segments.length / 7, bodies = this.run.scene.bodies;
     this.balls.begin(count);
     for (let k = 0; k < count; k++) {
       const [x, y, z, radius, body] = surfaces.balls.slice(5 * k, 5 * k + 5);
       this.balls.add(x, y, z, radius, body, NAMES.body, body, -1);
     }
     this.balls.send();
-    this.outlines.begin(lines);
+    this.outlines.begin(lines + this.run.scene.points);
     for (let k = 0; k < lines; k++) {
       const s = surfaces.segments.slice(7 * k, 7 * k + 7), body = s[6];
-      const isWall = Boolean(this.run.scene.bodies[body].motion);
+      const isWall = Boolean(bodies[body].motion);
       this.outlines.add(s[0], s[1], s[2], body, s[3], s[4], s[5], body, -(isWall ? 1.1 : 0.7), isWall ? -1 : 0x303030, NAMES.body, body);
     }
+    bodies.forEach(({ solid, first = 0, count: points = 0 }, body) => {
+      for (let k = first; solid === 'line' && k + 1 < first + points; k++)
+        this.outlines.add(0, 0, 0, -2 - k, 0, 0, 0, -3 - k, -1.8, -1, NAMES.body, body);
+    });
     this.outlines.send();
     this.vertices = surfaces.owners.length;
     gl.bindVertexArray(this.mesh);
-    const parts = /** @type {[string, number, number[]][]} */ ([['point', 3, surfaces.points], ['normal', 3, surfaces.normals], ['owner', 1, surfaces.owners]]);
+    const parts = /** @type {[string, number, number[]][]} */ ([['point', 3, surfaces.points], ['normal', 3, surfaces.normals], ['owner', 1, surfaces.owners], ['node', 1, surfaces.nodes]]);
     for (const [name, size, numbers] of parts) {
-      const at = gl.getAttribLocation(this.programs.meshes, name);
+      const at = gl.getAttribLocation(this.programs.meshes.linked, name);
       gl.bindBuffer(gl.ARRAY_BUFFER, gl.createBuffer());
       gl.bufferData(gl.ARRAY_BUFFER, new Float32Array(numbers), gl.STATIC_DRAW);
       gl.enableVertexAttribArray(at);
@@ -122,24 +132,15 @@ class Painter {
     gl.bindVertexArray(null);
   }
 
-  /** @param {Block} block @param {number} row */
-  setFrame(block, row) {
-    const gl = this.gl, run = this.run, width = run.width, height = run.stride / width;
-    gl.bindTexture(gl.TEXTURE_2D, this.places);
-    gl.texImage2D(gl.TEXTURE_2D, 0, gl.RGBA32I, width, height, 0, gl.RGBA_INTEGER, gl.INT, block.places, 4 * row * run.stride);
-    plain(gl);
-    gl.bindTexture(gl.TEXTURE_2D, this.turns);
-    gl.texImage2D(gl.TEXTURE_2D, 0, gl.RGBA16I, width, height, 0, gl.RGBA_INTEGER, gl.SHORT, block.turns, 4 * row * run.stride);
-    plain(gl);
+  /** @param {Moment} now */
+  setFrame({ run: { rows, pointRows }, block, row }) {
+    fillTexture(this.gl, this.places, rows.width, rows.height, block.places, row);
+    fillTexture(this.gl, this.turns, rows.width, rows.height, block.turns, row);
+    fillTexture(this.gl, this.points, pointRows.width, pointRows.height, block.points, row);
   }
 
   /** Sends this.tint, the colours of all bodies. */
-  sendColours() {
-    const gl = this.gl, width = this.run.width;
-    gl.bindTexture(gl.TEXTURE_2D, this.colours);
-    gl.texImage2D(gl.TEXTURE_2D, 0, gl.RGBA8, width, this.run.stride / width, 0, gl.RGBA, gl.UNSIGNED_BYTE, this.tint);
-    plain(gl);
-  }
+  sendColours() { fillTexture(this.gl, this.colours, this.run.rows.width, this.run.rows.height, this.tint, 0); }
 
   /** Corners of four for so many quads, each number used by its place. @param {number} count */
   useQuads(count) {
@@ -153,33 +154,21 @@ class Painter {
     gl.bufferData(gl.ELEMENT_ARRAY_BUFFER, corners, gl.STATIC_DRAW);
   }
 
-  /** @param {WebGLProgram} program @param {string} name */
-  uniform(program, name) {
-    const key = `${Object.values(this.programs).indexOf(program)}${name}`;
-    let found = this.where.get(key);
-    if (found === undefined) {
-      found = this.gl.getUniformLocation(program, name);
-      this.where.set(key, found);
-    }
-    return found;
-  }
-
-  /** @param {WebGLProgram} program @param {Sight} sight @param {boolean} picking @param {Table} [table] */
+  /** @param {Program} program @param {Sight} sight @param {boolean} picking @param {Table} [table] */
   use(program, sight, picking, table) {
-    const gl = this.gl, at = (/** @type {string} */ name) => this.uniform(program, name);
-    gl.useProgram(program);
-    [this.places, this.turns, this.colours, table ? table.texture : this.colours].forEach((texture, k) => {
+    const gl = this.gl, at = (/** @type {string} */ name) => program.uniforms[name] || null;
+    gl.useProgram(program.linked);
+    const textures = { places: this.places, turns: this.turns, points: this.points, colours: this.colours, table: table ? table.texture : this.colours };
+    Object.entries(textures).forEach(([name, texture], k) => {
       gl.activeTexture(gl.TEXTURE0 + k);
       gl.bindTexture(gl.TEXTURE_2D, texture);
+      gl.uniform1i(at(name), k);
     });
     gl.activeTexture(gl.TEXTURE0);
-    gl.uniform1i(at('places'), 0);
-    gl.uniform1i(at('turns'), 1);
-    gl.uniform1i(at('colours'), 2);
-    gl.uniform1i(at('table'), 3);
     gl.uniform3i(at('origin'), sight.origin[0], sight.origin[1], sight.origin[2]);
     gl.uniform1f(at('quantum'), this.run.scene.quantum);
     gl.uniform1f(at('pixel'), sight.pixel);
+    gl.uniform1f(at('stress'), this.stress);
     gl.uniformMatrix4fv(at('eye'), false, sight.eye);
     gl.uniformMatrix4fv(at('lens'), false, sight.lens);
     gl.uniform4fv(at('cut'), sight.cut);
@@ -188,7 +177,7 @@ class Painter {
     gl.uniform1i(at('picking'), picking ? 1 : 0);
   }
 
-  /** @param {WebGLProgram} program @param {Table} table @param {Sight} sight @param {boolean} picking */
+  /** @param {Program} program @param {Table} table @param {Sight} sight @param {boolean} picking */
   drawTable(program, table, sight, picking) {
     if (!table.count) return;
     this.useQuads(table.count);

@@ -13,23 +13,34 @@ const box = (id) => element(id, HTMLInputElement);
 const choice = (id) => element(id, HTMLSelectElement);
 /** @param {string} id */
 const part = (id) => element(id, HTMLElement);
+/** @param {string} id @param {string} text */
+const say = (id, text) => { part(id).textContent = text; };
+
+/** An element that says something. @param {string} tag @param {...(string|Node)} content */
+function make(tag, ...content) {
+  const made = document.createElement(tag);
+  made.append(...content);
+  return made;
+}
+
+/** A colour or size of the style. @param {string} name */
+const styled = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 
 class Viewer {
-  /** @param {Run} run @param {Block} first */
+  /** @param {Run} run @param {Moment} first */
   constructor(run, first) {
     this.run = run;
     this.canvas = element('scene', HTMLCanvasElement);
     this.painter = new Painter(this.canvas, run);
     this.camera = new Camera(run.scene.dimension === 2, run.scene.gravity);
-    this.bounds = boundsOf(run, first);
+    this.bounds = boundsOf(first);
     this.measures = measuresOf(run);
     this.plots = plotsOf(run);
     /** @type {Record<string, Plot>} */
     this.pickPlots = {};
     this.timeline = new Timeline(element('curve', HTMLCanvasElement), element('strip', HTMLCanvasElement), run, (time) => this.seek(time));
     this.frame = 0;
-    /** @type {{block: Block, row: number}} */
-    this.now = { block: first, row: 0 };
+    this.now = first;
     /** @type {Picked|null} */
     this.pick = null;
     this.playing = false;
@@ -37,7 +48,7 @@ class Viewer {
     this.shown = 0;
     this.clock = 0; // s of the run
     const size = norm(subtract(this.bounds.high, this.bounds.low));
-    this.painter.setSurfaces(gatherSurfaces(run, first, scale(add(this.bounds.low, this.bounds.high), 0.5), 0.8 * size));
+    this.painter.setSurfaces(gatherSurfaces(first, scale(add(this.bounds.low, this.bounds.high), 0.5), 0.8 * size));
   }
 
   // ---- what is drawn ----
@@ -61,12 +72,7 @@ class Viewer {
     return plane;
   }
 
-  get sight() {
-    const cut = this.cut;
-    const sight = this.camera.sight(this.run.scene.quantum, this.canvas.width, this.canvas.height, cut);
-    if (!choice('clip-axis').value) sight.cut = [0, 0, 0, 1];
-    return sight;
-  }
+  get sight() { return this.camera.sight(this.run.scene.quantum, this.canvas.width, this.canvas.height, this.cut); }
 
   paint() {
     const ratio = Math.min(2, window.devicePixelRatio || 1), width = Math.max(1, Math.round(this.canvas.clientWidth * ratio));
@@ -75,8 +81,7 @@ class Viewer {
       this.canvas.width = width;
       this.canvas.height = height;
     }
-    const { block, row } = this.now;
-    if (box('follow').checked && this.pick && this.pick.kind === 'body') this.camera.target = this.run.place(block, row, this.pick.id);
+    if (box('follow').checked && this.pick && this.pick.kind === 'body') this.camera.target = this.now.place(this.pick.id);
     const sight = this.sight;
     this.lay(sight.origin);
     this.painter.draw(sight, false, this.backColour());
@@ -85,19 +90,18 @@ class Viewer {
   }
 
   backColour() {
-    const text = getComputedStyle(document.documentElement).getPropertyValue('--page').trim();
-    return [1, 3, 5].map((k) => parseInt(text.slice(k, k + 2), 16) / 255);
+    return [1, 3, 5].map((k) => parseInt(styled('--page').slice(k, k + 2), 16) / 255);
   }
 
   /** Chains, normals, joints and trails, which depend on where the eye's origin is. @param {number[]} origin */
   lay(origin) {
-    const { block, row } = this.now, painter = this.painter, list = block.chains[row], joints = this.run.scene.joints.length;
+    const now = this.now, painter = this.painter, joints = this.run.scene.joints.length;
     const chains = box('chains').checked, normals = box('normals').checked, trails = this.trails();
     const points = trails.reduce((sum, trail) => sum + trail.length, 0);
-    painter.chains.begin((list ? list.count : 0) * (Number(chains) + Number(normals)) + 4 * joints + points);
+    painter.chains.begin((now.chains ? now.chains.count : 0) * (Number(chains) + Number(normals)) + 4 * joints + points);
     painter.marks.begin(joints);
-    addChains(this.run, block, row, painter.chains, origin, chains, normals);
-    if (box('joints').checked && joints) addJoints(this.run, block, row, painter.chains, painter.marks, origin);
+    addChains(now, painter.chains, origin, chains, normals);
+    if (box('joints').checked && joints) addJoints(now, painter.chains, painter.marks, origin);
     for (const trail of trails) addTrail(trail, this.run, painter.chains, origin, 0x7a869a);
     painter.chains.send();
     painter.marks.send();
@@ -106,11 +110,12 @@ class Viewer {
   /** Ways of the picked body, else of all where they are few, over the frames of this block so far. */
   trails() {
     if (!box('trails').checked) return [];
-    const { block, row } = this.now, bodies = this.run.scene.bodies.map((b, id) => (b.motion ? -1 : id)).filter((id) => id >= 0);
+    const { block, row } = this.now, before = Array.from({ length: Math.min(61, row + 1) }, (_, k) => new Moment(this.run, block, Math.max(0, row - 60) + k));
+    const bodies = this.run.scene.bodies.map((b, id) => (b.motion ? -1 : id)).filter((id) => id >= 0);
     const which = this.pick && this.pick.kind === 'body' ? [this.pick.id] : bodies.slice(0, 500);
     return which.map((id) => {
       const path = [];
-      for (let r = Math.max(0, row - 60); r <= row; r++) if (this.run.isThere(block, r, id)) path.push(this.run.place(block, r, id));
+      for (const then of before) if (then.isThere(id)) path.push(then.place(id));
       return path;
     });
   }
@@ -124,7 +129,7 @@ class Viewer {
     const now = await this.run.at(wanted);
     if (this.frame !== wanted) return;
     this.now = now;
-    this.painter.setFrame(now.block, now.row);
+    this.painter.setFrame(now);
     this.recolour();
     this.tell();
     this.refresh();
@@ -141,45 +146,43 @@ class Viewer {
   }
 
   recolour() {
-    const measure = this.measures[choice('colour').value], { block, row } = this.now, dark = this.backColour()[0] < 0.5;
-    const top = colourBodies(this.run, block, row, measure, box('per-frame').checked, this.painter.tint, dark ? [86, 94, 104] : [196, 202, 209]);
+    const measure = this.measures[choice('colour').value], dark = this.backColour()[0] < 0.5;
+    const top = colourBodies(this.now, measure, box('per-frame').checked, this.painter.tint, dark ? [86, 94, 104] : [196, 202, 209]);
+    this.painter.stress = top > 0 ? this.now.block.facts.stress / top : 0;
     if (this.pick && this.pick.kind === 'body') this.painter.tint.set([230, 60, 160, 255], 4 * this.pick.id);
     this.painter.sendColours();
-    part('legend-name').textContent = measure.name + (measure.unit ? `, ${measure.unit}` : '') + (box('per-frame').checked ? ', of this frame' : '');
+    say('legend-name', measure.name + (measure.unit ? `, ${measure.unit}` : '') + (box('per-frame').checked ? ', of this frame' : ''));
     part('legend-scale').hidden = part('legend-ends').hidden = Boolean(measure.classes);
-    part('legend-low').textContent = '0';
-    part('legend-high').textContent = quantity(top);
+    say('legend-low', '0');
+    say('legend-high', quantity(top));
     part('legend-chains').hidden = !box('chains').checked;
-    const force = Math.max(...this.run.scene.blocks.map((b) => b.force));
-    part('legend-force').textContent = `widest ${quantity(force, 'N')}`;
+    say('legend-force', `widest ${quantity(this.run.top('force'), 'N')}`);
   }
 
   /** What the frame is. */
   tell() {
-    const [shown, step, time, certified, residual, held, , iterations, contacts] = this.run.scene.frames[this.frame];
+    const [shown, step, time, certified, residual, held, , iterations, contacts] = this.now.facts;
     box('frame').value = String(this.frame);
     const moment = `t = ${quantity(time, 's')}, step ${step}, frame ${shown}`;
-    part('time').textContent = moment;
+    say('time', moment);
     const verdict = part('certificate');
     verdict.className = certified === 1 ? 'good' : certified === 0 ? 'bad' : '';
     verdict.textContent = certified === -1 ? 'initial state, nothing solved yet'
       : `${certified ? 'certified' : 'NOT certified'}: residual ${quantity(residual)}${held === null ? '' : `, held ${quantity(held)}`}, ${contacts} contacts, ${iterations} iterations`;
     box('frame').setAttribute('aria-valuetext', moment);
     this.canvas.setAttribute('aria-label', `${this.run.scene.title || 'The scene'}: ${this.run.bodies} bodies, ${moment}, ${verdict.textContent}`);
-    if (!this.playing) part('said').textContent = `${moment}, ${verdict.textContent}`;
+    if (!this.playing) say('said', `${moment}, ${verdict.textContent}`);
     this.tellPick();
     this.drawPlot();
   }
 
   drawPlot() {
     const name = choice('plot').value, plot = this.plots[name] || this.pickPlots[name] || this.plots.energies;
-    const style = getComputedStyle(document.documentElement), time = this.run.scene.frames[this.frame][2] || 0;
-    this.timeline.draw(plot, time, style.getPropertyValue('--ink'), style.getPropertyValue('--bad'));
+    this.timeline.draw(plot, this.run.scene.frames[this.frame][2] || 0, styled('--ink'), styled('--bad'));
     part('curve-key').replaceChildren(...plot.curves.map((curve) => {
-      const item = document.createElement('span'), dash = document.createElement('i');
+      const dash = make('i');
       dash.style.background = curve.colour;
-      item.append(dash, curve.name);
-      return item;
+      return make('span', dash, curve.name);
     }));
   }
 
@@ -187,8 +190,8 @@ class Viewer {
 
   /** @param {Picked|null} pick */
   async choose(pick) {
-    const list = this.now.block.chains[this.now.row];
-    if (pick && pick.kind === 'contact' && !pick.pair) pick.pair = [list.a[pick.id], list.b[pick.id]];
+    const list = this.now.chains;
+    if (pick && list && pick.kind === 'contact' && !pick.pair) pick.pair = [list.a[pick.id], list.b[pick.id]];
     this.pick = pick;
     part('picked').hidden = !pick;
     this.recolour();
@@ -200,14 +203,11 @@ class Viewer {
 
   tellPick() {
     if (!this.pick) return;
-    part('picked-name').textContent = pickedName(this.run, this.pick);
-    part('picked-rows').replaceChildren(...pickedRows(this.run, this.now.block, this.now.row, this.pick).map(([name, value]) => {
-      const row = document.createElement('tr'), head = document.createElement('th'), cell = document.createElement('td');
-      head.textContent = name;
-      cell.textContent = value;
+    say('picked-name', pickedName(this.run, this.pick));
+    part('picked-rows').replaceChildren(...pickedRows(this.now, this.pick).map(([name, value]) => {
+      const cell = make('td', value);
       cell.dataset.name = name;
-      row.append(head, cell);
-      return row;
+      return make('tr', make('th', name), cell);
     }));
   }
 
@@ -223,7 +223,7 @@ class Viewer {
   play() {
     if (this.frame >= this.run.frames - 1) void this.show(0);
     this.playing = true;
-    part('play').textContent = '⏸';
+    say('play', '⏸');
     part('play').setAttribute('aria-label', 'Pause');
     let last = performance.now();
     this.clock = this.frame >= this.run.frames - 1 ? this.run.scene.frames[0][2] || 0 : this.run.scene.frames[this.frame][2] || 0;
@@ -243,7 +243,7 @@ class Viewer {
 
   pause() {
     this.playing = false;
-    part('play').textContent = '▶';
+    say('play', '▶');
     part('play').setAttribute('aria-label', 'Play');
   }
 
@@ -273,9 +273,9 @@ class Viewer {
   get caption() { return [this.run.scene.title, `${part('time').textContent}; ${part('certificate').textContent}`].filter(Boolean); }
 
   composed() {
-    const measure = this.measures[choice('colour').value], ink = getComputedStyle(document.documentElement).getPropertyValue('--ink');
+    const measure = this.measures[choice('colour').value];
     const legend = measure.classes ? measure.name : `${measure.name}: 0 … ${part('legend-high').textContent} ${measure.unit}`;
-    return compose(this.canvas, this.caption, ink, measure.classes ? null : element('legend-scale', HTMLCanvasElement), legend);
+    return compose(this.canvas, this.caption, styled('--ink'), measure.classes ? null : element('legend-scale', HTMLCanvasElement), legend);
   }
 
   savePicture() {
@@ -295,7 +295,7 @@ class Viewer {
       });
       hand(blob, 'run.webm');
     } catch (error) {
-      part('said').textContent = String(error);
+      say('said', String(error));
     }
     button.textContent = 'WebM';
     button.disabled = false;
@@ -304,8 +304,14 @@ class Viewer {
 
   saveLink() {
     history.replaceState(null, '', linkOf(this.state));
-    part('said').textContent = 'The address of the page now holds this frame, view and pick.';
+    say('said', 'The address of the page now holds this frame, view and pick.');
     if (navigator.clipboard) navigator.clipboard.writeText(location.href).catch(() => {});
+  }
+
+  /** @param {string} name */
+  look(name) {
+    this.camera.look(name);
+    this.fit();
   }
 
   fit() {
@@ -315,34 +321,26 @@ class Viewer {
 }
 
 /** What moves, in the first frame and, unless it flies far off, in all; bodies alone where nothing moves.
- * @param {Run} run @param {Block} block */
-function boundsOf(run, block) {
-  const low = [Infinity, Infinity, Infinity], high = [-Infinity, -Infinity, -Infinity];
-  const take = (/** @type {boolean} */ walls) => run.scene.bodies.forEach((body, id) => {
-    if (!run.isThere(block, 0, id) || Boolean(body.motion) !== walls) return;
-    const x = run.place(block, 0, id);
-    for (let k = 0; k < 3; k++) {
-      low[k] = Math.min(low[k], x[k] - body.reach);
-      high[k] = Math.max(high[k], x[k] + body.reach);
-    }
+ * @param {Moment} now the first */
+function boundsOf(now) {
+  const scene = now.scene, low = [Infinity, Infinity, Infinity], high = [-Infinity, -Infinity, -Infinity];
+  const include = (/** @type {number[]} */ x, /** @type {number} */ reach) => x.forEach((value, k) => {
+    low[k] = Math.min(low[k], value - reach);
+    high[k] = Math.max(high[k], value + reach);
+  });
+  const take = (/** @type {boolean} */ walls) => scene.bodies.forEach((body, id) => {
+    if (now.isThere(id) && Boolean(body.motion) === walls) include(now.place(id), body.reach);
   });
   take(false);
-  run.scene.joints.forEach((joint) => {
-    for (const [body, local] of /** @type {[number, number[]][]} */ ([[joint.a, joint.xa], [joint.b, joint.xb]])) {
-      const x = worldPoint(run, block, 0, body, local, [0, 0, 0]);
-      for (let k = 0; k < 3; k++) [low[k], high[k]] = [Math.min(low[k], x[k]), Math.max(high[k], x[k])];
-    }
-  });
+  scene.joints.forEach((_, id) => jointEnds(now, id, [0, 0, 0]).forEach((x) => include(x, 0)));
   if (!(low[0] <= high[0])) take(true);
   if (!(low[0] <= high[0])) return { low: [-1, -1, -1], high: [1, 1, 1] };
-  const size = norm(subtract(high, low)) || 1, { low: least, high: most } = run.scene;
-  if (norm(subtract(most, least)) < 4 * size)
-    for (let k = 0; k < 3; k++) [low[k], high[k]] = [Math.min(low[k], least[k]), Math.max(high[k], most[k])];
+  const size = norm(subtract(high, low)) || 1;
+  if (Number.isFinite(scene.low[0]) && norm(subtract(scene.high, scene.low)) < 4 * size) [scene.low, scene.high].forEach((x) => include(x, 0));
   const seen = norm(subtract(high, low)), extent = (/** @type {Shape} */ s) => (s.radius || 0) + norm(s.size || [0, 0, 0]) / 2;
-  run.scene.bodies.forEach((body, id) => { // containers that hold it all
-    const x = run.place(block, 0, id), reach = 0.75 * Math.max(0, ...body.shapes.map(extent));
-    if (body.motion && reach > 0 && reach < seen)
-      for (let k = 0; k < 3; k++) [low[k], high[k]] = [Math.min(low[k], x[k] - reach), Math.max(high[k], x[k] + reach)];
+  scene.bodies.forEach((body, id) => { // containers that hold it all
+    const reach = 0.75 * Math.max(0, ...body.shapes.map(extent));
+    if (body.motion && reach > 0 && reach < seen) include(now.place(id), reach);
   });
   return { low, high };
 }
@@ -354,7 +352,7 @@ function fill(select, names, chosen) {
 
 /** What the page has to say about itself. @param {Scene} scene */
 function notesOf(scene) {
-  const notes = [`Places are true to ${quantity(scene.quantum / 2, 'm')}, ${quantity(50 * scene.quantum / scene.smallest)} % of the smallest radius; rotations to 0.2°; speeds to 0.1 % of the largest; forces to 4.4 %.`];
+  const notes = [`Places are true to ${quantity(scene.quantum / 2, 'm')}, ${quantity(50 * scene.quantum / scene.smallest)} % of the smallest radius; rotations to 0.2°; speeds and stresses to 0.1 % of the largest; forces to 4.4 %.`];
   if (scene.beyond) notes.push(`${scene.beyond} coordinates lie too far away to be told, and stand at the edge.`);
   if (scene.frames.length < scene.result_frames) notes.push(`Thinned to keep the page small: ${scene.frames.length} of ${scene.result_frames} frames.`);
   if (scene.left_out) notes.push(`The weakest ${Math.ceil(100 * scene.left_out / scene.contacts)} % of the contacts are left out to keep the page small.`);
@@ -368,14 +366,10 @@ function notesOf(scene) {
 /** @param {Viewer} viewer */
 function describe(viewer) {
   const scene = viewer.run.scene;
-  part('title').textContent = scene.title || 'A run of delassus';
-  part('facts').textContent = `${scene.bodies.length} bodies, ${scene.frames.length} frames, ${scene.steps} steps, ` +
-    (scene.uncertified ? `${scene.uncertified} of them NOT certified` : 'all certified');
-  part('notes-list').replaceChildren(...notesOf(scene).map((note) => {
-    const item = document.createElement('li');
-    item.textContent = note;
-    return item;
-  }));
+  say('title', scene.title || 'A run of delassus');
+  say('facts', `${scene.bodies.length} bodies, ${scene.frames.length} frames, ${scene.steps} steps, ` +
+    (scene.uncertified ? `${scene.uncertified} of them NOT certified` : 'all certified'));
+  part('notes-list').replaceChildren(...notesOf(scene).map((note) => make('li', note)));
   element('strip', HTMLCanvasElement).setAttribute('aria-label', `${scene.uncertified} of ${scene.steps} steps were not certified`);
   box('frame').max = String(viewer.run.frames - 1);
   fill(choice('colour'), Object.keys(viewer.measures), 'speed');
@@ -420,8 +414,7 @@ function connect(viewer) {
   choice('plot').addEventListener('input', () => viewer.drawPlot());
   for (const button of document.querySelectorAll('#views button'))
     button.addEventListener('click', () => {
-      viewer.camera.look(button.getAttribute('data-view') || 'iso');
-      viewer.refresh();
+      viewer.look(button.getAttribute('data-view') || 'iso');
     });
   listenToHands(viewer.canvas, viewer.camera, () => viewer.refresh(), (x, y) => void viewer.choose(viewer.painter.pick(viewer.sight, x, y)));
   window.addEventListener('hashchange', () => void viewer.restore(stateOf(location.hash)));
@@ -448,7 +441,7 @@ function listenToKeys(viewer, step) {
     '0': () => viewer.fit(), c: () => toggle('chains'), f: () => toggle('follow'), l: () => viewer.saveLink(),
     Escape: () => void viewer.choose(null),
   };
-  views.forEach((name, k) => { keys[String(k + 1)] = () => viewer.camera.look(name); });
+  views.forEach((name, k) => { keys[String(k + 1)] = () => viewer.look(name); });
   document.addEventListener('keydown', (e) => {
     const busy = e.target instanceof HTMLSelectElement || e.target instanceof HTMLInputElement || e.target instanceof HTMLButtonElement;
     if (busy && e.key !== 'Escape' || e.ctrlKey || e.metaKey || e.altKey || !keys[e.key]) return;
@@ -459,9 +452,9 @@ function listenToKeys(viewer, step) {
 }
 
 async function begin() {
-  const run = await Run.open(), { block } = await run.at(0);
+  const run = await Run.open(), first = await run.at(0);
   part('main').hidden = false;
-  const viewer = new Viewer(run, block);
+  const viewer = new Viewer(run, first);
   describe(viewer);
   viewer.fit();
   await viewer.restore(stateOf(location.hash));
@@ -474,6 +467,6 @@ async function begin() {
 begin().catch((error) => {
   const message = error instanceof Error ? error.message : String(error);
   part('problem').hidden = false;
-  part('problem').textContent = `The run cannot be shown: ${message}`;
+  say('problem', `The run cannot be shown: ${message}`);
   part('main').hidden = true;
 });

@@ -1,42 +1,41 @@
 // What is picked: its numbers in this frame, and their course over the run.
 
-/** @typedef {{kind: string, id: number, pair?: number[]}} Picked */
-
 /** @param {Run} run @param {number} body */
 const bodyName = (run, body) => (body < 0 ? 'the ground' : run.scene.bodies[body].name || `body ${body}`);
 
-/** A contact is the same while its bodies are. @param {Run} run @param {Block} block @param {number} row @param {Picked} pick */
-function findContact(run, block, row, pick) {
-  const list = block.chains[row], pair = pick.pair || [-1, -1];
-  if (!list) return -1;
-  for (let k = 0; k < list.count; k++) if (list.a[k] === pair[0] && list.b[k] === pair[1]) return k;
+/** A contact is the same while its bodies are. @param {Moment} now @param {Picked} pick */
+function findContact(now, pick) {
+  const list = now.chains, pair = pick.pair || [-1, -1];
+  for (let k = 0; list && k < list.count; k++) if (list.a[k] === pair[0] && list.b[k] === pair[1]) return k;
   return -1;
 }
 
-/** Rows of text: what, value. @param {Run} run @param {Block} block @param {number} row @param {Picked} pick @returns {string[][]} */
-function pickedRows(run, block, row, pick) {
-  if (pick.kind === 'body') return bodyRows(run, block, row, pick.id);
-  if (pick.kind === 'joint') return jointRows(run, block, row, pick.id);
-  const k = findContact(run, block, row, pick), list = block.chains[row];
-  if (k < 0) return [['force', 'none in this frame']];
-  const ends = contactEnds(run, block, row, list, k, [0, 0, 0]);
-  return [['normal force', `${quantity(run.force(block, list, k), 'N')} ± 4.4 %`], ['state', list.slip[k] ? 'slips' : 'sticks'],
-    ...['x', 'y', 'z'].map((axis, i) => [`point ${axis}`, quantity(ends.point[i], 'm')]),
-    ...['x', 'y', 'z'].map((axis, i) => [`normal ${axis}`, quantity(ends.normal[i])])];
+/** @param {string} name @param {number[]} values @param {string} [unitName] @returns {string[][]} */
+const alongAxes = (name, values, unitName) => ['x', 'y', 'z'].map((axis, k) => [name + axis, quantity(values[k], unitName)]);
+
+/** Rows of text: what, value. @param {Moment} now @param {Picked} pick @returns {string[][]} */
+function pickedRows(now, pick) {
+  if (pick.kind === 'body') return bodyRows(now, pick.id);
+  if (pick.kind === 'joint') return jointRows(now, pick.id);
+  const k = findContact(now, pick), list = now.chains;
+  if (k < 0 || !list) return [['force', 'none in this frame']];
+  const ends = contactEnds(now, list, k, [0, 0, 0]);
+  return [['normal force', `${quantity(now.force(k), 'N')} ± 4.4 %`], ['state', list.slip[k] ? 'slips' : 'sticks'],
+    ...alongAxes('point ', ends.point, 'm'), ...alongAxes('normal ', ends.normal)];
 }
 
-/** @param {Run} run @param {Block} block @param {number} row @param {number} id */
-function bodyRows(run, block, row, id) {
-  const body = run.scene.bodies[id], x = run.place(block, row, id);
-  const rows = [['kind', body.shapes.map((s) => s.kind).join(', ') || 'no shape'], ['motion', body.motion || 'dynamic']];
-  if (!run.isThere(block, row, id)) return [...rows, ['state', 'not there in this frame']];
+/** @param {Moment} now @param {number} id */
+function bodyRows(now, id) {
+  const body = now.scene.bodies[id];
+  const rows = [['kind', body.solid === 'line' ? 'beam' : body.shapes.map((s) => s.kind).join(', ') || 'no shape'], ['motion', body.motion || 'dynamic']];
+  if (!now.isThere(id)) return [...rows, ['state', 'not there in this frame']];
   if (body.mass !== undefined) rows.push(['mass', quantity(body.mass, 'kg')]);
-  rows.push(...['x', 'y', 'z'].map((axis, k) => [axis, quantity(x[k], 'm')]));
-  rows.push(['speed', quantity(run.speed(block, row, id), 'm/s')], ['spin', quantity(run.spin(block, row, id), 'rad/s')]);
-  const material = body.shapes.length ? run.scene.materials[body.shapes[0].material || 0] : '';
+  rows.push(...alongAxes('', now.place(id), 'm'), ['speed', quantity(now.speed(id), 'm/s')], ['spin', quantity(now.spin(id), 'rad/s')]);
+  if (body.solid === 'skin') rows.push(['von Mises stress', `up to ${quantity(now.stress(id), 'Pa')}`]);
+  if (body.solid === 'affine') rows.push(['volume over rest', quantity(now.stretch(id))]);
+  const material = body.shapes.length ? now.scene.materials[body.shapes[0].material || 0] : '', list = now.chains;
   if (material) rows.push(['material', material]);
-  if (run.scene.chains) {
-    const list = block.chains[row];
+  if (now.scene.chains) {
     let touching = 0;
     for (let k = 0; list && k < list.count; k++) touching += Number(list.a[k] === id || list.b[k] === id);
     rows.push(['contacts with a force', String(touching)]);
@@ -44,10 +43,10 @@ function bodyRows(run, block, row, id) {
   return rows;
 }
 
-/** @param {Run} run @param {Block} block @param {number} row @param {number} id */
-function jointRows(run, block, row, id) {
-  const joint = run.scene.joints[id], value = (/** @type {number} */ c) => run.joint(block, row, id, c);
-  const rows = [['kind', joint.kind], ['bodies', `${bodyName(run, joint.a)}, ${bodyName(run, joint.b)}`]];
+/** @param {Moment} now @param {number} id */
+function jointRows(now, id) {
+  const joint = now.scene.joints[id], value = (/** @type {number} */ c) => now.joint(id, c);
+  const rows = [['kind', joint.kind], ['bodies', `${bodyName(now.run, joint.a)}, ${bodyName(now.run, joint.b)}`]];
   if (!value(0)) return [...rows, ['state', 'does not act in this frame']];
   return [...rows, ['force', quantity(value(1), 'N')], ['torque', quantity(value(2), 'N m')], ['gap', quantity(value(3))],
     ['coordinate', quantity(value(4))], ['its speed', quantity(value(5))]];
@@ -61,27 +60,33 @@ function pickedName(run, pick) {
   return `contact of ${bodyName(run, a)} and ${bodyName(run, b)}`;
 }
 
+/** @param {Run} run @param {Picked} pick @returns {PickedCurves} */
+function pickedCurves(run, pick) {
+  const id = pick.id;
+  if (pick.kind === 'joint')
+    return { values: (now) => (now.joint(id, 0) ? [1, 2, 4].map((c) => now.joint(id, c)) : []),
+      plots: [['force', 'N', [['force', 0]]], ['torque', 'N m', [['torque', 1]]], ['coordinate', 'm or rad', [['coordinate', 2]]]] };
+  if (pick.kind === 'contact')
+    return { plots: [['force', 'N', [['normal force', 0]]]], values: (now) => {
+      const k = findContact(now, pick);
+      return [k < 0 ? 0 : now.force(k)];
+    } };
+  /** @type {PickedCurves['plots']} */
+  const plots = [['place', 'm', [['x', 0], ['y', 1], ['z', 2]]], ['speed', 'm/s', [['speed', 3]]], ['spin', 'rad/s', [['spin', 4]]]];
+  const solid = run.scene.bodies[id].solid;
+  if (solid === 'skin') plots.push(['stress', 'Pa', [['largest von Mises stress', 5]]]);
+  if (solid === 'affine') plots.push(['volume', '', [['volume over rest', 5]]]);
+  return { plots, values: (now) => (now.isThere(id) ? [...now.place(id), now.speed(id), now.spin(id),
+    ...(solid === 'skin' ? [now.stress(id)] : solid === 'affine' ? [now.stretch(id)] : [])] : []) };
+}
+
 /** Curves of what is picked over all frames. @param {Run} run @param {Picked} pick @returns {Promise<Record<string, Plot>>} */
 async function pickedPlots(run, pick) {
-  const times = run.scene.frames.map((f) => f[2] || 0), series = Array.from({ length: 5 }, () => new Float64Array(times.length));
-  await run.eachFrame((block, row, frame) => {
-    const put = (/** @type {number[]} */ values) => values.forEach((v, k) => { series[k][frame] = v; });
-    if (pick.kind === 'body')
-      put(run.isThere(block, row, pick.id) ? [...run.place(block, row, pick.id), run.speed(block, row, pick.id), run.spin(block, row, pick.id)] : [NaN, NaN, NaN, NaN, NaN]);
-    else if (pick.kind === 'joint') put([1, 2, 3, 4, 5].map((c) => (run.joint(block, row, pick.id, 0) ? run.joint(block, row, pick.id, c) : NaN)));
-    else {
-      const k = findContact(run, block, row, pick);
-      put([k < 0 ? 0 : run.force(block, block.chains[row], k)]);
-    }
-  });
-  const plot = (/** @type {string} */ title, /** @type {string} */ unitName, /** @type {[string, number][]} */ parts) =>
-    ({ title: `${pickedName(run, pick)}: ${title}`, unit: unitName, logarithmic: false,
-      curves: parts.map(([name, k], i) => ({ name, x: times, y: series[k], colour: INKS[i] })) });
-  if (pick.kind === 'body')
-    return { 'picked: place': plot('place', 'm', [['x', 0], ['y', 1], ['z', 2]]), 'picked: speed': plot('speed', 'm/s', [['speed', 3]]),
-      'picked: spin': plot('spin', 'rad/s', [['spin', 4]]) };
-  if (pick.kind === 'joint')
-    return { 'picked: force': plot('force', 'N', [['force', 0]]), 'picked: torque': plot('torque', 'N m', [['torque', 1]]),
-      'picked: coordinate': plot('coordinate', 'm or rad', [['coordinate', 3]]) };
-  return { 'picked: force': plot('normal force', 'N', [['normal force', 0]]) };
+  const x = run.scene.frames.map((f) => f[2] || 0), { values, plots } = pickedCurves(run, pick);
+  /** @type {number[][]} */
+  const rows = [];
+  await run.eachFrame((now, frame) => { rows[frame] = values(now); });
+  return Object.fromEntries(plots.map(([title, unitName, parts]) => [`picked: ${title}`, {
+    title: `${pickedName(run, pick)}: ${title}`, unit: unitName, logarithmic: false,
+    curves: parts.map(([name, k], i) => ({ name, x, y: rows.map((row) => row[k] ?? NaN), colour: INKS[i] })) }]));
 }

@@ -1,8 +1,5 @@
 // Curves over time under the scene, the playhead on them, and the strip of steps that were not certified.
 
-/** @typedef {{name: string, x: ArrayLike<number>, y: ArrayLike<number>, colour: string}} Curve */
-/** @typedef {{title: string, unit: string, logarithmic: boolean, limit?: number, curves: Curve[]}} Plot */
-
 const INKS = ['#2f7bd9', '#d9822f', '#2e9d57', '#b04bc8'];
 const MARGIN_LEFT = 64, MARGIN_RIGHT = 12;
 
@@ -71,7 +68,7 @@ class Timeline {
     const ratio = window.devicePixelRatio || 1, width = canvas.clientWidth, height = canvas.clientHeight;
     canvas.width = Math.max(1, Math.round(width * ratio));
     canvas.height = Math.max(1, Math.round(height * ratio));
-    const g = /** @type {CanvasRenderingContext2D} */ (canvas.getContext('2d'));
+    const g = penOf(canvas);
     g.scale(ratio, ratio);
     return { g, width, height };
   }

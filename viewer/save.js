@@ -15,7 +15,7 @@ function compose(scene, lines, ink, scale, legend) {
   const canvas = document.createElement('canvas'), ratio = scene.width / scene.clientWidth;
   canvas.width = scene.width;
   canvas.height = scene.height;
-  const g = /** @type {CanvasRenderingContext2D} */ (canvas.getContext('2d'));
+  const g = penOf(canvas);
   g.drawImage(scene, 0, 0);
   g.scale(ratio, ratio);
   g.fillStyle = ink;

@@ -6,21 +6,25 @@ precision highp float;
 precision highp int;
 precision highp sampler2D;
 precision highp isampler2D;
-uniform isampler2D places, turns;
+uniform isampler2D places, turns, points;
 uniform sampler2D colours, table;
 uniform ivec3 origin;
-uniform float quantum, pixel;
+uniform float quantum, pixel, stress;
 uniform mat4 eye, lens;
 uniform vec4 cut;
 uniform bool flatly, ortho, picking;
 
 ivec2 cell(sampler2D t, int k) { int w = textureSize(t, 0).x; return ivec2(k % w, k / w); }
 ivec2 row(int body) { int w = textureSize(places, 0).x; return ivec2(body % w, body / w); }
+ivec4 point_of(int k) { int w = textureSize(points, 0).x; return texelFetch(points, ivec2(k % w, k / w), 0); }
 vec3 turned(vec4 q, vec3 v) { vec3 t = 2.0 * cross(q.yzw, v); return v + q.x * t + cross(q.yzw, t); }
 vec4 turn_of(int body) { return normalize(vec4(texelFetch(turns, row(body), 0))); }
 bool is_there(int body) { return body < 0 || texelFetch(places, row(body), 0).w == 1; }
 vec3 centre_of(int body) { return quantum * vec3(texelFetch(places, row(body), 0).xyz - origin); }
-vec3 to_world(int body, vec3 p) { return body < 0 ? p : centre_of(body) + turned(turn_of(body), p); }
+vec3 to_world(int body, vec3 p) { // -1: of the ground; below, points that move by themselves
+  if (body < -1) return quantum * vec3(point_of(-2 - body).xyz - origin);
+  return body < 0 ? p : centre_of(body) + turned(turn_of(body), p);
+}
 vec3 colour_of(float packed, int body) {
   if (packed < 0.0) return texelFetch(colours, row(body), 0).rgb;
   int c = int(packed);
@@ -31,6 +35,12 @@ float pixel_at(vec3 seen) { return ortho ? pixel : pixel * -seen.z; }
 vec4 name_of(float kind, float id) {
   int k = int(id);
   return vec4(float(k & 255), float(k >> 8 & 255), float(k >> 16 & 255), kind) / 255.0;
+}
+const vec3 RAMP[5] = vec3[5](${RAMP.map((c) => `vec3(${c})`)});
+vec3 ramp(float t) {
+  float at = 4.0 * clamp(t, 0.0, 1.0);
+  int k = min(3, int(at));
+  return mix(RAMP[k], RAMP[k + 1], at - float(k)) / 255.0;
 }
 const vec3 LIGHT = vec3(0.35, 0.6, 0.72);
 vec3 lit(vec3 colour, vec3 n) { return colour * max(0.4, 0.6 + 0.42 * dot(n, LIGHT)) + 0.08 * pow(max(n.z, 0.0), 24.0); }
@@ -93,29 +103,42 @@ void main() {
 
 const MESH_VERTEX = `${COMMON}
 in vec3 point, normal;
-in float owner;
-flat out vec3 tint;
+in float owner, node;
 flat out vec4 who;
-out vec3 n, world;
+out vec3 tint, n, world, seen;
 void main() {
-  int body = int(owner);
+  int body = int(owner), k = int(node);
   gl_Position = NOWHERE;
   if (!is_there(body)) return;
-  tint = colour_of(-1.0, body);
+  vec4 own = texelFetch(colours, row(body), 0);
+  tint = own.rgb;
   who = name_of(1.0, owner);
-  world = to_world(body, point);
-  n = mat3(eye) * turned(turn_of(body), normal);
-  gl_Position = lens * (eye * vec4(world, 1.0));
+  if (k == -1) { // rigid
+    world = to_world(body, point);
+    n = turned(turn_of(body), normal);
+  } else if (k >= 0) { // a point of a skin, which is lit face by face
+    float share = float(point_of(k).w) / 1023.0;
+    world = to_world(-2 - k, point);
+    n = vec3(0);
+    if (own.a < 0.5) tint = ramp(stress * share * share);
+  } else { // x + F X, and normals by the cofactors of F
+    vec3 a = vec3(point_of(-2 - k).xyz), b = vec3(point_of(-1 - k).xyz), c = vec3(point_of(-k).xyz);
+    world = centre_of(body) + quantum * (mat3(a, b, c) * point);
+    n = normalize(mat3(cross(b, c), cross(c, a), cross(a, b)) * normal);
+  }
+  n = mat3(eye) * n;
+  seen = (eye * vec4(world, 1.0)).xyz;
+  gl_Position = lens * vec4(seen, 1.0);
 }`;
 
 const MESH_FRAGMENT = `${COMMON}
-flat in vec3 tint;
 flat in vec4 who;
-in vec3 n, world;
+in vec3 tint, n, world, seen;
 out vec4 colour;
 void main() {
+  vec3 face = cross(dFdx(seen), dFdy(seen)), side = dot(n, n) < 0.1 ? face : gl_FrontFacing ? n : -n;
   if (is_cut(world)) discard;
-  colour = picking ? who : vec4(flatly ? tint : lit(tint, normalize(gl_FrontFacing ? n : -n)), 1.0);
+  colour = picking ? who : vec4(flatly ? tint : lit(tint, normalize(side)), 1.0);
 }`;
 
 const RIBBON_VERTEX = `${COMMON}
@@ -128,7 +151,7 @@ void main() {
   vec4 a = texelFetch(table, cell(table, k), 0), b = texelFetch(table, cell(table, k + 1), 0), c = texelFetch(table, cell(table, k + 2), 0);
   int body_a = int(a.w), body_b = int(b.w);
   gl_Position = NOWHERE;
-  if (!is_there(body_a) || !is_there(body_b)) return;
+  if (!is_there(body_a) || !is_there(body_b) || c.y < 0.0 && !is_there(int(c.w))) return;
   vec3 world_a = to_world(body_a, a.xyz), world_b = to_world(body_b, b.xyz);
   if (is_cut(0.5 * (world_a + world_b))) return;
   vec3 from = (eye * vec4(world_a, 1.0)).xyz, to = (eye * vec4(world_b, 1.0)).xyz;
@@ -137,7 +160,7 @@ void main() {
   aside = normalize(cross(toward, to - from) + vec3(1e-20, 0, 0));
   is_round = c.x > 0.0 ? 1.0 : 0.0;
   float half_width = c.x > 0.0 ? max(c.x, 0.6 * pixel_at(at)) : -c.x * pixel_at(at);
-  tint = colour_of(c.y, body_a < 0 ? 0 : body_a);
+  tint = colour_of(c.y, int(c.w));
   who = name_of(c.z, c.w);
   gl_Position = lens * vec4(at + across * half_width * aside, 1.0);
 }`;

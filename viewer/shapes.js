@@ -13,15 +13,19 @@ class Surfaces {
     this.normals = [];
     /** @type {number[]} */
     this.owners = [];
+    /** @type {number[]} of each corner: −1, or which point it is, or −2 less the first of the three that its body deforms by */
+    this.nodes = [];
   }
 
-  /** @param {Placed} s @param {number[][]} corners @param {number[][]|null} normals of the corners; null: of the face */
-  triangle(s, corners, normals) {
+  /** @param {Placed} s @param {number[][]} corners @param {number[][]|null} normals of the corners; null: of the face
+   * @param {number[]} [nodes] the points that they are */
+  triangle(s, corners, normals, nodes) {
     const face = normals ? null : unit(cross(subtract(corners[1], corners[0]), subtract(corners[2], corners[0])));
     for (let k = 0; k < 3; k++) {
       this.points.push(...s.toBody(corners[k]));
       this.normals.push(...rotate(s.q, normals ? normals[k] : face || [0, 0, 1]));
       this.owners.push(s.body);
+      this.nodes.push(nodes ? nodes[k] : s.node);
     }
   }
 
@@ -40,11 +44,15 @@ class Surfaces {
 
 /** A shape in its body. */
 class Placed {
-  /** @param {Shape} shape @param {number} body @param {number} sides of a circle
+  /** @param {Shape} shape @param {Bulk} bulk @param {number} body @param {number} sides of a circle
    * @param {number} reach of what has no end @param {number[]} middle about which it is drawn, in the shape's frame */
-  constructor(shape, body, sides, reach, middle) {
+  constructor(shape, bulk, body, sides, reach, middle) {
+    const affine = bulk.solid === 'affine';
     this.shape = shape;
+    this.bulk = bulk;
     this.body = body;
+    this.node = affine ? -2 - (bulk.first || 0) : -1;
+    this.unit = affine ? FINER * bulk.reach : 1; // columns of F are as long
     this.sides = sides;
     this.reach = reach;
     this.middle = middle;
@@ -52,11 +60,11 @@ class Placed {
     this.q = shape.q || [1, 0, 0, 0];
     this.radius = shape.radius || 0;
     this.length = shape.length || 0;
-    this.size = shape.size || [0, 0, 0];
+    this.size = shape.size || [this.radius, this.radius, this.radius];
   }
 
-  /** @param {ArrayLike<number>} p */
-  toBody(p) { return add(this.x, rotate(this.q, p)); }
+  /** @param {Vec} p */
+  toBody(p) { return scale(add(this.x, rotate(this.q, p)), 1 / this.unit); }
 
   get points() {
     const flat = this.shape.points || [], points = [];
@@ -109,9 +117,11 @@ function addBox(out, s, inside) {
 
 /** @param {Surfaces} out @param {Placed} s */
 function addTriangles(out, s) {
-  const points = s.points, triangles = s.shape.triangles || [];
-  for (let k = 0; k < triangles.length; k += 3)
-    out.triangle(s, [points[triangles[k]], points[triangles[k + 1]], points[triangles[k + 2]]], null);
+  const points = s.points, triangles = s.shape.triangles || [], first = s.bulk.first || 0;
+  for (let k = 0; k < triangles.length; k += 3) {
+    const three = triangles.slice(k, k + 3);
+    out.triangle(s, three.map((i) => points[i]), null, s.bulk.solid === 'skin' ? three.map((i) => first + i) : undefined);
+  }
 }
 
 /** @type {Record<string, (out: Surfaces, s: Placed) => void>} */
@@ -142,20 +152,23 @@ const SURFACES = {
 
 /** As many sides of a circle as all shapes together allow. @param {Scene} scene */
 function sidesFor(scene) {
-  const round = scene.bodies.reduce((sum, b) => sum + b.shapes.filter((s) => ['capsule', 'ellipsoid', 'cylinder'].includes(s.kind)).length, 0);
+  const isRound = (/** @type {string} */ kind, /** @type {string|undefined} */ solid) =>
+    ['capsule', 'ellipsoid', 'cylinder'].includes(kind) || solid === 'affine' && kind === 'sphere';
+  const round = scene.bodies.reduce((sum, b) => sum + b.shapes.filter((s) => isRound(s.kind, b.solid)).length, 0);
   return [48, 32, 24, 16, 12].find((sides) => round * sides * sides * 3 < 1.5e6) || 8;
 }
 
-/** @param {Run} run @param {Block} block the first @param {number[]} centre of what is seen @param {number} reach */
-function gatherSurfaces(run, block, centre, reach) {
-  const out = new Surfaces(), sides = sidesFor(run.scene);
-  run.scene.bodies.forEach((body, id) => {
-    const x = run.place(block, 0, id), q = run.turn(block, 0, id);
-    for (const shape of body.shapes) {
+/** Of lines results do not say where shapes stand on them: they are drawn by their points alone.
+ * @param {Moment} now the first @param {number[]} centre of what is seen @param {number} reach */
+function gatherSurfaces(now, centre, reach) {
+  const out = new Surfaces(), sides = sidesFor(now.scene);
+  now.scene.bodies.forEach((body, id) => {
+    const x = now.place(id), q = now.turn(id);
+    for (const shape of body.solid === 'line' ? [] : body.shapes) {
       const inBody = rotateBack(q, subtract(centre, x));
       const middle = rotateBack(shape.q || [1, 0, 0, 0], subtract(inBody, shape.x || [0, 0, 0]));
-      const draw = SURFACES[shape.kind];
-      if (draw) draw(out, new Placed(shape, id, shape.obstacle ? 96 : sides, reach, middle));
+      const draw = SURFACES[body.solid === 'affine' && shape.kind === 'sphere' ? 'ellipsoid' : shape.kind];
+      if (draw) draw(out, new Placed(shape, body, id, shape.obstacle ? 96 : sides, reach, middle));
     }
   });
   return out;

@@ -1,27 +1,27 @@
 // Vectors of three, quaternions (w, x, y, z) and matrices of sixteen, columns one after the other.
 
-/** @param {ArrayLike<number>} a @param {ArrayLike<number>} b */
+/** @param {Vec} a @param {Vec} b */
 const add = (a, b) => [a[0] + b[0], a[1] + b[1], a[2] + b[2]];
-/** @param {ArrayLike<number>} a @param {ArrayLike<number>} b */
+/** @param {Vec} a @param {Vec} b */
 const subtract = (a, b) => [a[0] - b[0], a[1] - b[1], a[2] - b[2]];
-/** @param {ArrayLike<number>} a @param {number} s */
+/** @param {Vec} a @param {number} s */
 const scale = (a, s) => [a[0] * s, a[1] * s, a[2] * s];
-/** @param {ArrayLike<number>} a @param {ArrayLike<number>} b */
+/** @param {Vec} a @param {Vec} b */
 const dot = (a, b) => a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
-/** @param {ArrayLike<number>} a @param {ArrayLike<number>} b */
+/** @param {Vec} a @param {Vec} b */
 const cross = (a, b) => [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]];
-/** @param {ArrayLike<number>} a */
+/** @param {Vec} a */
 const norm = (a) => Math.hypot(a[0], a[1], a[2]);
-/** @param {ArrayLike<number>} a */
+/** @param {Vec} a */
 const unit = (a) => scale(a, 1 / (norm(a) || 1));
 
-/** world = R(q) · v @param {ArrayLike<number>} q @param {ArrayLike<number>} v */
+/** world = R(q) · v @param {Vec} q @param {Vec} v */
 function rotate(q, v) {
   const u = [q[1], q[2], q[3]], t = scale(cross(u, v), 2);
   return add(add(v, scale(t, q[0])), cross(u, t));
 }
 
-/** R(q)ᵀ · v @param {ArrayLike<number>} q @param {ArrayLike<number>} v */
+/** R(q)ᵀ · v @param {Vec} q @param {Vec} v */
 const rotateBack = (q, v) => rotate([q[0], -q[1], -q[2], -q[3]], v);
 
 /** The eye's matrix: rows right, up, toward; the eye stands at `at`.

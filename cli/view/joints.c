@@ -1,4 +1,5 @@
-/* What joints did, as floats: a joint has six per frame, and those that did not act have zeros. */
+/* What joints did, and where, as floats: a joint has nine per frame, and those that did not act have zeros.
+ */
 #include "cli/support/report.h"
 #include "cli/view/view.h"
 
@@ -25,6 +26,7 @@ static void take_joint(const view_run *run, const dls_joint_record *r, double le
     row[3] = (float)r->gap;
     row[4] = freedom < 0 ? 0 : (float)r->coordinate[freedom];
     row[5] = freedom < 0 ? 0 : (float)r->speed[freedom];
+    for (int k = 0; k < 3; k++) row[6 + k] = (float)r->point[k];
 }
 
 /* Before the first step none has acted, and all are shown. */

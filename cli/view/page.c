@@ -36,6 +36,7 @@ void view_page_write(const view_run *run, FILE *stream) {
     put_data(stream, "history", 0, &run->history);
     for (int k = 0; k < run->block_count; k++) {
         put_data(stream, "states", k, &run->block[k].states);
+        put_data(stream, "points", k, &run->block[k].points);
         put_data(stream, "chains", k, &run->block[k].chains);
         put_data(stream, "joints", k, &run->block[k].joints);
     }

@@ -75,6 +75,7 @@ bool view_run_begin(view_run *run, dls_results *results) {
     run->frame = report_allocate((size_t)run->result_frames + 1, sizeof *run->frame);
     for (int b = 0; b < run->body_count; b++)
         if (!read_body(run, b)) return false;
+    if (!view_solids_find(run)) return false;
     if (isinf(run->smallest)) run->smallest = some_size(run);
     run->quantum = 2 * PLACE_ERROR * run->smallest;
     for (int f = 0; f < run->result_frames; f++) {
@@ -89,6 +90,7 @@ bool view_run_begin(view_run *run, dls_results *results) {
 static void drop_blocks(view_run *run) {
     for (int k = 0; k < run->block_count; k++) {
         bytes_free(&run->block[k].states);
+        bytes_free(&run->block[k].points);
         bytes_free(&run->block[k].chains);
         bytes_free(&run->block[k].joints);
     }
@@ -107,12 +109,12 @@ void view_run_end(view_run *run) {
 }
 
 static int frames_of_block(const view_run *run) {
-    int64_t fitting = BLOCK_STATES / (run->body_count + 1);
+    int64_t fitting = BLOCK_STATES / (run->body_count + run->point_count + 1);
     return (int)(fitting < LEAST_FRAMES ? LEAST_FRAMES : fitting > MOST_FRAMES ? MOST_FRAMES : fitting);
 }
 
 typedef struct sizes {
-    double states, chains; /* letters in all; joints are with the states */
+    double states, chains; /* letters in all; joints and points of solids are with the states */
 } sizes;
 
 /* Stops where the letters are more than limit, and then tells what all would take. */
@@ -124,9 +126,11 @@ static bool pack_all(view_run *run, double limit, sizes *s) {
         run->block = report_grow(run->block, (size_t)run->block_count, sizeof *run->block);
         view_block *block = &run->block[run->block_count++];
         *block = (view_block){.first = done, .count = run->frames - done < most ? run->frames - done : most};
-        if (!view_states_pack(run, block) || !view_chains_pack(run, block) || !view_joints_pack(run, block))
+        if (!view_states_pack(run, block) || !view_solids_pack(run, block) || !view_chains_pack(run, block) ||
+            !view_joints_pack(run, block))
             return false;
-        s->states += (double)(bytes_letters(&block->states) + bytes_letters(&block->joints));
+        s->states += (double)(bytes_letters(&block->states) + bytes_letters(&block->points) +
+                              bytes_letters(&block->joints));
         s->chains += (double)bytes_letters(&block->chains);
         done += block->count;
     }

@@ -40,6 +40,8 @@ static void put_shape(json *j, const dls_shape_def *s) {
     json_object_end(j);
 }
 
+static const char *const solids[VIEW_SOLIDS] = {"", "line", "skin", "affine"};
+
 static void put_body(json *j, const view_run *run, int id) {
     dls_shape_def shape;
     const char *name = dls_results_body_name(run->results, id);
@@ -51,6 +53,11 @@ static void put_body(json *j, const view_run *run, int id) {
         json_member_real(j, "mass", run->bodies[id].mass);
     if (run->bodies[id].is_ball) json_member_bool(j, "ball", true);
     json_member_real(j, "reach", run->bodies[id].reach);
+    if (run->bodies[id].solid) {
+        json_member_text(j, "solid", solids[run->bodies[id].solid]);
+        json_member_integer(j, "first", run->bodies[id].first_point);
+        json_member_integer(j, "count", run->bodies[id].point_count);
+    }
     json_key(j, "shapes");
     json_array_begin(j);
     for (int k = 0; k < dls_results_body_shape_count(run->results, id); k++)
@@ -102,9 +109,11 @@ static void put_block(json *j, const view_block *b) {
     json_member_integer(j, "first", b->first);
     json_member_integer(j, "count", b->count);
     json_member_integer(j, "planes", b->planes);
+    json_member_integer(j, "point_planes", b->point_planes);
     json_member_real(j, "speed", b->top_speed);
     json_member_real(j, "spin", b->top_spin);
     json_member_real(j, "energy", b->top_energy);
+    json_member_real(j, "stress", b->top_stress);
     json_member_real(j, "force", b->top_force);
     json_object_end(j);
 }
@@ -125,6 +134,7 @@ static void put_facts(json *j, const view_run *run) {
     put_numbers(j, "period", world.period_size, 3);
     json_member_bool(j, "finished", dls_results_finished(run->results, NULL));
     json_member_bool(j, "chains", dls_results_has_contacts(run->results));
+    json_member_integer(j, "points", run->point_count);
     json_member_real(j, "quantum", run->quantum);
     json_member_real(j, "smallest", run->smallest);
     put_numbers(j, "low", run->low, 3);

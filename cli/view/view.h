@@ -6,12 +6,16 @@
 
 #include <delassus/output.h>
 
+typedef enum view_solid { VIEW_RIGID = 0, VIEW_LINE, VIEW_SKIN, VIEW_AFFINE, VIEW_SOLIDS } view_solid;
+
 /* What a page needs of a body to pack its motion. */
 typedef struct view_body {
-    bool moves;   /* it is dynamic */
-    bool is_ball; /* one ball about its mass centre */
-    double reach; /* m: no point of its shapes is farther from the mass centre; 0 without shapes */
-    double mass;  /* kg; 0 where it is not dynamic */
+    bool moves;       /* it is dynamic */
+    bool is_ball;     /* one ball about its mass centre */
+    double reach;     /* m: no point of it is farther from the mass centre at rest; 0 without shapes */
+    double mass;      /* kg; 0 where it is not dynamic */
+    view_solid solid; /* how it deforms, and which of the run's points are its own */
+    int first_point, point_count;
 } view_body;
 
 /* A frame of the results, and the step that ended at it. */
@@ -27,18 +31,20 @@ typedef struct view_frame {
 /* Frames that follow each other, packed: the first stands alone, others say what changed. */
 typedef struct view_block {
     int first, count;           /* of the page's frames */
-    int planes;                 /* bytes of a coordinate */
+    int planes, point_planes;   /* bytes of a coordinate of bodies, of points of those that deform */
     double top_speed, top_spin; /* m/s, rad/s */
     double top_energy;          /* J: ½ m v² */
+    double top_stress;          /* Pa */
     double top_force;           /* N: the largest normal force of a contact in it */
     int64_t contacts, left_out; /* that carried a force; those that were too weak for the room there was */
-    view_bytes states, chains, joints;
+    view_bytes states, points, chains, joints;
 } view_block;
 
 typedef struct view_run {
     dls_results *results;
     int body_count, joint_count;
     view_body *bodies;
+    int point_count;        /* of bodies that deform */
     int result_frames;      /* that the results hold */
     int stride, frames;     /* every stride-th of them is in the page, frames in all */
     view_frame *frame;      /* of the results, all of them */
@@ -55,7 +61,15 @@ typedef struct view_run {
     int block_count;
 } view_run;
 
-enum { VIEW_BODY_CHANNELS = 10, VIEW_JOINT_CHANNELS = 6, VIEW_HISTORY_COLUMNS = 12 };
+/* What a frame holds of bodies that deform, and the states of all. */
+typedef struct view_solids {
+    int node_count, gradient_count;
+    dls_node_record *node;
+    dls_gradient_record *gradient;
+    dls_body_state *state;
+} view_solids;
+
+enum { VIEW_JOINT_CHANNELS = 9, VIEW_HISTORY_COLUMNS = 12 };
 
 /* Each is false after a line on stderr. */
 bool view_run_begin(view_run *run, dls_results *results);
@@ -63,7 +77,9 @@ void view_run_end(view_run *run);
 /* Packs all frames, and fewer of them, or weaker contacts less, where they take more letters than limit. */
 bool view_run_pack(view_run *run, size_t limit);
 bool view_history_read(view_run *run); /* fills frame as well */
+bool view_solids_find(view_run *run);  /* how bodies deform, after the rest of them is known */
 bool view_states_pack(view_run *run, view_block *block);
+bool view_solids_pack(view_run *run, view_block *block);
 bool view_chains_pack(view_run *run, view_block *block);
 bool view_joints_pack(view_run *run, view_block *block);
 

@@ -5,7 +5,7 @@ import sys
 
 sys.path.insert(0, os.path.join(os.environ["DLS_SOURCE_DIR"], "tests", "support"))
 import tap  # noqa: E402
-from program import refuses, run_json  # noqa: E402
+from program import refuses, run, run_json  # noqa: E402
 
 # Three soft bodies of unlike elements, one of which is born later, on a rigid box on a floor.
 SCENE = """delassus: 1
@@ -44,6 +44,26 @@ def scene(name, *changes):
         text = text.replace(old, new, 1)
     pathlib.Path(f"{name}.yaml").write_text(text)
     return f"{name}.yaml"
+
+
+def test_a_body_that_waits_has_no_nodes_yet():
+    """Also where it is the first and largest of its kind: nothing was made to hold its nodes before."""
+    text = """delassus: 1
+bodies:
+  - {name: small, birth: 0.01, solid: {kind: elements, form: corotational, cells: [1, 1, 1]}, shape: {kind: box, size: [1, 1, 1]}}
+  - {name: large, birth: 0.02, position: [3, 0, 0], solid: {kind: elements, form: corotational, cells: [4, 4, 4]},
+     shape: {kind: box, size: [1, 1, 1]}}
+materials:
+  default: {density: 1000, young: 1e6, poisson: 0.3}
+time: {step: 5e-3, until: 0.03}
+output: {interval: 0.01}
+"""
+    pathlib.Path("waiting.yaml").write_text(text)
+    assert run_json("run", "waiting.yaml", "-o", "waiting.h5")["steps"] == 6
+    run("export", "waiting.h5", "--csv", "waiting.csv")
+    rows = pathlib.Path("waiting.csv/nodes.csv").read_text().splitlines()[1:]
+    counts = [sum(row.startswith(f"{frame},") for row in rows) for frame in range(4)]
+    assert counts == [0, 8, 8 + 98, 8 + 98], counts
 
 
 def test_same_bits_on_threads_and_after_resuming():

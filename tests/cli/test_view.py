@@ -60,24 +60,29 @@ class Page:
     def letters(self, name):
         return sum(len(text) for key, text in self.parts.items() if key.startswith(name))
 
+    def channels(self, name, planes, frames, items):
+        """Channel, frame, item → number."""
+        data, at, channels, size = self.bytes(name), 0, [], frames * items
+        for width in planes:
+            rows = []
+            for f in range(frames):
+                row = []
+                for k in range(items):
+                    zigzag = sum(data[at + p * size + f * items + k] << 8 * p for p in range(width))
+                    change = zigzag >> 1 if zigzag % 2 == 0 else -(zigzag + 1) // 2
+                    row.append(change + (rows[-1][k] if rows else 0))
+                rows.append(row)
+            channels.append(rows)
+            at += width * size
+        assert at == len(data)
+        return channels
+
     @functools.cache
     def states(self):
         """(frame, body) → x, y, z, q, speed, spin of the bodies that are there."""
         count, found = len(self.scene["bodies"]), {}
         for index, block in enumerate(self.scene["blocks"]):
-            data, at, channels = self.bytes(f"states{index}"), 0, []
-            for planes in [block["planes"]] * 3 + [2] * 6 + [1]:
-                size, rows = block["count"] * count, []
-                for f in range(block["count"]):
-                    row = []
-                    for b in range(count):
-                        zigzag = sum(data[at + p * size + f * count + b] << 8 * p for p in range(planes))
-                        change = zigzag >> 1 if zigzag % 2 == 0 else -(zigzag + 1) // 2
-                        row.append(change + (rows[-1][b] if rows else 0))
-                    rows.append(row)
-                channels.append(rows)
-                at += planes * size
-            assert at == len(data)
+            channels = self.channels(f"states{index}", [block["planes"]] * 3 + [2] * 7, block["count"], count)
             for f in range(block["count"]):
                 for b in range(count):
                     v = [channel[f][b] for channel in channels]
@@ -85,6 +90,18 @@ class Page:
                         found[block["first"] + f, b] = (
                             [k * self.scene["quantum"] for k in v[:3]], v[3:7],
                             block["speed"] * (v[7] / 1023) ** 2, block["spin"] * (v[8] / 1023) ** 2)
+        return found
+
+    @functools.cache
+    def points(self):
+        """(frame, point) → its three numbers, and von Mises's stress."""
+        count, found = self.scene["points"], {}
+        for index, block in enumerate(self.scene["blocks"]):
+            channels = self.channels(f"points{index}", [block["point_planes"]] * 3 + [2], block["count"], count)
+            for f in range(block["count"]):
+                for k in range(count):
+                    v = [channel[f][k] for channel in channels]
+                    found[block["first"] + f, k] = v[:3], block["stress"] * (v[3] / 1023) ** 2
         return found
 
     @functools.cache
@@ -339,14 +356,79 @@ output: {interval: 0.02}
 """
 
 
+# A brick that deforms by one F, a cube of elements that is born late, a rigid ball; and a beam in the plane.
+SOFT = """delassus: 1
+materials:
+  soft: {density: 1000, young: 2e4, poisson: 0.3, damping: 5e-3, mu: 0.5, law: neo-hookean}
+bodies:
+  - {name: floor, motion: static, shape: {kind: half-space}}
+  - {name: ball, position: [2, 0, 0.1], shape: {kind: sphere, radius: 0.1}}
+  - {name: brick, material: soft, position: [0, 0, 0.2], rotation: {axis: [1, 2, 0], angle: 0.7}, velocity: [0.3, 0, -1],
+     solid: {kind: pseudo-rigid}, shape: {kind: box, size: [0.2, 0.3, 0.2]}}
+  - {name: cube, material: soft, birth: 0.05, position: [1, 0, 0.13], velocity: [0, 0.2, -1],
+     solid: {kind: elements, form: corotational, cells: [2, 2, 2]}, shape: {kind: box, size: [0.2, 0.2, 0.2]}}
+time: {step: 2e-3, until: 0.2}
+output: {interval: 0.01}
+"""
+BEAM = """delassus: 1
+dimension: 2
+bodies: [{name: board, solid: {kind: beam, length: 1, EA: 1e5, EI: 1, line_density: 1}}]
+joints: [{name: clamp, kind: fixed, bodies: [ground, {body: board, end: 0}]}]
+time: {step: 1e-3, until: 0.3}
+output: {interval: 0.02}
+"""
+
+
+def by_body(source, name):
+    found = {}
+    for row in table(source, name):
+        found.setdefault((int(row["frame"]), int(row["body"])), []).append(row)
+    return found
+
+
+def test_points_of_bodies_that_deform_are_those_of_the_results():
+    for name, text, wanted in (("soft", SOFT, ["brick", "cube"]), ("beam", BEAM, ["board"])):
+        source = results(name, text)
+        page, seen, worst, stressed = viewed(source), set(), 0, 0
+        states, points, quantum = page.states(), page.points(), page.scene["quantum"]
+        top = max(block["stress"] for block in page.scene["blocks"])
+        for (frame, body), rows in by_body(source, "nodes").items():
+            facts = page.scene["bodies"][body]
+            assert facts["solid"] == ("line" if name == "beam" else "skin") and facts["count"] == len(rows)
+            assert facts["reach"] >= 0.5 if name == "beam" else facts["reach"] > 0.17
+            for k, row in enumerate(rows):
+                at, stress = points[frame, facts["first"] + k]
+                place = [x + quantum * d for x, d in zip(states[frame, body][0], at)]
+                worst = max(worst, *(abs(p - e) for p, e in zip(place, column(row, "x", "y", "z"))))
+                assert abs(stress - float(row["von_mises"])) <= 1.01e-3 * top, (frame, body, k, stress, row["von_mises"], top)
+                stressed = max(stressed, stress)
+            seen.add(facts["name"])
+        assert 1e-3 * page.scene["smallest"] < worst <= 0.005 * page.scene["smallest"] * (1 + 1e-9), worst
+        assert stressed > 0 or name == "beam"
+        if name == "soft":
+            for (frame, body), (row,) in by_body(source, "gradients").items():
+                facts = page.scene["bodies"][body]
+                assert facts["solid"] == "affine" and facts["count"] == 3 and not facts.get("ball")
+                for k, axis in enumerate("xyz"):
+                    found, _ = points[frame, facts["first"] + k]
+                    for p, e in zip(found, column(row, f"Fx{axis}", f"Fy{axis}", f"Fz{axis}")):
+                        assert abs(p * quantum / 8 - e * facts["reach"]) <= quantum / 16 * (1 + 1e-6)
+                seen.add(facts["name"])
+        assert sorted(seen) == wanted, seen
+        count = len(page.scene["frames"])
+        things = page.scene["points"] + len(page.scene["bodies"])
+        assert page.letters("points") + page.letters("states") <= 10 * count * things
+
+
 def test_joints_are_told():
     page, rows = viewed(results("jointed", JOINTED)), table("jointed.h5", "joints")
     (joint,), states = page.scene["joints"], page.states()
-    floats = struct.unpack(f"<{11 * 6}f", page.bytes("joints0"))
+    floats = struct.unpack(f"<{11 * 9}f", page.bytes("joints0"))
     assert floats[0] == 1 and len(rows) == 10
     for row in rows:
         frame = int(row["frame"])
-        acts, force, torque, gap, angle, rate = floats[6 * frame:6 * frame + 6]
+        acts, force, torque, gap, angle, rate, *place = floats[9 * frame:9 * frame + 9]
+        assert math.dist(place, column(row, "x", "y", "z")) < 1e-6
         assert acts == 1 and math.isclose(gap, float(row["gap"]), rel_tol=1e-5, abs_tol=1e-20)
         assert math.isclose(force, math.hypot(*column(row, "impulse_1", "impulse_2", "impulse_3")) / 1e-3, rel_tol=1e-5) and force > 1
         assert math.isclose(angle, float(row["coordinate_4"]), rel_tol=1e-5) and math.isclose(rate, float(row["speed_4"]), rel_tol=1e-5)

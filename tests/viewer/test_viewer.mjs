@@ -40,6 +40,42 @@ time: {step: 0.01, until: 0.5}
 output: {interval: 0.01}
 `;
 
+// Bodies that deform in space: by one F each, and of elements, one of which is born late.
+const SOFT = `delassus: 1
+title: Soft
+materials:
+  soft: {density: 1000, young: 2e4, poisson: 0.3, damping: 5e-3, mu: 0.5, law: neo-hookean}
+  rubber: {density: 1000, young: 4e4, poisson: 0.3, damping: 5e-3, mu: 0.5}
+bodies:
+  - {name: floor, motion: static, shape: {kind: half-space}}
+  - {name: brick, material: soft, position: [0, 0, 0.2], rotation: {axis: [1, 2, 0], angle: 0.7}, velocity: [0, 0, -1],
+     solid: {kind: pseudo-rigid}, shape: {kind: box, size: [0.2, 0.3, 0.2]}}
+  - {name: egg, material: soft, position: [0.6, 0, 0.12], velocity: [0.5, 0, -2], spin: [0, 9, 0],
+     solid: {kind: pseudo-rigid}, shape: {kind: sphere, radius: 0.1}}
+  - {name: cube, material: rubber, position: [-0.6, 0, 0.2], rotation: {axis: [1, 2, 0], angle: 0.35}, velocity: [0.5, 0, -1],
+     solid: {kind: elements, form: corotational, cells: [3, 3, 3]}, shape: {kind: box, size: [0.2, 0.2, 0.2]}}
+  - {name: late, material: rubber, birth: 0.1, position: [-0.6, 0.5, 0.15],
+     solid: {kind: elements, form: corotational, cells: [2, 2, 2]}, shape: {kind: sphere, radius: 0.1}}
+joints:
+  - {name: tether, kind: distance, length: 0.8, rope: true, bodies: [ground, cube], at: [-0.6, 0, 0.2]}
+time: {step: 1e-3, until: 0.2}
+output: {interval: 0.01}
+`;
+// A beam that carries a weight and comes down on a block.
+const BOARD = `delassus: 1
+title: Springboard
+dimension: 2
+bodies:
+  - {name: block, motion: static, position: [0.95, -0.25], shape: {kind: polygon, points: [[-0.1, -0.05], [0.1, -0.05], [0.1, 0.05], [-0.1, 0.05]]}}
+  - {name: board, solid: {kind: beam, length: 1, EA: 1e5, EI: 1, line_density: 1, damping: 1e-3}, shape: {kind: point, end: 1}}
+  - {name: weight, position: [0.5, 0], mass: 0.2, inertia: 1e-4}
+joints:
+  - {kind: fixed, bodies: [ground, {body: board, end: 0}]}
+  - {kind: revolute, bodies: [weight, {body: board, end: 0.5}]}
+time: {step: 1e-3, until: 0.4}
+output: {interval: 0.02}
+`;
+
 const RAMP = 'v 2.5 1 0.1\nv 3.5 1 0.1\nv 3.5 2 0.4\nv 2.5 2 0.4\nf 1 2 3\nf 1 3 4\n';
 
 function make(name, text, ...options) {
@@ -48,11 +84,12 @@ function make(name, text, ...options) {
   delassus('run', `${name}.yaml`, '-q', ...options);
   delassus('export', `${name}.h5`, '--csv', `${name}.csv`);
   delassus('view', `${name}.h5`);
-  return { bodies: table(`${name}.csv/bodies.csv`), contacts: table(`${name}.csv/contacts.csv`), steps: table(`${name}.csv/steps.csv`) };
+  const tables = ['bodies', 'contacts', 'steps', 'joints', 'nodes', 'gradients'].filter((kind) => existsSync(`${name}.csv/${kind}.csv`));
+  return Object.fromEntries(tables.map((kind) => [kind, table(`${name}.csv/${kind}.csv`)]));
 }
 
 writeFileSync('ramp.obj', RAMP);
-const runs = { shapes: make('shapes', SHAPES), flat: make('flat', FLAT), linkage: make('linkage', '', '--until', 0.3) };
+const runs = { shapes: make('shapes', SHAPES), flat: make('flat', FLAT), linkage: make('linkage', '', '--until', 0.3), soft: make('soft', SOFT), board: make('board', BOARD) };
 const browser = await Browser.open();
 
 /** The number that the page shows of what is picked. */
@@ -270,6 +307,91 @@ const tests = {
     await compare(page, 'linkage');
     await page.locator('#joints').uncheck();
     assert.ok((await browser.judge(picture, await browser.picture(page), [47, 123, 217])).near === 0);
+    still(page);
+  },
+  async 'bodies that deform look as they did'() {
+    for (const [name, hash] of [['soft', '#frame=9&colour=stress'], ['board', '#frame=20']]) {
+      const page = await browser.page(`${name}.html`, hash);
+      await compare(page, name);
+      still(page);
+    }
+  },
+  async 'corners of bodies that deform are seen where the results have them'() {
+    const of = (rows, name, frame) => rows.filter((row) => row.frame === String(frame) && row.body === idOf(name));
+    const idOf = (name) => runs.soft.bodies.find((row) => row.name === name).body, number = (row, ...names) => names.map((key) => Number(row[key]));
+    const brick = (frame) => {
+      const [F] = of(runs.soft.gradients, 'brick', frame), c = number(of(runs.soft.bodies, 'brick', frame)[0], 'x', 'y', 'z');
+      return [-1, 1].flatMap((x) => [-1, 1].flatMap((y) => [-1, 1].map((z) => 'xyz'.split('').map((row, k) =>
+        c[k] + 0.1 * x * F[`F${row}x`] + 0.15 * y * F[`F${row}y`] + 0.1 * z * F[`F${row}z`]))));
+    };
+    const cube = (frame) => of(runs.soft.nodes, 'cube', frame).map((row) => number(row, 'x', 'y', 'z'));
+    let strain = 0;
+    for (const frame of [0, 5, 9, 20])
+      for (const points of [brick(frame), cube(frame)])
+        for (const [yaw, across, toRight] of [[-Math.PI / 2, 0, 1], [0, 1, 1]]) { // from the front and from the side
+          const high = (p) => p[2] + toRight * p[across], top = points.reduce((a, b) => (high(a) > high(b) ? a : b));
+          const page = await browser.page('soft.html', `#frame=${frame}&colour=id&camera=${top},0.5,${yaw},0`);
+          const [inside, outside] = await browser.colours(await browser.picture(page), [[-4, 5], [4, -5]]);
+          assert.ok(outside.every((c) => c > 250) && inside.some((c) => c < 220), `frame ${frame}, corner ${top}: ${inside} beside ${outside}`);
+          await page.close();
+        }
+    for (const row of runs.soft.gradients) strain = Math.max(strain, Math.abs(Math.hypot(row.Fxz, row.Fyz, row.Fzz) - 1));
+    assert.ok(strain > 0.1, `the scene deforms: ${strain}`);
+  },
+  async 'stresses and volumes are those of the results, and colour the skins'() {
+    const cube = runs.soft.nodes.filter((row) => row.frame === '7' && row.body === '3'), worst = cube.reduce((a, b) => (+a.von_mises > +b.von_mises ? a : b));
+    const all = Math.max(...runs.soft.nodes.map((row) => +row.von_mises)), page = await browser.page('soft.html', '#frame=7&pick=body:3');
+    const text = await page.locator('#picked-rows td[data-name="von Mises stress"]').textContent();
+    near(parseFloat(text.replace('up to ', '')), +worst.von_mises, 2e-3 * all, text);
+    assert.ok((await page.locator('#plot').textContent()).includes('picked: stress'));
+    await page.locator('#colour').selectOption('stress');
+    near(parseFloat(await page.locator('#legend-high').textContent()), all, 1e-3 * all, 'scale');
+    await page.locator('#unpick').click();
+    await page.locator('#per-frame').check(); // the worst node of the cube is the frame's worst, and yellow
+    await page.goto(`file://${process.cwd()}/soft.html#frame=7&colour=stress&camera=${worst.x},${worst.y},${worst.z},0.4,-1,-1.2`);
+    const [seen] = await browser.colours(await browser.picture(page), [[0, 0]]);
+    assert.ok(seen[0] > 1.5 * seen[2] && seen[1] > 1.5 * seen[2], `yellow, as far as it is lit: ${seen}`);
+    const volumes = runs.soft.gradients.filter((row) => row.body === '2').map((F) => {
+      const [a, b, c] = 'xyz'.split('').map((k) => [+F[`Fx${k}`], +F[`Fy${k}`], +F[`Fz${k}`]]);
+      return a[0] * (b[1] * c[2] - b[2] * c[1]) + a[1] * (b[2] * c[0] - b[0] * c[2]) + a[2] * (b[0] * c[1] - b[1] * c[0]);
+    });
+    const least = volumes.indexOf(Math.min(...volumes)), egg = await browser.page('soft.html', `#frame=${least}&pick=body:2`);
+    near(await shown(egg, 'volume over rest'), volumes[least], 4e-3, 'volume');
+    assert.ok(volumes[least] < 0.98, `${volumes}`);
+    still(page);
+    still(egg);
+  },
+  async 'a body that deforms is picked by its surface, and is not there before its birth'() {
+    for (const name of ['brick', 'egg', 'cube', 'late']) {
+      const row = runs.soft.bodies.find((r) => r.name === name && r.frame === '15');
+      const page = await browser.page('soft.html', `#frame=15&pick=body:${row.body}&camera=${row.x},${row.y},${row.z},2,-1.2,0.6`);
+      assert.equal(await clickMiddle(page, 14, 10), name); // beside the joint's mark
+      await page.locator('#clip-axis').selectOption('z');
+      still(page);
+      await page.close();
+    }
+    const page = await browser.page('soft.html', '#frame=0&pick=body:4');
+    assert.match(await page.locator('#picked-rows').textContent(), /not there/);
+    still(page);
+  },
+  async 'beams bend as in the results, and joints stand on them'() {
+    const places = runs.board.nodes.filter((row) => row.frame === '20').map((row) => [+row.x, +row.y]);
+    assert.ok(Math.min(...places.map((p) => p[1])) < -0.1, 'the board bends');
+    for (const k of [3, 12, 22]) {
+      const [x, y] = places[k], along = [places[k + 1][0] - places[k - 1][0], places[k + 1][1] - places[k - 1][1]], size = Math.hypot(...along);
+      const page = await browser.page('board.html', `#frame=20&camera=${x},${y},0,0.5,0,0`);
+      const beside = (r) => [-r * along[1] / size, -r * along[0] / size], picture = await browser.picture(page);
+      const [on, above, below] = await browser.colours(picture, [[0, 0], beside(5), beside(-5)]);
+      assert.ok(on.some((c) => c < 100) && above.every((c) => c > 250) && below.every((c) => c > 250), `node ${k}: ${on} between ${above} and ${below}`);
+      await page.locator('#scene').click();
+      await page.locator('#picked-name', { hasText: 'board' }).waitFor();
+      still(page);
+      await page.close();
+    }
+    const joint = runs.board.joints.find((row) => row.frame === '20' && row.joint === '1');
+    const page = await browser.page('board.html', `#frame=20&camera=${joint.x},${joint.y},0,0.5,0,0`);
+    const [mark] = await browser.colours(await browser.picture(page), [[-2, 1]]); // beside its spoke
+    assert.ok(mark[2] > 150 && mark[0] < 90, `a joint's mark: ${mark}`);
     still(page);
   },
   async 'a picture and a film are saved'() {

@@ -367,7 +367,7 @@ static bool append_nodes(dls_results_writer *w, const dls_simulation *simulation
         const dls_solid *solid = &w->world->solids[k];
         int nodes =
             is_present(&w->world->entries[solid->id], t) ? dls_solid_node_count(w->world, solid->id) : 0;
-        if (!append_solid(w, solid, nodes)) return false;
+        if (nodes && !append_solid(w, solid, nodes)) return false;
         *count += nodes;
     }
     return true;
