@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_SERIES = 10, MOST_POINTS = 1500 };
+enum { MOST_SERIES = 13, MOST_POINTS = 1500 };
 
 /* A column as it is, what it has changed since its first row, against its sign, or as it is if it is not all
  * zero. */
@@ -214,7 +214,10 @@ static const drawing drawings[] = {
       {"turning", "lost to turning", FIGURE_PLAIN, UNLESS_ZERO},
       {"spring", "stored in springs", FIGURE_PLAIN, UNLESS_ZERO},
       {"motors", "work of motors", FIGURE_PLAIN, UNLESS_ZERO},
-      {"joint_loss", "lost in joints", FIGURE_PLAIN, UNLESS_ZERO}}},
+      {"joint_loss", "lost in joints", FIGURE_PLAIN, UNLESS_ZERO},
+      {"strain", "stored in solids", FIGURE_PLAIN, UNLESS_ZERO},
+      {"damping", "damped in solids", FIGURE_PLAIN, UNLESS_ZERO},
+      {"numerical", "made by the scheme", FIGURE_PLAIN, UNLESS_ZERO}}},
     {"joints",
      "joints_force",
      "time",

@@ -54,7 +54,7 @@ static void put_facts(FILE *stream, dls_results *results, const dls_step_report 
         const dls_energy *e = &steps[count - 1].energy;
         put_number(stream, "time", steps[count - 1].t, "s");
         put_number(stream, "kinetic energy at its end", e->kinetic, "J");
-        put_number(stream, "dissipated", e->friction + e->impact + e->turning + e->joints, "J");
+        put_number(stream, "dissipated", e->friction + e->impact + e->turning + e->joints + e->damping, "J");
         put_number(stream, "work of drives and motors", e->work + e->motors, "J");
         put_number(stream, "unaccounted", e->unaccounted, "J");
     }
@@ -72,8 +72,8 @@ static void take_columns(const dls_step_report *steps, int64_t count, double *co
         const dls_energy *e = &steps[k].energy;
         const double row[COLUMNS] = {steps[k].t,
                                      e->kinetic,
-                                     e->potential + e->spring,
-                                     e->friction + e->impact + e->turning + e->joints,
+                                     e->potential + e->spring + e->strain,
+                                     e->friction + e->impact + e->turning + e->joints + e->damping,
                                      steps[k].residual,
                                      steps[k].contacts,
                                      steps[k].penetration};

@@ -220,7 +220,9 @@ void run_report_print(run_report *x, const dls_run_summary *sum) {
         printf("in joints %.4g J, stored in springs %.4g J, put in by motors %.4g J,\n                   ",
                e->joints, e->spring, e->motors);
     if (e->strain != 0 || e->damping != 0)
-        printf("stored in solids %.4g J, damped in them %.4g J,\n                   ", e->strain, e->damping);
+        printf("stored in solids %.4g J, damped in them %.4g J, made there by the scheme %.1e J,\n"
+               "                   ",
+               e->strain, e->damping, e->numerical);
     printf("put in %.4g J, unaccounted %.1e J\n", e->work, e->unaccounted);
     print_time(x, sum);
     printf("  state            %016llx\n  results          %s\n", (unsigned long long)x->hash, x->output);
@@ -302,6 +304,7 @@ void run_report_json(run_report *x, const dls_run_summary *sum) {
     json_member_real(&j, "motors", e->motors);
     json_member_real(&j, "strain", e->strain);
     json_member_real(&j, "damping", e->damping);
+    json_member_real(&j, "numerical", e->numerical);
     json_member_real(&j, "joint_loss", e->joints);
     json_member_integer(&j, "joints", x->last.joints);
     json_member_real(&j, "joint_gap", x->last.joint_gap);

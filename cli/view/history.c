@@ -15,8 +15,9 @@ static void row_of(const dls_step_report *r, double *row) {
     const dls_energy *e = &r->energy;
     const double values[VIEW_HISTORY_COLUMNS] = {r->t,
                                                  e->kinetic,
-                                                 e->potential + e->spring,
-                                                 e->friction + e->impact + e->turning + e->joints,
+                                                 e->potential + e->spring + e->strain,
+                                                 e->friction + e->impact + e->turning + e->joints +
+                                                     e->damping,
                                                  e->unaccounted,
                                                  r->contacts,
                                                  r->residual,

@@ -174,10 +174,11 @@ static dls_status each_step(dls_analysis_work *work, step_function call, void *u
     return status;
 }
 
-static const char *const energy_columns[] = {"time",     "kinetic", "potential", "total",
-                                             "friction", "impact",  "work",      "unaccounted",
-                                             "turning",  "spring",  "motors",    "joint_loss"};
-static const char *const energy_units[] = {"s", "J", "J", "J", "J", "J", "J", "J", "J", "J", "J", "J"};
+static const char *const energy_columns[] = {"time",   "kinetic",    "potential",   "total",   "friction",
+                                             "impact", "work",       "unaccounted", "turning", "spring",
+                                             "motors", "joint_loss", "strain",      "damping", "numerical"};
+static const char *const energy_units[] = {"s", "J", "J", "J", "J", "J", "J", "J",
+                                           "J", "J", "J", "J", "J", "J", "J"};
 
 typedef struct energy_work {
     dls_energy first, last;
@@ -188,9 +189,11 @@ typedef struct energy_work {
 static void energy_step(dls_analysis_work *work, const dls_step_report *r, void *user) {
     energy_work *sum = user;
     const dls_energy *e = &r->energy;
-    const double row[] = {r->t,        e->kinetic, e->potential, e->kinetic + e->potential + e->spring,
-                          e->friction, e->impact,  e->work,      e->unaccounted,
-                          e->turning,  e->spring,  e->motors,    e->joints};
+    const double row[] = {
+        r->t,        e->kinetic, e->potential, e->kinetic + e->potential + e->spring + e->strain,
+        e->friction, e->impact,  e->work,      e->unaccounted,
+        e->turning,  e->spring,  e->motors,    e->joints,
+        e->strain,   e->damping, e->numerical};
     dls_analysis_add_row(work->out, 0, row);
     if (!sum->begun) sum->first = *e;
     sum->begun = true;
@@ -198,7 +201,8 @@ static void energy_step(dls_analysis_work *work, const dls_step_report *r, void 
     sum->kinetic = fmax(sum->kinetic, e->kinetic);
     sum->unaccounted = fmax(sum->unaccounted, fabs(e->unaccounted));
     double moved = fabs(e->potential - sum->first.potential) + fabs(e->spring - sum->first.spring) +
-                   e->friction + e->impact + e->turning + fabs(e->joints) + fabs(e->work) + fabs(e->motors);
+                   fabs(e->strain - sum->first.strain) + e->friction + e->impact + e->turning + e->damping +
+                   fabs(e->joints) + fabs(e->work) + fabs(e->motors);
     sum->exchanged = fmax(sum->exchanged, fmax(e->kinetic, moved));
 }
 
@@ -220,6 +224,9 @@ dls_status dls_measure_energy(dls_analysis_work *work, dls_error *error) {
         {"motors", sum.last.motors - sum.first.motors, "work of drives and motors of joints, likewise"},
         {"joint loss", sum.last.joints - sum.first.joints, "dissipated in joints, likewise"},
         {"spring change", sum.last.spring - sum.first.spring, "stored in springs of joints, likewise"},
+        {"strain change", sum.last.strain - sum.first.strain, "stored in solids, likewise"},
+        {"damping", sum.last.damping - sum.first.damping, "dissipated in solids, likewise"},
+        {"numerical", sum.last.numerical - sum.first.numerical, "made by the scheme in solids, likewise"},
         {"kinetic", sum.last.kinetic, "after the last step"},
         {"potential change", sum.last.potential - sum.first.potential, "between first and last step"},
         {"largest kinetic", sum.kinetic, "over the steps"},

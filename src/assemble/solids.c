@@ -152,6 +152,7 @@ static dls_status impulse(const solids_work *work, const dls_solid_step *step, d
     const dls_solid *solid = step->solid;
     memset(work->force, 0, sizeof(double) * (size_t)step->n);
     solid->kind->force(solid->data, work->place, work->force);
+    for (int i = 0; i < step->n; i++) step->strain[i] = o->h * work->force[i];
     for (int i = 0; i < o->force_count; i++) {
         double force[3], torque[3];
         dls_status status = dls_world_force(work->world, step->row, o->forces[i].t, force, torque, error);
@@ -210,7 +211,8 @@ static bool take(solids_work *work) {
         if (dls_pattern_numbers(step->pattern) > numbers) numbers = dls_pattern_numbers(step->pattern);
         if (dls_pattern_room(step->pattern) > column) column = dls_pattern_room(step->pattern);
         step->free = DLS_TAKE(a->space, double, step->n);
-        if (!step->free) return false;
+        step->strain = DLS_TAKE(a->space, double, step->n);
+        if (!step->free || !step->strain) return false;
     }
     double **room[] = {&work->place, &work->force, &steps->room[0], &steps->room[1]};
     for (int k = 0; k < 4; k++)
@@ -259,14 +261,47 @@ void dls_solid_push(const dls_assembly *a, const dls_spot *spot, const double *p
     add_back(a->solids, step, y, step->free);
 }
 
-/* h ūᵀ D ū with the mean velocity of the step; u_free is lost. */
-static double damped(const dls_solid_steps *steps, const dls_solid_step *step, double h, const double *mean) {
+/* ---- what the step did ---- */
+
+static double dot(int n, const double *x, const double *y) {
     double sum = 0;
-    if (!step->D) return 0;
-    memset(step->free, 0, sizeof(double) * (size_t)step->n);
-    add_damping(steps, step, h, mean, step->free);
-    for (int i = 0; i < step->n; i++) sum += mean[i] * step->free[i];
+    for (int i = 0; i < n; i++) sum += x[i] * y[i];
     return sum;
+}
+
+/* y = Lᵀ P R̄ᵀ x */
+static void take_root(const dls_solid_steps *steps, const dls_solid_step *step, const double *x, double *y) {
+    double *turned = steps->room[0];
+    memcpy(turned, x, sizeof(double) * (size_t)step->n);
+    if (step->turned) dls_pattern_turn(step->pattern, step->R, true, turned);
+    dls_pattern_enter(step->pattern, turned, y);
+    dls_pattern_upper(step->pattern, step->L, y);
+}
+
+/* Over the step, with ū = ½ (u + u⁺), D takes h ūᵀDū, and forces of strains do the rest of what makes
+ * ½ u⁺ᵀMu⁺ − ½ uᵀMu,
+ *
+ *     ūᵀ (h force(q_f) − h D u − (A − M)(u⁺ − u)) + h ūᵀDū
+ *
+ * u before and the impulse of strains are lost. */
+static void book(dls_solid_steps *steps, const dls_solid_step *step, double h, const double *mean,
+                 const double *after) {
+    const dls_solid *solid = step->solid;
+    double *before = step->free, *of = step->strain;
+    int n = step->n;
+    double work = dot(n, mean, of) + solid->kind->kinetic_energy(solid->data, after) -
+                  solid->kind->kinetic_energy(solid->data, before);
+    if (step->D) {
+        memset(of, 0, sizeof(double) * (size_t)n);
+        add_damping(steps, step, h, mean, of);
+        double damped = dot(n, mean, of);
+        steps->damped += damped;
+        work += damped - dot(n, before, of);
+    }
+    for (int i = 0; i < n; i++) before[i] = after[i] - before[i];
+    take_root(steps, step, before, steps->room[1]);
+    take_root(steps, step, mean, of);
+    steps->strained += work - dot(n, of, steps->room[1]);
 }
 
 void dls_solids_apply(const dls_assembly *a, dls_world *w, double h, double *y) {
@@ -274,11 +309,15 @@ void dls_solids_apply(const dls_assembly *a, dls_world *w, double h, double *y) 
     for (int k = 0; k < w->solid_count; k++) {
         const dls_solid_step *step = &a->solids->step[k];
         if (!step->L) continue;
-        double *u = w->u + w->solids[k].at, *of = y + dls_place_of(dls_rows_of(a->rows), step->row);
-        add_back(a->solids, step, of, step->free);
-        for (int i = 0; i < step->n; i++) of[i] = 0.5 * (u[i] + step->free[i]);
-        memcpy(u, step->free, sizeof(double) * (size_t)step->n);
-        a->solids->damped += damped(a->solids, step, h, of);
+        double *u = w->u + w->solids[k].at, *mean = y + dls_place_of(dls_rows_of(a->rows), step->row);
+        add_back(a->solids, step, mean, step->free);
+        for (int i = 0; i < step->n; i++) {
+            double after = step->free[i];
+            mean[i] = 0.5 * (u[i] + after);
+            step->free[i] = u[i];
+            u[i] = after;
+        }
+        book(a->solids, step, h, mean, u);
     }
     dls_solids_stand(w);
 }

@@ -24,6 +24,7 @@ typedef struct dls_solid_step {
     const double *L; /* of the pattern */
     const double *D; /* likewise; NULL where nothing damps */
     double *free;    /* u with forces, without impulses */
+    double *strain;  /* h force(q_f): the impulse of strains */
 } dls_solid_step;
 
 typedef struct dls_solid_steps {
@@ -32,6 +33,7 @@ typedef struct dls_solid_steps {
     int widest;           /* most freedoms of one */
     double *room[2];      /* as many numbers each */
     double damped;        /* J that D took in the step, once impulses are known */
+    double strained;      /* J that forces of strains did, as the step has them; NaN: not known */
 } dls_solid_steps;
 
 /* Behind masses of rows: factors, u_free, and the mean motion of it as the row's. */

@@ -9,6 +9,8 @@
 #include "base/vector.h"
 #include "integrate/simulation.h"
 
+#include <math.h>
+
 typedef struct energy_work {
     const dls_world *world;
     const dls_simulation *simulation;
@@ -178,9 +180,15 @@ void dls_energy_step(dls_simulation *s) {
     if (s->assembly.drilling) e->turning += dls_parallel_sum(blocks, threads, turning_range, &work);
     e->work += dls_parallel_sum(blocks, threads, drive_range, &work) + applied_work(s);
     if (s->assembly.belt) e->work += dls_parallel_sum(blocks, threads, belt_range, &work);
-    if (s->assembly.solids) e->damping += s->assembly.solids->damped;
+    double stored = e->strain;
     dls_energy_now(s->world, threads, &e->kinetic, &e->potential, &e->strain);
+    if (s->assembly.solids) {
+        e->damping += s->assembly.solids->damped;
+        if (!isnan(s->assembly.solids->strained))
+            e->numerical += e->strain - stored + s->assembly.solids->strained;
+    }
     joint_work(s);
     e->unaccounted = e->kinetic + e->potential + e->spring + e->strain + e->friction + e->impact +
-                     e->turning + e->joints + e->damping - e->work - e->motors - s->base_energy;
+                     e->turning + e->joints + e->damping - e->work - e->motors - e->numerical -
+                     s->base_energy;
 }

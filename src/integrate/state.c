@@ -101,14 +101,18 @@ static void gates_write(const dls_simulation *s, void *bytes) {
     dls_gates_memory_write(s->gates, (char *)bytes + sizeof traffic);
 }
 
-/* What friction against turning took so far. */
-static size_t turning_size(const dls_simulation *s) {
+/* What friction against turning took so far, and what the scheme made in solids. */
+static size_t number_size(const dls_simulation *s) {
     (void)s;
     return sizeof(double);
 }
 
 static void turning_write(const dls_simulation *s, void *bytes) {
     memcpy(bytes, &s->energy.turning, sizeof(double));
+}
+
+static void numerical_write(const dls_simulation *s, void *bytes) {
+    memcpy(bytes, &s->energy.numerical, sizeof(double));
 }
 
 /* Energies of joints so far, and what they keep. */
@@ -141,7 +145,7 @@ static void solids_write(const dls_simulation *s, void *bytes) {
     dls_solids_memory_write(s->world, (char *)bytes + sizeof sums);
 }
 
-enum { GATES, TURNING, JOINTS, SOLIDS, SIMULATION, WORLD, COLLIDER, SCHEME, PARTS };
+enum { GATES, TURNING, NUMERICAL, JOINTS, SOLIDS, SIMULATION, WORLD, COLLIDER, SCHEME, PARTS };
 
 static const struct {
     const char *tag;
@@ -150,7 +154,8 @@ static const struct {
     void (*write)(const dls_simulation *s, void *bytes);
     bool may_lack; /* older states have none */
 } parts[PARTS] = {[GATES] = {"gates", 1, gates_size, gates_write, true},
-                  [TURNING] = {"turning", 1, turning_size, turning_write, true},
+                  [TURNING] = {"turning", 1, number_size, turning_write, true},
+                  [NUMERICAL] = {"numerical", 1, number_size, numerical_write, true},
                   [JOINTS] = {"joints", 1, joints_size, joints_write, true},
                   [SOLIDS] = {"solids", 1, solids_size, solids_write, true},
                   [SIMULATION] = {"simulation", 1, sums_size, sums_write, false},
@@ -307,16 +312,17 @@ static dls_status read_sums(const section *from, state_sums *sums, dls_error *er
                     sums->step_length, sums->t, wrong);
 }
 
-static dls_status read_turning(const section *from, double *turning, dls_error *error) {
-    *turning = 0;
-    if (!from->bytes) return DLS_OK;
-    if (from->size != sizeof *turning)
-        return dls_fail(error, DLS_ERROR_INPUT, "section 'turning' of a state has %zu bytes, expected %zu",
-                        from->size, sizeof *turning);
-    memcpy(turning, from->bytes, sizeof *turning);
-    if (isfinite(*turning)) return DLS_OK;
-    return dls_fail(error, DLS_ERROR_INPUT, "section 'turning' of a state has %g J, expected a finite number",
-                    *turning);
+/* A section that is one number: 0 where it lacks. */
+static dls_status read_number(const section *found, int part, double *number, dls_error *error) {
+    *number = 0;
+    if (!found[part].bytes) return DLS_OK;
+    if (found[part].size != sizeof *number)
+        return dls_fail(error, DLS_ERROR_INPUT, "section '%s' of a state has %zu bytes, expected %zu",
+                        parts[part].tag, found[part].size, sizeof *number);
+    memcpy(number, found[part].bytes, sizeof *number);
+    if (isfinite(*number)) return DLS_OK;
+    return dls_fail(error, DLS_ERROR_INPUT, "section '%s' of a state has %g J, expected a finite number",
+                    parts[part].tag, *number);
 }
 
 static dls_status read_joints(const dls_simulation *s, const section *from, state_joints *sums,
@@ -465,14 +471,15 @@ static dls_status read_parts(dls_simulation *s, const section *found, dls_error 
 dls_status dls_simulation_state_read(dls_simulation *s, const void *bytes, size_t size, dls_error *error) {
     section found[PARTS] = {{NULL, 0}};
     state_sums sums;
-    double turning = 0;
+    double turning, numerical;
     state_joints joints;
     state_solids solids;
     dls_error_clear(error);
     if (!s || !bytes)
         return dls_fail(error, DLS_ERROR_ARGUMENT, "a simulation and bytes are needed, got NULL");
     dls_status status = open_state(bytes, size, found, &sums, error);
-    if (!status) status = read_turning(&found[TURNING], &turning, error);
+    if (!status) status = read_number(found, TURNING, &turning, error);
+    if (!status) status = read_number(found, NUMERICAL, &numerical, error);
     if (!status) status = read_joints(s, &found[JOINTS], &joints, error);
     if (!status) status = read_solids(s, &found[SOLIDS], &solids, error);
     if (!status) status = read_parts(s, found, error);
@@ -485,6 +492,7 @@ dls_status dls_simulation_state_read(dls_simulation *s, const void *bytes, size_
     s->energy.motors = joints.motors;
     s->energy.strain = solids.strain;
     s->energy.damping = solids.damping;
+    s->energy.numerical = numerical;
     s->flown_uid = s->step > 0 ? s->world->next_uid : 0; /* who came since the last step is in no row yet */
     dls_simulation_forget(s);
     return dls_simulation_ready(s, sums.started != 0, error);

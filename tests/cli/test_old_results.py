@@ -27,6 +27,9 @@ def test_beams_of_version_6_have_no_stress():
     with open("beam/nodes.csv") as file:
         rows = list(csv.DictReader(file))
     assert len(rows) == 3 * 33 and all(float(row["von_mises [Pa]"]) == 0 for row in rows), len(rows)
+    with open("beam/steps.csv") as file:
+        steps = list(csv.DictReader(file))
+    assert all(float(row["numerical [J]"]) == 0 < float(row["strain [J]"]) for row in steps), steps
     assert float(rows[-1]["y [m]"]) < -1e-3 and not pathlib.Path("beam/gradients.csv").exists(), rows[-1]
 
 

@@ -47,11 +47,13 @@ def test_runs_in_every_scheme_and_goes_on_with_the_same_bits():
         whole = run_json("run", path, "-o", "whole.h5", *settings)
         assert whole["certified"] == whole["steps"] == 600 and whole["contacts"] > 0, whole
         assert whole["strain"] > 0 and whole["damping"] > 0, whole
-        lost = 0.3 if scheme == "dvi" else 0.02  # dvi damps by itself
-        assert abs(whole["unaccounted"]) < lost, whole
+        # what dvi damps by itself; its bodies do not move by the mean velocity that potentials are booked by
+        assert whole["numerical"] < -1e-3 if scheme == "dvi" else 0 < abs(whole["numerical"]) < 1e-3, whole
+        assert abs(whole["unaccounted"]) < (1e-2 if scheme == "dvi" else 1e-10), whole
         run_json("run", path, "-o", "cut.h5", "--until", "0.3", *settings)
         rest = run_json("run", path, "-o", "cut.h5", "--resume", "--threads", 2, *settings)
         assert rest["state"] == whole["state"] and rest["strain"] == whole["strain"], (rest, whole)
+        assert rest["numerical"] == whole["numerical"], (rest, whole)
 
 
 def test_results_hold_the_bent_beam():
@@ -72,6 +74,11 @@ def test_results_hold_the_bent_beam():
     assert len(speeds) > 30
     steps = list(csv.DictReader(pathlib.Path("tables/steps.csv").open()))
     assert float(steps[-1]["strain [J]"]) > 0 and float(steps[-1]["damping [J]"]) > 0, steps[-1]
+    assert float(steps[-1]["numerical [J]"]) != 0, steps[-1]
+    facts = {fact["name"]: fact["value"] for measure in run_json("analyze", "bent.h5")["measures"]
+             if measure["name"] == "energy" for fact in measure["facts"]}
+    made = float(steps[-1]["numerical [J]"]) - float(steps[0]["numerical [J]"])
+    assert facts["numerical"] == made and facts["damping"] > 0 and facts["strain change"] > 0, facts
     surface = pathlib.Path("surfaces/bodies_00010.vtp").read_bytes()
     assert b'NumberOfLines="1"' in surface or re.search(rb'NumberOfLines="[1-9]', surface)
     assert 'Name="nodes"' in pathlib.Path("bent.h5.xdmf").read_text()

@@ -94,6 +94,12 @@ static void check_solve(const dls_pattern *p) {
     dls_pattern_back(p, L, y);
     dls_pattern_leave(p, y, b);
     for (int i = 0; i < n; i++) assert_near(b[i], x[i], 1e-13);
+    double square = 0, root = 0;
+    for (int i = 0; i < n; i++) square += x[i] * product[i];
+    dls_pattern_enter(p, x, y);
+    dls_pattern_upper(p, L, y);
+    for (int i = 0; i < n; i++) root += y[i] * y[i];
+    assert_near(root, square, 1e-13 * square);
     A[dls_pattern_block(p, p->nodes / 2, p->nodes / 2)] = -1;
     assert_false(dls_pattern_factor(p, A, L, room));
     dls_free(A), dls_free(full), dls_free(L), dls_free(room);

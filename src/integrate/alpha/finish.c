@@ -217,6 +217,7 @@ static dls_status book_damping(dls_simulation *s, const dls_alpha_finish *f, dls
     const dls_world *world = s->world;
     if (!s->assembly.solids) return DLS_OK;
     s->assembly.solids->damped = 0;
+    s->assembly.solids->strained = NAN; /* of forces that the scheme spreads over steps */
     for (int k = 0; k < world->solid_count; k++) {
         const dls_solid *solid = &world->solids[k];
         if (!dls_solid_damps(solid) || world->entries[solid->id].row < 0) continue;

@@ -234,7 +234,7 @@ static void put_step(FILE *out, const dls_step_report *s, bool joints, bool soli
         fprintf(out, ",%d,%d,%d,%d", s->joints, s->joint_rows, s->joint_rows_at_bound, s->joints_broken);
         put_reals(out, 4, (double[]){s->joint_gap, s->energy.spring, s->energy.motors, s->energy.joints});
     }
-    if (solids) put_reals(out, 2, (double[]){s->energy.strain, s->energy.damping});
+    if (solids) put_reals(out, 3, (double[]){s->energy.strain, s->energy.damping, s->energy.numerical});
     fprintf(out, "\n");
 }
 
@@ -251,7 +251,7 @@ static dls_status put_steps(FILE *out, dls_results *r, dls_step_report *reports,
                 "motors [J],joint_loss [J]"
               : "",
           out);
-    fputs(has_solids(r) ? ",strain [J],damping [J]\n" : "\n", out);
+    fputs(has_solids(r) ? ",strain [J],damping [J],numerical [J]\n" : "\n", out);
     for (int64_t first = 0; !status && first < r->step_count; first += DLS_BATCH) {
         int64_t count = r->step_count - first < DLS_BATCH ? r->step_count - first : DLS_BATCH;
         status = dls_results_steps(r, first, count, reports, error);

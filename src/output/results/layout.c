@@ -63,12 +63,14 @@ static const dls_cell step_cells[] = {
     {"turning", DLS_CELL_DOUBLE, 1, offsetof(dls_step_report, energy.turning), "J", DLS_RANGE_FINITE},
     {"strain", DLS_CELL_DOUBLE, 1, offsetof(dls_step_report, energy.strain), "J", DLS_RANGE_FINITE},
     {"damping", DLS_CELL_DOUBLE, 1, offsetof(dls_step_report, energy.damping), "J", DLS_RANGE_FINITE},
+    {"numerical", DLS_CELL_DOUBLE, 1, offsetof(dls_step_report, energy.numerical), "J", DLS_RANGE_FINITE},
 };
 
 static const dls_older older_steps[] = {
     {1, "held", 0, NAN},         {2, "bodies_in", 0, 0},   {2, "bodies_out", 0, 0},   {2, "mass_in", 0, NAN},
     {2, "mass_out", 0, NAN},     {2, "energy_in", 0, NAN}, {2, "energy_out", 0, NAN}, {2, "backlog", 0, 0},
     {2, "backlog_mass", 0, NAN}, {3, "turning", 0, 0},     {5, "strain", 0, 0},       {5, "damping", 0, 0},
+    {7, "numerical", 0, 0},
 };
 
 static const dls_cell summary_cells[] = {

@@ -69,6 +69,8 @@ void dls_pattern_leave(const dls_pattern *p, const double *y, double *x);
 /* y ← L⁻¹ y and y ← L⁻ᵀ y. */
 void dls_pattern_forward(const dls_pattern *p, const double *L, double *y);
 void dls_pattern_back(const dls_pattern *p, const double *L, double *y);
+/* y ← Lᵀ y, so that xᵀ A x = |Lᵀ P x|². */
+void dls_pattern_upper(const dls_pattern *p, const double *L, double *y);
 /* y ← L⁻¹ y of a y that is zero but at these places, which are lost: along their ways to the root alone. */
 void dls_pattern_forward_from(const dls_pattern *p, const double *L, int *places, int count, double *y);
 

@@ -165,6 +165,24 @@ void dls_pattern_back(const dls_pattern *p, const double *L, double *y) {
         }
 }
 
+void dls_pattern_upper(const dls_pattern *p, const double *L, double *y) {
+    int size = p->size;
+    for (int j = 0; j < p->nodes; j++) {
+        const double *B = L + (int64_t)size * size * p->below[j];
+        double *of = y + (int64_t)size * j;
+        for (int c = 0; c < size; c++) {
+            of[c] *= B[c * size + c];
+            for (int r = c + 1; r < size; r++) of[c] += B[r * size + c] * of[r];
+        }
+        for (int64_t e = p->below[j] + 1; e < p->below[j + 1]; e++) {
+            const double *from = y + (int64_t)size * p->row[e];
+            B = L + (int64_t)size * size * e;
+            for (int r = 0; r < size; r++)
+                for (int c = 0; c < size; c++) of[c] += B[r * size + c] * from[r];
+        }
+    }
+}
+
 /* The ways run together: the least of the places that they have come to is next, and goes on once. */
 void dls_pattern_forward_from(const dls_pattern *p, const double *L, int *places, int count, double *y) {
     while (count > 0) {
