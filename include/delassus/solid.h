@@ -33,14 +33,14 @@ typedef enum dls_solid_cell {
 } dls_solid_cell;
 
 /* Nodes and cells in the frame of the body's one shape, a skin. Nodes of cells are numbered from 0, in the
- * order of VTK and Gmsh; mid-side nodes of a tet10 lie on the edges 01, 12, 20, 03, 13, 23. Lines, which
- * messages name, may be NULL. */
+ * order of VTK; mid-side nodes of a tet10 lie on the edges 01, 12, 20, 03, 13, 23. Numbers and lines, by
+ * which messages call them, may be NULL. */
 typedef struct dls_solid_mesh {
     dls_solid_cell cell;
     int node_count, cell_count;
     const double *points;
     const int *cells;
-    const int *node_line, *cell_line;
+    const int *node_number, *cell_number, *node_line, *cell_line;
 } dls_solid_mesh;
 
 DLS_API const char *dls_solid_form_name(dls_solid_form form); /* "beam" */

@@ -1,5 +1,5 @@
 /* Bodies and prototypes of bodies. */
-#include "scene/read.h"
+#include "scene/mesh/mesh.h"
 
 #include "base/error.h"
 #include "base/vector.h"
@@ -218,16 +218,35 @@ static dls_status check_end(dls_reader *reader, const dls_node *shape, bool line
     return DLS_OK;
 }
 
+/* The skin of a mesh from a file, by all nodes of the mesh: the kind of shape that solids make. */
+static void fill_skin(const dls_element_file *file, const dls_shape_def *inherited, dls_shape_def *skin) {
+    int kind = 0;
+    while (!dls_shape_table[kind].made) kind++;
+    *skin = dls_default_shape_def((dls_shape_kind)kind);
+    skin->material = inherited->material;
+    skin->group = inherited->group;
+    skin->collides = inherited->collides;
+    skin->at = 0;
+    skin->points = file->mesh.points;
+    skin->point_count = file->mesh.node_count;
+    skin->triangles = file->triangles;
+    skin->triangle_count = file->triangle_count;
+}
+
 static dls_status read_shapes(dls_reader *reader, const body_text *text, const dls_node *map,
                               dls_prototype *p) {
     if (text->shape && text->shapes)
         return dls_node_fail(map, reader->error, "both 'shape' and 'shapes', expected one of them");
+    if (p->file && (text->shape || text->shapes))
+        return dls_node_fail(
+            text->shape ? text->shape : text->shapes, reader->error,
+            "a shape of a body whose solid has a mesh, expected none: its skin is the shape");
     const dls_node *list = text->shapes, *first = text->shape;
     if (list && (list->kind != DLS_NODE_LIST || !list->count))
         return dls_node_fail(list, reader->error, "shapes is %s, expected a list of shapes",
                              list->kind == DLS_NODE_LIST ? "empty" : dls_node_noun(list));
     if (list) first = list->first;
-    int count = list ? list->count : first ? 1 : 0;
+    int count = list ? list->count : first || p->file ? 1 : 0;
     dls_shape_def inherited = dls_default_shape_def((dls_shape_kind)0);
     dls_status status = dls_read_material(reader, text->material, &inherited.material);
     if (!status) status = dls_read_collision(reader, text->group, text->collides, text->ignores, &inherited);
@@ -237,8 +256,11 @@ static dls_status read_shapes(dls_reader *reader, const body_text *text, const d
     if (!p->shapes || !p->scaled) return dls_fail_memory(reader->error);
     size_t points = 0;
     for (int k = 0; k < count; k++, first = list ? first->next : NULL) {
-        status = dls_read_shape(reader, first, &inherited, &p->shapes[k]);
-        if (!status)
+        if (p->file)
+            fill_skin(p->file, &inherited, &p->shapes[k]);
+        else
+            status = dls_read_shape(reader, first, &inherited, &p->shapes[k]);
+        if (!status && !p->file)
             status = check_end(reader, first, p->def.solid && dls_solid_form_is_line(p->def.solid->form),
                                &p->shapes[k].at);
         if (status) return status;
@@ -315,7 +337,10 @@ static dls_status read_solid(dls_reader *reader, const dls_node *node, bool gene
     dls_solid_def *solid = dls_arena_take(reader->arena, 1, sizeof *solid);
     if (!solid) return dls_fail_memory(reader->error);
     p->def.solid = solid;
-    dls_status status = dls_read_solid(reader, node, solid);
+    p->scaled_solid = dls_arena_take(reader->arena, 1, sizeof *p->scaled_solid);
+    p->scaled_mesh = dls_arena_take(reader->arena, 1, sizeof *p->scaled_mesh);
+    if (!p->scaled_solid || !p->scaled_mesh) return dls_fail_memory(reader->error);
+    dls_status status = dls_read_solid(reader, node, solid, &p->file);
     if (!status && generated && dls_solid_form_is_line(solid->form))
         return dls_node_fail(node, reader->error, "a prototype is a %s, expected one with a shape of its own",
                              dls_solid_form_name(solid->form));
@@ -458,6 +483,12 @@ static void scale(const dls_prototype *p, int dimension, double size, dls_body_d
         points += 3 * shape->point_count;
     }
     def->shapes = p->scaled;
+    if (!p->file) return;
+    *p->scaled_solid = *def->solid;
+    *p->scaled_mesh = p->file->mesh;
+    p->scaled_mesh->points = p->scaled[0].points;
+    p->scaled_solid->mesh = p->scaled_mesh;
+    def->solid = p->scaled_solid;
 }
 
 void dls_family_name(const dls_world *world, dls_family *family, char *name, size_t size) {

@@ -171,16 +171,17 @@ dls_status dls_doubt_scheme(dls_reader *reader, const dls_node *integrator,
 
 /* ---- files in other units ---- */
 
-dls_status dls_note_unscaled(dls_reader *reader, const dls_node *file, const dls_shape_def *def) {
+dls_status dls_note_unscaled(dls_reader *reader, const dls_node *file, int count, const double *points,
+                             bool obstacle) {
     dls_unscaled *note = dls_arena_take(reader->arena, 1, sizeof *note);
     if (!note) return dls_fail_memory(reader->error);
     note->node = file;
-    note->obstacle = dls_shape_kind_is_obstacle(def->kind);
+    note->obstacle = obstacle;
     for (int k = 0; k < 3; k++) {
         double low = INFINITY, high = -INFINITY;
-        for (int i = 0; i < def->point_count; i++) {
-            low = fmin(low, def->points[3 * i + k]);
-            high = fmax(high, def->points[3 * i + k]);
+        for (int i = 0; i < count; i++) {
+            low = fmin(low, points[3 * i + k]);
+            high = fmax(high, points[3 * i + k]);
         }
         note->size = fmax(note->size, high - low);
     }

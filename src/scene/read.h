@@ -188,7 +188,8 @@ dls_status dls_doubt_scheme(dls_reader *reader, const dls_node *integrator,
                             const dls_simulation_options *options);
 /* Files without `scale` whose size does not go with that of all else; noted as they are read, asked at the
  * end. */
-dls_status dls_note_unscaled(dls_reader *reader, const dls_node *file, const dls_shape_def *def);
+dls_status dls_note_unscaled(dls_reader *reader, const dls_node *file, int count, const double *points,
+                             bool obstacle);
 struct dls_gates_def;
 dls_status dls_doubt_scales(dls_reader *reader, const struct dls_gates_def *gates);
 dls_status dls_doubt_gravity(dls_reader *reader, const dls_node *node, const double *gravity);
@@ -213,7 +214,10 @@ typedef struct dls_prototype {
     dls_shape_def *scaled; /* the same, times a size */
     double inertia[9];
     const dls_node *force, *torque, *drive, *frames;
-    double *points; /* room for scaled points */
+    double *points;                      /* room for scaled points */
+    const struct dls_element_file *file; /* of its solid's mesh; NULL: none */
+    struct dls_solid_mesh *scaled_mesh;  /* of such a solid, times a size */
+    struct dls_solid_def *scaled_solid;
     /* of generators only: */
     double low[3], high[3]; /* box about the origin of its frame, turned as the prototype says */
     double radius;          /* of the ball about that origin */
@@ -244,7 +248,10 @@ dls_status dls_reader_reserve(dls_reader *reader, const dls_node *node, double c
 /* shapes.c */
 /* A body that deforms. */
 struct dls_solid_def;
-dls_status dls_read_solid(dls_reader *reader, const dls_node *map, struct dls_solid_def *def);
+struct dls_element_file;
+/* file: of its mesh; left as it is where it has none. */
+dls_status dls_read_solid(dls_reader *reader, const dls_node *map, struct dls_solid_def *def,
+                          const struct dls_element_file **file);
 dls_status dls_read_shape(dls_reader *reader, const dls_node *map, const dls_shape_def *inherited,
                           dls_shape_def *def);
 /* material, group, collides and ignores, which bodies and shapes share. */
@@ -252,7 +259,8 @@ dls_status dls_read_material(dls_reader *reader, const dls_node *node, dls_mater
 dls_status dls_read_collision(dls_reader *reader, const dls_node *group, const dls_node *collides,
                               const dls_node *ignores, dls_shape_def *def);
 
-/* mesh_file.c: points and triangles of an OBJ or STL file, in the arena. */
+/* mesh/ */
+/* Points and triangles of an OBJ or STL file, in the arena. */
 dls_status dls_mesh_file_read(dls_reader *reader, const dls_node *node, const char *path, double scale,
                               dls_shape_def *def);
 /* The same from bytes; name is for messages. */

@@ -260,7 +260,8 @@ static dls_status read_geometry(dls_reader *reader, const dls_node *map, const s
         const dls_node *file = dls_node_find(map, "file");
         dls_status status = dls_mesh_file_read(reader, file, text->file, text->scale, def);
         if (status || dls_node_find(map, "scale")) return status;
-        return dls_note_unscaled(reader, file, def);
+        return dls_note_unscaled(reader, file, def->point_count, def->points,
+                                 dls_shape_kind_is_obstacle(def->kind));
     }
     if (pointed || filed)
         return dls_node_fail(map, reader->error, "a %s has no %s", kind,

@@ -1,5 +1,5 @@
 /* Bodies that deform. */
-#include "scene/read.h"
+#include "scene/mesh/mesh.h"
 
 #include "base/error.h"
 
@@ -11,7 +11,8 @@
 typedef struct solid_text {
     const dls_node *kind;
     double length, EA, EI, line_density, damping, degree, elements, gauss;
-    double cells[3], mass_damping;
+    double cells[3], mass_damping, scale;
+    const char *mesh;
     int shape, element, form, mass;
 } solid_text;
 
@@ -21,6 +22,7 @@ static void solid_defaults(void *target) {
     text->degree = def.degree;
     text->elements = def.elements;
     text->gauss = def.gauss;
+    text->scale = 1;
     for (int k = 0; k < 3; k++) text->cells[k] = 2;
 }
 
@@ -36,7 +38,8 @@ enum {
 static const dls_key solid_keys[] = {
     {DLS_KEY("kind", DLS_KEY_NODE, AT(kind), "",
              "beam: one without shear in the plane, straight at rest; pseudo-rigid: all its places move by "
-             "one affine map; elements: a mesh of finite elements fills the body's one shape",
+             "one affine map; elements: a mesh of finite elements, which fills the body's one shape or comes "
+             "from a file",
              "beam|pseudo-rigid|elements"),
      NULL, true, 0},
     {DLS_KEY("length", DLS_KEY_POSITIVE, AT(length), "m", "along x of the body's frame, from its origin",
@@ -64,6 +67,15 @@ static const dls_key solid_keys[] = {
              "hexahedron or six tetrahedra",
              NULL),
      "[2, 2, 2]", false, ELEMENTS},
+    {DLS_KEY(
+         "mesh", DLS_KEY_TEXT, AT(mesh), "",
+         "instead of cells: a .msh file of Gmsh (2.2 or 4.1) or a .vtu file, beside the scene, with elements "
+         "of one kind of `element`; the body has no shape of its own then",
+         NULL),
+     "none", false, ELEMENTS},
+    {DLS_KEY("scale", DLS_KEY_POSITIVE, AT(scale), "", "multiplies the file's lengths: 0.001 for millimetres",
+             NULL),
+     NULL, false, ELEMENTS},
     {DLS_KEY(
          "element", DLS_KEY_CHOICE, AT(element), "",
          "tet4: stiff in bending; tet10; hex8: corotational alone; any: hex8 where corotational, else tet10",
@@ -121,7 +133,26 @@ static int read_kind(dls_reader *reader, const dls_node *map) {
     return dls_read_name(reader, kind, kind->text, "kind of solid", DLS_SOLID_FORMS, names);
 }
 
-dls_status dls_read_solid(dls_reader *reader, const dls_node *map, dls_solid_def *def) {
+/* The mesh of a file goes with the definition; its skin is the body's shape. */
+static dls_status read_mesh(dls_reader *reader, const dls_node *map, const solid_text *text,
+                            dls_solid_def *def, const dls_element_file **file) {
+    static const char *const others[] = {"cells", "element"};
+    const dls_node *node = dls_node_find(map, "mesh");
+    dls_element_file *made = dls_arena_take(reader->arena, 1, sizeof *made);
+    if (!made) return dls_fail_memory(reader->error);
+    for (size_t k = 0; k < sizeof others / sizeof *others; k++)
+        if (dls_node_find(map, others[k]))
+            return dls_node_fail(dls_node_find(map, others[k]), reader->error,
+                                 "'%s' with a mesh, whose file says it, expected one of them", others[k]);
+    dls_status status = dls_elements_file_read(reader, node, text->mesh, text->scale, made);
+    def->mesh = &made->mesh;
+    *file = made;
+    if (status || dls_node_find(map, "scale")) return status;
+    return dls_note_unscaled(reader, node, made->mesh.node_count, made->mesh.points, false);
+}
+
+dls_status dls_read_solid(dls_reader *reader, const dls_node *map, dls_solid_def *def,
+                          const dls_element_file **file) {
     solid_text text;
     char noun[40];
     int form = map->kind == DLS_NODE_MAP ? read_kind(reader, map) : DLS_SOLID_BEAM;
@@ -144,5 +175,9 @@ dls_status dls_read_solid(dls_reader *reader, const dls_node *map, dls_solid_def
                            .corotational = text.form == 1,
                            .lumped = text.mass == 1,
                            .mass_damping = text.mass_damping};
+    if (text.mesh) return read_mesh(reader, map, &text, def, file);
+    if (dls_node_find(map, "scale"))
+        return dls_node_fail(dls_node_find(map, "scale"), reader->error,
+                             "scale without a mesh, expected one whose lengths it multiplies");
     return form == DLS_SOLID_ELEMENTS ? read_cells(reader, map, text.cells, def) : DLS_OK;
 }

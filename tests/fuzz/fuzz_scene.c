@@ -1,5 +1,4 @@
-/* Bytes to the scene reader, which must refuse them in one line or make a world; and, where they begin with
- * the name of a mesh file and a line's end, to the readers of meshes. */
+/* Bytes to the scene reader, which must refuse them in one line or make a world. */
 #include "scene/read.h"
 
 #include <delassus/scene.h>
@@ -39,21 +38,6 @@ static bool asks_for_much(const uint8_t *data, size_t size) {
     return false;
 }
 
-static void read_mesh(const char *name, const uint8_t *data, size_t size) {
-    char *bytes = malloc(size + 1);
-    dls_arena arena = {NULL};
-    dls_shape_def def = dls_default_shape_def(DLS_MESH);
-    dls_error error = {0};
-    if (size) memcpy(bytes, data, size);
-    bytes[size] = '\0';
-    dls_status status = dls_mesh_bytes_read(&arena, name, bytes, size, &def, &error);
-    check_message(status, &error);
-    for (int k = 0; !status && k < 3 * def.triangle_count; k++)
-        if (def.triangles[k] < 0 || def.triangles[k] >= def.point_count) abort();
-    dls_arena_release(&arena);
-    free(bytes);
-}
-
 /* The first line, where it begins with "--set ", is a setting. */
 static void read_scene(const uint8_t *data, size_t size) {
     const uint8_t *end = memchr(data, '\n', size);
@@ -81,11 +65,6 @@ static void read_scene(const uint8_t *data, size_t size) {
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     dls_allocator_set(&(dls_allocator){allocate, release, NULL});
-    if (size > 5 && !memcmp(data, ".obj\n", 5))
-        read_mesh("m.obj", data + 5, size - 5);
-    else if (size > 5 && !memcmp(data, ".stl\n", 5))
-        read_mesh("m.stl", data + 5, size - 5);
-    else if (!asks_for_much(data, size))
-        read_scene(data, size);
+    if (!asks_for_much(data, size)) read_scene(data, size);
     return 0;
 }

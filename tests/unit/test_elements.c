@@ -172,7 +172,11 @@ static dls_cell_mesh *distorted(dls_cell_form cell) {
             vec_add(even->X + 3 * at[4 + k], even->X + 3 * at[edge[k][0]], even->X + 3 * at[edge[k][1]]);
             vec_scale(even->X + 3 * at[4 + k], 0.5, even->X + 3 * at[4 + k]);
         }
-    dls_cell_list list = {cell, even->node_count, even->cell_count, even->X, even->cells, NULL, NULL};
+    dls_cell_list list = {.form = cell,
+                          .node_count = even->node_count,
+                          .cell_count = even->cell_count,
+                          .X = even->X,
+                          .cells = even->cells};
     assert_int_equal(dls_cell_mesh_create(&list, &mesh, error), DLS_OK);
     dls_cell_mesh_destroy(even);
     return mesh;
@@ -355,7 +359,7 @@ static void test_bad_meshes(void **state) {
     (void)state;
     double X[] = {0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2};
     int cell[] = {0, 1, 2, 3, 0, 1, 2, 4}, line[] = {31, 32}, lines[] = {11, 12, 13, 14, 15, 16};
-    dls_cell_list good = {DLS_CELL_TET4, 4, 1, X, cell, lines, line}, list = good;
+    dls_cell_list good = {DLS_CELL_TET4, 4, 1, X, cell, .node_line = lines, .cell_line = line}, list = good;
     dls_cell_mesh *mesh = NULL;
     assert_int_equal(dls_cell_mesh_create(&good, &mesh, error), DLS_OK);
     assert_int_equal(mesh->face_count, 4);
@@ -367,7 +371,7 @@ static void test_bad_meshes(void **state) {
     list = good, list.cells = turned;
     assert_refused(&list, "element 1 (line 31) is inverted");
     list.cells = flat;
-    assert_refused(&list, "element 1 (line 31) has node 3 twice");
+    assert_refused(&list, "element 1 (line 31) has node 3 (line 13) twice");
     list.cells = far;
     assert_refused(&list, "element 1 (line 31) has node 10");
     double level[] = {0, 0, 0, 1, 0, 0, 0, 1, 0, 1, 1, 0};
@@ -379,8 +383,13 @@ static void test_bad_meshes(void **state) {
     /* two that share one edge alone: four triangles meet there */
     double Y[] = {0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1, 0, -1, 0, 0, 0, -1};
     int edge[] = {0, 1, 2, 3, 0, 1, 4, 5};
-    list = (dls_cell_list){DLS_CELL_TET4, 6, 2, Y, edge, NULL, line};
-    assert_refused(&list, "the surface is open or branches at the edge from node 1 to 2");
+    list = (dls_cell_list){DLS_CELL_TET4, 6, 2, Y, edge, .cell_line = line};
+    assert_refused(&list, "the surface is open or branches between node 1 and node 2");
+    /* two that share nothing, by numbers that a file gave them */
+    double Z[] = {0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1, 2, 0, 0, 3, 0, 0, 2, 1, 0, 2, 0, 1};
+    int apart[] = {0, 1, 2, 3, 4, 5, 6, 7}, numbers[] = {70, 80};
+    list = (dls_cell_list){DLS_CELL_TET4, 8, 2, Z, apart, .cell_number = numbers};
+    assert_refused(&list, "element 80 hangs together with element 70 by no nodes");
 }
 
 static void test_blocks_are_closed(void **state) {

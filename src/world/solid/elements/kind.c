@@ -59,6 +59,8 @@ static dls_status make_mesh(const dls_solid_build *build, bool corotational, dls
                               told->cell_count,
                               told->points,
                               told->cells,
+                              told->node_number,
+                              told->cell_number,
                               told->node_line,
                               told->cell_line};
         if (!kind->made)

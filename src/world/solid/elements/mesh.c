@@ -30,11 +30,22 @@ const dls_cell_kind dls_cell_kinds[DLS_CELL_FORMS] = {
 
 /* ---- checks ---- */
 
-/* " (line 12)", or nothing. */
-static const char *line_text(const int *lines, int k, char *text, size_t size) {
-    text[0] = 0;
-    if (lines) snprintf(text, size, " (line %d)", lines[k]);
-    return text;
+/* What messages call a node or a cell: "element 12 (line 40)". */
+typedef struct part_name {
+    char text[64];
+} part_name;
+
+static part_name name_part(const char *noun, const int *numbers, const int *lines, int k) {
+    part_name name;
+    int length = snprintf(name.text, sizeof name.text, "%s %d", noun, numbers ? numbers[k] : k + 1);
+    if (lines) snprintf(name.text + length, sizeof name.text - (size_t)length, " (line %d)", lines[k]);
+    return name;
+}
+static part_name node_name(const dls_cell_list *list, int k) {
+    return name_part("node", list->node_number, list->node_line, k);
+}
+static part_name cell_name(const dls_cell_list *list, int k) {
+    return name_part("element", list->cell_number, list->cell_line, k);
 }
 
 static dls_status check_counts(const dls_cell_list *list, dls_error *error) {
@@ -45,44 +56,37 @@ static dls_status check_counts(const dls_cell_list *list, dls_error *error) {
         return dls_fail(error, DLS_ERROR_INPUT, "a mesh has %d nodes, expected 4 to %d", list->node_count,
                         DLS_MOST_CELLS * 2);
     for (int i = 0; i < 3 * list->node_count; i++)
-        if (!(fabs(list->X[i]) < 1e30)) {
-            char line[40];
-            return dls_fail(error, DLS_ERROR_INPUT, "node %d%s has a coordinate %g, expected finite numbers",
-                            i / 3 + 1, line_text(list->node_line, i / 3, line, sizeof line), list->X[i]);
-        }
+        if (!(fabs(list->X[i]) < 1e30))
+            return dls_fail(error, DLS_ERROR_INPUT, "%s has a coordinate %g, expected finite numbers",
+                            node_name(list, i / 3).text, list->X[i]);
     return DLS_OK;
 }
 
 /* Nodes of every cell are there and differ; every node is some cell's. */
 static dls_status check_nodes(const dls_cell_list *list, bool *used, dls_error *error) {
     int nodes = dls_cell_kinds[list->form].nodes;
-    char line[40];
     for (int c = 0; c < list->cell_count; c++)
         for (int i = 0; i < nodes; i++) {
             const int *cell = list->cells + (long)nodes * c;
             if (cell[i] < 0 || cell[i] >= list->node_count)
-                return dls_fail(error, DLS_ERROR_INPUT, "element %d%s has node %d, expected 1 to %d", c + 1,
-                                line_text(list->cell_line, c, line, sizeof line), cell[i] + 1,
-                                list->node_count);
+                return dls_fail(error, DLS_ERROR_INPUT, "%s has node %d, expected 1 to %d",
+                                cell_name(list, c).text, cell[i] + 1, list->node_count);
             for (int k = 0; k < i; k++)
                 if (cell[k] == cell[i])
-                    return dls_fail(error, DLS_ERROR_INPUT,
-                                    "element %d%s has node %d twice, expected %d nodes that differ", c + 1,
-                                    line_text(list->cell_line, c, line, sizeof line), cell[i] + 1, nodes);
+                    return dls_fail(error, DLS_ERROR_INPUT, "%s has %s twice, expected %d nodes that differ",
+                                    cell_name(list, c).text, node_name(list, cell[i]).text, nodes);
             used[cell[i]] = true;
         }
     for (int i = 0; i < list->node_count; i++)
         if (!used[i])
-            return dls_fail(error, DLS_ERROR_INPUT,
-                            "node %d%s belongs to no element, expected none that dangles", i + 1,
-                            line_text(list->node_line, i, line, sizeof line));
+            return dls_fail(error, DLS_ERROR_INPUT, "%s belongs to no element, expected none that dangles",
+                            node_name(list, i).text);
     return DLS_OK;
 }
 
 /* det ∂X/∂ξ against the cell's own size cubed, wherever energies are summed, and at corners of hexahedra. */
 static dls_status check_volumes(const dls_cell_list *list, dls_error *error) {
     const dls_cell_kind *kind = &dls_cell_kinds[list->form];
-    char line[40];
     for (int c = 0; c < list->cell_count; c++) {
         double X[3 * DLS_CELL_NODES], size = 0;
         for (int i = 0; i < kind->nodes; i++)
@@ -91,11 +95,37 @@ static dls_status check_volumes(const dls_cell_list *list, dls_error *error) {
         double least = dls_basis_least_volume(list->form, X);
         if (!(least > 1e-9 * size * size * size))
             return dls_fail(error, DLS_ERROR_INPUT,
-                            "element %d%s %s: its least det dX/dxi is %g m³, expected one above 0", c + 1,
-                            line_text(list->cell_line, c, line, sizeof line),
-                            least < 0 ? "is inverted" : "has no volume", least);
+                            "%s %s: its least det dX/dxi is %g m³, expected one above 0",
+                            cell_name(list, c).text, least < 0 ? "is inverted" : "has no volume", least);
     }
     return DLS_OK;
+}
+
+/* The first of the nodes that hang together with this one, on shorter ways each time. */
+static int first_of(int *leader, int i) {
+    while (leader[i] != i) i = leader[i] = leader[leader[i]];
+    return i;
+}
+
+/* Parts of a mesh that share no node would move as one by their mean, and never touch each other. */
+static dls_status check_whole(const dls_cell_list *list, dls_error *error) {
+    int nodes = dls_cell_kinds[list->form].nodes, *leader = DLS_NEW(int, list->node_count);
+    dls_status status = DLS_OK;
+    if (!leader) return dls_fail_memory(error);
+    for (int i = 0; i < list->node_count; i++) leader[i] = i;
+    for (int64_t k = 0; k < (int64_t)nodes * list->cell_count; k++) {
+        int a = first_of(leader, list->cells[k / nodes * nodes]), b = first_of(leader, list->cells[k]);
+        leader[a > b ? a : b] = a > b ? b : a;
+    }
+    for (int c = 0; c < list->cell_count && !status; c++)
+        if (first_of(leader, list->cells[(int64_t)nodes * c]) != first_of(leader, list->cells[0]))
+            status =
+                dls_fail(error, DLS_ERROR_INPUT,
+                         "%s hangs together with %s by no nodes, expected one piece: a body for each, or "
+                         "nodes at one place that are one",
+                         cell_name(list, c).text, cell_name(list, 0).text);
+    dls_free(leader);
+    return status;
 }
 
 /* ---- skin ---- */
@@ -184,7 +214,8 @@ static int compare_halves(const void *a, const void *b) {
 }
 
 /* Each edge has one triangle that runs along it and one that runs against it. */
-static dls_status join_edges(dls_cell_mesh *mesh, half_edge *halves, dls_error *error) {
+static dls_status join_edges(const dls_cell_list *list, dls_cell_mesh *mesh, half_edge *halves,
+                             dls_error *error) {
     int count = 3 * mesh->face_count;
     for (int k = 0; k < count; k++) {
         int a = mesh->faces[k], b = mesh->faces[k % 3 == 2 ? k - 2 : k + 1];
@@ -197,9 +228,10 @@ static dls_status join_edges(dls_cell_mesh *mesh, half_edge *halves, dls_error *
                       !two->forward && (i + 2 >= count || two->low != two[1].low || two->high != two[1].high);
         if (!joined)
             return dls_fail(error, DLS_ERROR_INPUT,
-                            "the surface is open or branches at the edge from node %d to %d (element %d), "
-                            "expected two triangles at every edge",
-                            one->low + 1, one->high + 1, mesh->face_cell[one->face] + 1);
+                            "the surface is open or branches between %s and %s of %s, expected two triangles "
+                            "at every edge",
+                            node_name(list, one->low).text, node_name(list, one->high).text,
+                            cell_name(list, mesh->face_cell[one->face]).text);
         mesh->edges[mesh->edge_count++] = (dls_skin_edge){{one->low, one->high}, {one->face, two->face}};
     }
     return DLS_OK;
@@ -223,7 +255,7 @@ static bool take_skin(dls_cell_mesh *mesh, const mesh_face *faces, int count) {
     return true;
 }
 
-static dls_status find_skin(dls_cell_mesh *mesh, dls_error *error) {
+static dls_status find_skin(const dls_cell_list *list, dls_cell_mesh *mesh, dls_error *error) {
     int count = mesh->cell_count * dls_cell_kinds[mesh->form].faces;
     mesh_face *faces = DLS_NEW(mesh_face, count);
     half_edge *halves = NULL;
@@ -232,12 +264,12 @@ static dls_status find_skin(dls_cell_mesh *mesh, dls_error *error) {
     list_faces(mesh, faces);
     int kept = keep_outer(faces, count);
     if (kept < 0)
-        status = dls_fail(error, DLS_ERROR_INPUT,
-                          "element %d shares a face with two others, expected one at most", -kept);
+        status = dls_fail(error, DLS_ERROR_INPUT, "%s shares a face with two others, expected one at most",
+                          cell_name(list, -1 - kept).text);
     else if (!take_skin(mesh, faces, kept) || !(halves = DLS_NEW(half_edge, 3 * (long)mesh->face_count)))
         status = dls_fail_memory(error);
     else
-        status = join_edges(mesh, halves, error);
+        status = join_edges(list, mesh, halves, error);
     dls_free(halves);
     dls_free(faces);
     return status;
@@ -253,6 +285,7 @@ dls_status dls_cell_mesh_create(const dls_cell_list *list, dls_cell_mesh **out, 
     status = check_nodes(list, used, error);
     dls_free(used);
     if (!status) status = check_volumes(list, error);
+    if (!status) status = check_whole(list, error);
     if (status) return status;
     dls_cell_mesh *mesh = DLS_NEW_ZERO(dls_cell_mesh, 1);
     if (!mesh) return dls_fail_memory(error);
@@ -262,7 +295,7 @@ dls_status dls_cell_mesh_create(const dls_cell_list *list, dls_cell_mesh **out, 
     mesh->X = dls_alloc_copy(list->X, 3 * (size_t)list->node_count, sizeof(double));
     mesh->cells = dls_alloc_copy(
         list->cells, (size_t)dls_cell_kinds[list->form].nodes * (size_t)list->cell_count, sizeof(int));
-    status = mesh->X && mesh->cells ? find_skin(mesh, error) : dls_fail_memory(error);
+    status = mesh->X && mesh->cells ? find_skin(list, mesh, error) : dls_fail_memory(error);
     if (status)
         dls_cell_mesh_destroy(mesh);
     else

@@ -42,17 +42,18 @@ typedef struct dls_cell_mesh {
     dls_skin_edge *edges;
 } dls_cell_mesh;
 
-/* Nodes and cells as somebody tells them; lines of a file, to name what is wrong, may be NULL. */
+/* Nodes and cells as somebody tells them. Numbers and lines by which a file calls them, to name what is
+ * wrong, may be NULL: both are counted from 1 then, and have no line. */
 typedef struct dls_cell_list {
     dls_cell_form form;
     int node_count, cell_count;
     const double *X;
     const int *cells;
-    const int *node_line, *cell_line;
+    const int *node_number, *cell_number, *node_line, *cell_line;
 } dls_cell_list;
 
 /* Arrays are copied. Refused are indices out of range, nodes that no cell has, cells without volume or turned
- * inside out, and skins with an edge that has not just two triangles. */
+ * inside out, skins with an edge that has not just two triangles, and meshes of several pieces. */
 dls_status dls_cell_mesh_create(const dls_cell_list *list, dls_cell_mesh **mesh, dls_error *error);
 void dls_cell_mesh_destroy(dls_cell_mesh *mesh);
 

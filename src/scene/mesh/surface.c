@@ -1,18 +1,15 @@
 /* Points and triangles of OBJ and STL files. Every number and index is checked: files come from anywhere. */
-#include "scene/read.h"
+#include "scene/mesh/mesh.h"
 
 #include "base/error.h"
-#include "base/file.h"
 #include "base/memory.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { MOST_ELEMENTS = 50000000 };
-#define MOST_BYTES ((off_t)4 << 30)
 
 /* ---- growing arrays ---- */
 
@@ -197,23 +194,13 @@ static dls_status read_stl_bytes(mesh_text *m, const unsigned char *bytes, uint3
 
 /* ---- any of them ---- */
 
-static bool has_ending(const char *name, const char *ending) {
-    size_t length = strlen(name), size = strlen(ending);
-    if (length < size) return false;
-    for (size_t i = 0; i < size; i++) {
-        char letter = name[length - size + i];
-        if ((letter >= 'A' && letter <= 'Z' ? letter + 32 : letter) != ending[i]) return false;
-    }
-    return true;
-}
-
 static dls_status read_any(mesh_text *m, const char *bytes, size_t size) {
     uint32_t facets = 0;
-    if (has_ending(m->name, ".obj")) {
+    if (dls_name_ends(m->name, ".obj")) {
         if (memchr(bytes, 0, size)) return refuse(m, "holds a zero byte, expected the text of an OBJ file");
         return read_lines(m, bytes, take_obj_line);
     }
-    if (!has_ending(m->name, ".stl"))
+    if (!dls_name_ends(m->name, ".stl"))
         return refuse(m, "no kind of mesh that is known, expected .obj or .stl");
     if (size >= 84) memcpy(&facets, bytes + 80, sizeof facets);
     if (size >= 84 && size == 84 + 50 * (size_t)facets)
@@ -250,73 +237,11 @@ dls_status dls_mesh_bytes_read(dls_arena *arena, const char *name, const char *b
     return status;
 }
 
-/* The whole file with a zero behind it. */
-static dls_status load(dls_arena *arena, const char *path, char **bytes, size_t *size, dls_error *error) {
-    dls_input input;
-    dls_status status = dls_input_open(path, DLS_INPUT_FILE, "a file with a mesh", &input, error);
-    if (status) return status;
-    if (input.size > MOST_BYTES)
-        status = dls_fail(error, DLS_ERROR_FILE, "%.300s: larger than 4 GB, expected a smaller mesh", path);
-    *size = status ? 0 : (size_t)input.size;
-    *bytes = status ? NULL : dls_arena_take(arena, *size + 1, 1);
-    if (!status && !*bytes) status = dls_fail_memory(error);
-    if (!status && dls_input_read(&input, *bytes, *size) != input.size)
-        status = dls_fail(error, DLS_ERROR_FILE, "%.300s: cannot be read to its end", path);
-    dls_input_close(&input);
-    return status;
-}
-
-static const dls_file *find(int count, const dls_file *files, const char *name) {
-    for (int k = 0; k < count; k++)
-        if (!strcmp(files[k].name, name)) return &files[k];
-    return NULL;
-}
-
-/* A new entry in the list of files that were read; NULL when memory is out. */
-static dls_file *add_file(dls_reader *reader) {
-    if (reader->file_count == reader->file_room) {
-        int room = reader->file_room ? 2 * reader->file_room : 8;
-        dls_file *larger = dls_arena_take(reader->arena, (size_t)room, sizeof *larger);
-        if (!larger) return NULL;
-        if (reader->file_count) memcpy(larger, reader->files, sizeof *larger * (size_t)reader->file_count);
-        reader->files = larger;
-        reader->file_room = room;
-    }
-    return &reader->files[reader->file_count];
-}
-
-/* From what was read before, from what was given, or from the disk; whole is its name there. */
-static dls_status take_file(dls_reader *reader, const char *path, const char *whole, const dls_file **file) {
-    *file = find(reader->file_count, reader->files, path);
-    if (*file) return DLS_OK;
-    const dls_file *given = find(reader->given_count, reader->given, path);
-    dls_file *entry = add_file(reader);
-    char *name = dls_arena_text(reader->arena, path, strlen(path)), *bytes = NULL;
-    size_t size = given ? given->size : 0;
-    if (!entry || !name) return dls_fail_memory(reader->error);
-    if (!given) {
-        dls_status status = load(reader->arena, whole, &bytes, &size, reader->error);
-        if (status) return status;
-    } else {
-        bytes = dls_arena_take(reader->arena, size + 1, 1);
-        if (!bytes) return dls_fail_memory(reader->error);
-        if (size) memcpy(bytes, given->bytes, size);
-    }
-    *entry = (dls_file){name, bytes, size};
-    reader->file_count++;
-    *file = entry;
-    return DLS_OK;
-}
-
 dls_status dls_mesh_file_read(dls_reader *reader, const dls_node *node, const char *path, double scale,
                               dls_shape_def *def) {
-    const char *folder = *path == '/' ? "" : reader->folder;
-    size_t room = strlen(folder) + strlen(path) + 2;
-    char *whole = dls_arena_take(reader->arena, room, 1);
     const dls_file *file;
-    if (!whole) return dls_fail_memory(reader->error);
-    snprintf(whole, room, "%s%s%s", folder, *folder ? "/" : "", path);
-    dls_status status = take_file(reader, path, whole, &file);
+    const char *whole = path;
+    dls_status status = dls_reader_file(reader, path, &file, &whole);
     if (!status)
         status = dls_mesh_bytes_read(reader->arena, whole, file->bytes, file->size, def, reader->error);
     if (status) return dls_read_blame(node, reader->error);
