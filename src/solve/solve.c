@@ -308,7 +308,7 @@ static dls_status check_call(const dls_problem *p, const dls_solver *solver, con
 }
 
 /* The judge's numbers, or all that can be told of r. */
-typedef enum certificate { JUDGED, MEASURED } certificate;
+typedef enum certificate { NOT_JUDGED, JUDGED, MEASURED } certificate;
 
 static void measure_pair(const dls_problem *p, const double *r, const double *u, int threads,
                          certificate wanted, dls_measures *m) {
@@ -369,16 +369,16 @@ static dls_status run_and_certify(const dls_problem *p, const dls_solver *solver
     if (!r) r = nothing; /* of a problem without rows */
     dls_workspace_mark mark = dls_workspace_get_mark(w);
     *info = (dls_solve_info){.solver = solver->name, .law = "", .stop_value = NAN, .user = solver->user};
-    double wall = dls_clock_wall(), cpu = dls_clock_cpu();
+    bool timed = wanted != NOT_JUDGED;
+    double wall = timed ? dls_clock_wall() : 0, cpu = timed ? dls_clock_cpu() : 0;
     bool within = is_built_in(solver); /* others see the problem as its user does */
     if (within) dls_enter_units(p, r);
     dls_status status = solver->solve(p, options, r, u, w, info, error);
     if (!within) dls_enter_units(p, r);
-    info->seconds = dls_clock_wall() - wall;
-    info->cpu_seconds = dls_clock_cpu() - cpu;
+    if (timed) info->seconds = dls_clock_wall() - wall, info->cpu_seconds = dls_clock_cpu() - cpu;
     dls_workspace_release(w, mark);
     mark = dls_workspace_get_mark(w);
-    if (!status) status = certify(p, options, r, u, wanted, w, info, error);
+    if (!status && wanted != NOT_JUDGED) status = certify(p, options, r, u, wanted, w, info, error);
     dls_leave_units(p, r, u);
     dls_workspace_release(w, mark);
     return status;
@@ -408,4 +408,9 @@ dls_status dls_solve(const dls_problem *p, const dls_solver *solver, const void 
 dls_status dls_solve_step(const dls_problem *p, const dls_solver *solver, const void *options, double *r,
                           double *u, dls_workspace *workspace, dls_solve_info *info, dls_error *error) {
     return solve_and_certify(p, solver, options, r, u, JUDGED, workspace, info, error);
+}
+
+dls_status dls_solve_part(const dls_problem *p, const dls_solver *solver, const void *options, double *r,
+                          dls_workspace *workspace, dls_solve_info *info, dls_error *error) {
+    return solve_and_certify(p, solver, options, r, NULL, NOT_JUDGED, workspace, info, error);
 }

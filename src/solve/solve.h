@@ -19,6 +19,10 @@ dls_status dls_solve_step(const dls_problem *problem, const dls_solver *solver, 
                           double *r, double *u, dls_workspace *workspace, dls_solve_info *info,
                           dls_error *error);
 
+/* The same for a part of a larger problem, which is judged and timed as a whole: neither is done here. */
+dls_status dls_solve_part(const dls_problem *problem, const dls_solver *solver, const void *options,
+                          double *r, dls_workspace *workspace, dls_solve_info *info, dls_error *error);
+
 /* The judge's word on r, in the units inside, as dls_solve_step has it: fills in the measures, and u. */
 dls_status dls_certify_step(const dls_problem *problem, const dls_stop_options *stop, double *r, double *u,
                             dls_workspace *workspace, dls_solve_info *info, dls_error *error);

@@ -11,7 +11,8 @@
 
 enum { MOST_REFINEMENTS = 3 };
 
-static const double GAIN = 0.25; /* of Σ u²: a refinement that leaves more is at rounding */
+static const double GAIN = 0.25;      /* of Σ u²: a refinement that leaves more is at rounding */
+static const double ROUNDING = 1e-15; /* of the terms that u is summed from: what is below is rounding as well */
 
 dls_elimination *dls_elimination_create(void) { return DLS_NEW_ZERO(dls_elimination, 1); }
 
@@ -251,12 +252,30 @@ void dls_held_gather(const dls_elimination *e, const double *y, double *u) {
         }
 }
 
-/* u = G_J y + ε x + b_J */
-static void held_velocity(const dls_elimination *e, const double *x, const double *y, double *u) {
+/* u = G_J y + ε x + b_J; returns Σ u² of the rows that have impulses. */
+static double held_velocity(const dls_elimination *e, const double *x, const double *y, double *u) {
     const double *compliance = dls_rows_of(e->p)->compliance;
+    double sum = 0;
     for (int j = 0; j < e->place_count; j++)
         u[j] = e->p->b[e->row[j]] + (compliance ? compliance[e->row[j]] * x[j] : 0);
     dls_held_gather(e, y, u);
+    for (int j = 0; j < e->place_count; j++) sum += e->R.dropped[j] ? 0 : u[j] * u[j];
+    return sum;
+}
+
+/* Σ (W_ii x_i)² over held rows: what u is summed from is no smaller. */
+static double terms_of(const dls_elimination *e, const double *x) {
+    double sum = 0;
+    for (int k = 0; k < e->node_count; k++) {
+        const dls_problem *p = e->p;
+        int c = e->block[e->order[k]], d = dls_size(p, c);
+        const double *W = dls_diagonal(p, c);
+        for (int j = e->first_place[k]; j < e->first_place[k + 1]; j++) {
+            double term = W[(e->row[j] - p->row[c]) * (d + 1)] * x[j];
+            sum += term * term;
+        }
+    }
+    return sum;
 }
 
 static dls_held_error worst_of(const dls_elimination *e, const double *u) {
@@ -279,12 +298,11 @@ static dls_held_error refine(const dls_elimination *e, const double *of_others, 
            places = sizeof(double) * (size_t)e->place_count;
     double least = INFINITY;
     for (int k = 0;; k++) {
-        double sum = 0;
         memcpy(y, of_others, states);
         if (k > 0) dls_held_add(e, x, y); /* x begins as zeros */
-        held_velocity(e, x, y, u);
-        for (int j = 0; j < e->place_count; j++) sum += e->R.dropped[j] ? 0 : u[j] * u[j];
-        if (k > MOST_REFINEMENTS || !(sum < GAIN * least)) return worst_of(e, u);
+        double sum = held_velocity(e, x, y, u);
+        bool rounding = k > 0 && sum <= ROUNDING * ROUNDING * terms_of(e, x);
+        if (rounding || k > MOST_REFINEMENTS || !(sum < GAIN * least)) return worst_of(e, u);
         least = sum;
         memcpy(change, u, places);
         dls_cholesky_solve(&e->R, change);

@@ -317,14 +317,11 @@ static dls_status pivot(joined_work *x) {
 static void add_info(const dls_solve_info *part, dls_solve_info *sum) {
     int iterations = sum->iterations, fallbacks = sum->fallbacks, restarts = sum->restarts;
     int64_t products = sum->products;
-    double seconds = sum->seconds, cpu = sum->cpu_seconds;
     *sum = *part;
     sum->iterations += iterations;
     sum->fallbacks += fallbacks;
     sum->restarts += restarts;
     sum->products += products;
-    sum->seconds += seconds;
-    sum->cpu_seconds += cpu;
 }
 
 /* r of the reduced problem by a solver, from where it stands. */
@@ -336,7 +333,7 @@ static dls_status solve_reduced(joined_work *x, const dls_problem *q, const dls_
     if (!r) return dls_fail_memory(x->error);
     dls_elimination_enter(x->e, x->r, r);
     dls_leave_units(q, r, NULL);
-    dls_status status = dls_solve_step(q, solver, options, r, NULL, x->w, &info, x->error);
+    dls_status status = dls_solve_part(q, solver, options, r, x->w, &info, x->error);
     dls_enter_units(q, r);
     if (!status) {
         add_info(&info, x->info);
@@ -466,8 +463,6 @@ static dls_status solve_blocks(joined_work *x) {
     if (fresh || x->info->measures.residual < residual) return judge(x);
     memcpy(x->r, before, bytes);
     kept.iterations = x->info->iterations;
-    kept.seconds = x->info->seconds;
-    kept.cpu_seconds = x->info->cpu_seconds;
     *x->info = kept;
     return judge(x);
 }
@@ -526,6 +521,7 @@ dls_status dls_solve_joined(const dls_problem *p, dls_elimination *elimination, 
         return dls_solve_step(p, solver, options, r, u, w, info, error);
     }
     dls_workspace_mark mark = dls_workspace_get_mark(w);
+    double wall = dls_clock_wall(), cpu = dls_clock_cpu();
     joined_work x = {.p = p,
                      .e = elimination,
                      .solver = solver,
@@ -547,5 +543,7 @@ dls_status dls_solve_joined(const dls_problem *p, dls_elimination *elimination, 
     if (!status) status = solve(&x);
     dls_leave_units(p, r, x.u);
     dls_workspace_release(w, mark);
+    info->seconds = dls_clock_wall() - wall;
+    info->cpu_seconds = dls_clock_cpu() - cpu;
     return status;
 }
