@@ -241,6 +241,8 @@ typedef struct dls_body_def {
     dls_function *force[3],
         *torque[3];      /* applied at the mass centre, world axes; NULL: none; owned as above */
     dls_drive drive[6];  /* of a driven body */
+    dls_function *belts; /* factor of the speeds of its shapes' belts, taken in the middle of every step;
+                            NULL: 1; owned as above */
     double birth, death; /* takes part in [birth, death); infinite by default */
     const struct dls_solid_def *solid; /* NULL: rigid; else see solid.h, copied */
 } dls_body_def;

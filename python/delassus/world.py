@@ -226,7 +226,8 @@ class World(Object, Bodies):
 
     def add_body(self, shape=None, *, name=None, motion="dynamic", position=(0, 0, 0), rotation=None,
                  velocity=(0, 0, 0), angular_velocity=(0, 0, 0), mass=0.0, inertia=None, centre=(0, 0, 0), locked=(),
-                 force=None, torque=None, drive=None, birth=-math.inf, death=math.inf, solid=None) -> "Body":
+                 force=None, torque=None, drive=None, belts=None, birth=-math.inf, death=math.inf,
+                 solid=None) -> "Body":
         """Adds a body and returns it; it takes part from the next step on.
 
         shape: a Shape, or several that make a compound.
@@ -237,6 +238,7 @@ class World(Object, Bodies):
         locked: of the freedoms 'x', 'y', 'z', 'rx', 'ry', 'rz' those that stay.
         force, torque: N and N m at the mass centre, world axes; a function of t, or None, for each axis.
         drive: of a driven body, {'rz': {'velocity': 3}}: position, velocity, or force with gain and max_speed.
+        belts: a function of t that multiplies the speeds of its shapes' belts.
         birth, death: s; it takes part in between.
         solid: how it deforms, see beam(); None: it is rigid.
         """
@@ -263,6 +265,8 @@ class World(Object, Bodies):
         self._fill_shapes(definition, shape, keep)
         with self._owner.turn.lock, Places(self._owner.keep) as places:
             self._fill_functions(definition, places, force, torque, drive)
+            if belts is not None:
+                definition.belts = places.take(belts)
             self._owner.refuse_in_callbacks()
             identity, world = ctypes.c_int(), self._owner.alive()
             places.hand_over()

@@ -50,7 +50,7 @@ static __attribute__((noinline)) void set_belt(const dls_world *world, const dls
         quat_matrix(carrier(world, place, side)->q, R);
         mat_apply(velocity, shape->R, shape->belt);
         mat_apply(velocity, R, velocity);
-        vec_along(place->belt, place->belt, side ? 1 : -1, velocity);
+        vec_along(place->belt, place->belt, (side ? 1 : -1) * dls_world_belt(world, shape).factor, velocity);
     }
 }
 

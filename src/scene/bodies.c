@@ -22,7 +22,7 @@ typedef struct body_text {
     int motion;
     double position[3], velocity[3], centre[3], mass, birth, death;
     const dls_node *rotation, *spin, *inertia, *shape, *shapes, *material, *group, *collides, *ignores;
-    const dls_node *locked, *drive, *force, *torque, *frames, *solid;
+    const dls_node *locked, *drive, *force, *torque, *belts, *frames, *solid;
 } body_text;
 
 static void body_defaults(void *target) {
@@ -81,6 +81,10 @@ static const dls_key body_keys[] = {
     {DLS_KEY("torque", DLS_KEY_NODE, AT(torque), "N m", "in world axes; a single function in the plane",
              "list of functions"),
      "none", false, NOT_FED},
+    {DLS_KEY("belts", DLS_KEY_NODE, AT(belts), "",
+             "factor of the speeds of its shapes' belts, over time: min(t, 1) starts a conveyor gently",
+             "function"),
+     "1", false, NOT_FED},
     {DLS_KEY("birth", DLS_KEY_REAL, AT(birth), "s", "the body takes part from then on", NULL),
      "from the start", false, NOT_FED},
     {DLS_KEY("death", DLS_KEY_REAL, AT(death), "s", "and no longer than this", NULL), "never", false,
@@ -364,6 +368,7 @@ dls_status dls_prototype_read(dls_reader *reader, const dls_node *map, dls_proto
     p->def.death = text.death;
     p->force = text.force;
     p->torque = text.torque;
+    p->belts = text.belts;
     p->drive = text.drive;
     p->frames = text.frames;
     vec_copy(p->def.pose.x, text.position);
@@ -449,6 +454,7 @@ static dls_status read_torque(dls_reader *reader, const dls_node *node, dls_func
 }
 
 static void release_functions(dls_body_def *def) {
+    dls_function_destroy(def->belts);
     for (int k = 0; k < 3; k++) {
         dls_function_destroy(def->force[k]);
         dls_function_destroy(def->torque[k]);
@@ -519,6 +525,7 @@ dls_status dls_prototype_add(dls_reader *reader, dls_prototype *p, const double 
     dls_status status = read_drives(reader, p->drive, &def);
     if (!status) status = read_functions(reader, p->force, def.force);
     if (!status) status = read_torque(reader, p->torque, def.torque);
+    if (!status && p->belts) status = dls_read_function(reader, p->belts, "belts", &def.belts);
     if (status) {
         release_functions(&def);
         return status;

@@ -213,7 +213,7 @@ typedef struct dls_prototype {
     dls_shape_def *shapes; /* as written */
     dls_shape_def *scaled; /* the same, times a size */
     double inertia[9];
-    const dls_node *force, *torque, *drive, *frames;
+    const dls_node *force, *torque, *belts, *drive, *frames;
     double *points;                      /* room for scaled points */
     const struct dls_element_file *file; /* of its solid's mesh; NULL: none */
     struct dls_solid_mesh *scaled_mesh;  /* of such a solid, times a size */

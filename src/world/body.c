@@ -122,6 +122,7 @@ static void make_body(const dls_world *world, const dls_body_def *def, const dls
     for (int k = 0; k < 3 && dynamic; k++)
         body->inertia_root[k] = body->inertia[k] > 0 ? 1 / sqrt(body->inertia[k]) : 0;
     for (int k = 0; k < 3; k++) body->has_forces |= def->force[k] || def->torque[k];
+    body->has_belts = def->belts != NULL;
     for (int k = 0; k < def->shape_count; k++) {
         vec_sub(shapes[k].x, shapes[k].x, centre);
         body->radius = fmax(body->radius, vec_norm(shapes[k].x) + shapes[k].bound);

@@ -7,6 +7,7 @@
 
 dls_function *dls_told_at(const dls_body_told *told, int place) {
     if (place < 6) return place < 3 ? told->force[place] : told->torque[place - 3];
+    if (place == DLS_TOLD_BELTS) return told->belts;
     const dls_drive *drive = &told->drive[(place - 6) / 3];
     dls_function *const of_drive[3] = {drive->position, drive->velocity, drive->force};
     return of_drive[place % 3];
@@ -14,6 +15,7 @@ dls_function *dls_told_at(const dls_body_told *told, int place) {
 
 const char *dls_told_noun(int place) {
     static const char *const of_drive[3] = {"position", "velocity", "force"};
+    if (place == DLS_TOLD_BELTS) return "factor";
     return place < 6 ? place < 3 ? "force" : "torque" : of_drive[place % 3];
 }
 
@@ -33,6 +35,10 @@ bool dls_callback_next(const dls_world *w, dls_callback_place *at) {
     return false;
 }
 
+static const char *freedom_of(int place) {
+    return place == DLS_TOLD_BELTS ? "belts" : dls_freedom_name(place < 6 ? place : (place - 6) / 3);
+}
+
 static dls_status ask(const dls_world *w, dls_body_id id, int place, double t, dls_error *error) {
     char label[128];
     dls_function *f = dls_told_at(w->entries[id].told, place);
@@ -40,7 +46,7 @@ static dls_status ask(const dls_world *w, dls_body_id id, int place, double t, d
     double value = dls_function_recall(f, t);
     if (answered && isfinite(value)) return DLS_OK;
     dls_body_label(w, id, label, sizeof label);
-    const char *noun = dls_told_noun(place), *freedom = dls_freedom_name(place < 6 ? place : (place - 6) / 3);
+    const char *noun = dls_told_noun(place), *freedom = freedom_of(place);
     if (answered)
         return dls_fail(error, DLS_ERROR_NUMERIC,
                         "%s: callback gives %g as %s of the %s at t = %.12g, expected a finite number", label,
@@ -58,11 +64,13 @@ dls_status dls_world_ask(const dls_world *w, const dls_asked_times *times, dls_e
         if (w->entries[id].row < 0) continue;
         const double servo[2] = {times->middle, times->force[0]};
         bool driven = at.place >= 6;
+        bool belts = at.place == DLS_TOLD_BELTS;
         const double *t = !driven             ? times->force
+                          : belts             ? &times->middle
                           : at.place % 3 == 0 ? &times->end
                           : at.place % 3 == 1 ? &times->middle
                                               : servo;
-        int count = !driven ? times->force_count : at.place % 3 == 2 ? 2 : 1;
+        int count = !driven ? times->force_count : at.place % 3 == 2 && !belts ? 2 : 1;
         dls_function_forget(dls_told_at(w->entries[id].told, at.place));
         for (int k = 0; !status && k < count; k++) status = ask(w, id, at.place, t[k], error);
     }

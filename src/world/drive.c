@@ -49,6 +49,12 @@ static dls_status check_rotations(const dls_body_def *def, dls_error *error) {
                     positions, velocities);
 }
 
+static bool has_belt(const dls_body_def *def) {
+    bool any = false;
+    for (int k = 0; k < def->shape_count; k++) any |= vec_dot(def->shapes[k].belt, def->shapes[k].belt) > 0;
+    return any;
+}
+
 dls_status dls_drives_check(const dls_world *world, const dls_body_def *def, dls_error *error) {
     for (int k = 0; k < 6; k++) {
         const dls_drive *d = &def->drive[k];
@@ -71,13 +77,16 @@ dls_status dls_drives_check(const dls_world *world, const dls_body_def *def, dls
         dls_status status = check_servo(d, k, error);
         if (status) return status;
     }
+    if (def->belts && !has_belt(def))
+        return dls_fail(error, DLS_ERROR_INPUT, "belts follow a function, and no shape of the body has one");
     return check_rotations(def, error);
 }
 
 /* ---- ownership ---- */
 
-static void destroy_functions(dls_function *const *force, dls_function *const *torque,
-                              const dls_drive *drive) {
+static void destroy_functions(dls_function *const *force, dls_function *const *torque, const dls_drive *drive,
+                              dls_function *belts) {
+    dls_function_destroy(belts);
     for (int k = 0; k < 3; k++) dls_function_destroy(force[k]), dls_function_destroy(torque[k]);
     for (int k = 0; k < 6; k++) {
         dls_function_destroy(drive[k].position);
@@ -87,11 +96,11 @@ static void destroy_functions(dls_function *const *force, dls_function *const *t
 }
 
 void dls_functions_destroy(const dls_body_def *def) {
-    destroy_functions(def->force, def->torque, def->drive);
+    destroy_functions(def->force, def->torque, def->drive, def->belts);
 }
 
 dls_status dls_told_create(const dls_body_def *def, dls_body_told **told, dls_error *error) {
-    bool any = false, servo = false;
+    bool any = def->belts != NULL, servo = false;
     for (int k = 0; k < 6; k++) {
         any |= drive_parts(&def->drive[k]) || (k < 3 ? def->force[k] : def->torque[k - 3]);
         servo |= def->drive[k].force != NULL;
@@ -103,6 +112,7 @@ dls_status dls_told_create(const dls_body_def *def, dls_body_told **told, dls_er
     memcpy(t->force, def->force, sizeof t->force);
     memcpy(t->torque, def->torque, sizeof t->torque);
     memcpy(t->drive, def->drive, sizeof t->drive);
+    t->belts = def->belts;
     t->has_servo = servo;
     t->has_callback = dls_told_has_callback(t);
     t->start.q[0] = 1;
@@ -112,7 +122,7 @@ dls_status dls_told_create(const dls_body_def *def, dls_body_told **told, dls_er
 
 void dls_told_destroy(dls_body_told *told) {
     if (!told) return;
-    destroy_functions(told->force, told->torque, told->drive);
+    destroy_functions(told->force, told->torque, told->drive, told->belts);
     dls_free(told);
 }
 
@@ -191,11 +201,43 @@ static dls_status speed_of(const dls_world *world, dls_body_id id, int k, double
     return status;
 }
 
+static dls_status run_belts(dls_world *w, dls_body_id id, double t, dls_error *error) {
+    dls_body_told *told = w->entries[id].told;
+    told->belts_now = dls_function_recall(told->belts, t);
+    if (isfinite(told->belts_now)) return DLS_OK;
+    char label[128];
+    return dls_fail(error, DLS_ERROR_NUMERIC, "%s: belts are %g at t = %.17g, expected a finite number",
+                    dls_body_label(w, id, label, sizeof label), told->belts_now, t);
+}
+
+static const dls_body_told *told_of_belt(const dls_world *w, const dls_shape *shape) {
+    const dls_body *body = &w->bodies[shape->body];
+    return body->has_belts ? w->entries[body->id].told : NULL;
+}
+
+dls_belt_run dls_world_belt(const dls_world *w, const dls_shape *shape) {
+    const dls_body_told *told = told_of_belt(w, shape);
+    return (dls_belt_run){told ? told->belts_now : 1, 0};
+}
+
+dls_belt_run dls_world_belt_at(const dls_world *w, const dls_shape *shape, double t) {
+    const dls_body_told *told = told_of_belt(w, shape);
+    double f[3];
+    if (!told || dls_function_is_callback(told->belts)) return dls_world_belt(w, shape);
+    dls_function_derivatives(told->belts, t, f);
+    return (dls_belt_run){f[0], f[1]};
+}
+
 dls_status dls_world_drive(dls_world *w, double end, double h, dls_error *error) {
     for (int i = 0; i < w->told_count; i++) {
         dls_body_id id = w->told_ids[i];
         int row = w->entries[id].row;
-        if (row < 0 || w->bodies[row].motion != DLS_DRIVEN) continue;
+        if (row < 0) continue;
+        if (w->entries[id].told->belts) {
+            dls_status status = run_belts(w, id, end - h / 2, error);
+            if (status) return status;
+        }
+        if (w->bodies[row].motion != DLS_DRIVEN) continue;
         dls_body_state *state = &w->states[row];
         for (int k = 0; k < 6; k++) {
             double *speed = k < 3 ? &state->v[k] : &state->w[k - 3];

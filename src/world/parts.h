@@ -46,7 +46,7 @@ void dls_functions_destroy(const dls_body_def *def); /* all those that a definit
 
 /* ---- places of functions: forces, torques, then position, velocity and force of each drive ---- */
 
-enum { DLS_TOLD_PLACES = 24 };
+enum { DLS_TOLD_BELTS = 24, DLS_TOLD_PLACES };
 dls_function *dls_told_at(const dls_body_told *told, int place); /* NULL where there is none */
 const char *dls_told_noun(int place);                            /* "torque" */
 const char *dls_freedom_name(int freedom);                       /* "rotation about x" */

@@ -22,6 +22,7 @@ typedef struct dls_body {
     uint8_t
         locked; /* bit k: freedom k of dls_body_def.locked; in the plane z and rotations about x and y too */
     bool has_forces; /* functions of time push it */
+    bool has_belts;  /* its belts follow a function of time */
     bool is_solid;   /* it deforms: world/solid/solid.h */
     int shape_first, shape_count;
     double mass;            /* infinite where not dynamic */
@@ -32,10 +33,12 @@ typedef struct dls_body {
     double radius; /* of the ball about the mass centre that holds all shapes, INFINITY without bound */
 } dls_body;
 
-/* What few bodies have: forces and drives. */
+/* What few bodies have: forces, drives, and belts that change their speed. */
 typedef struct dls_body_told {
     dls_function *force[3], *torque[3];
     dls_drive drive[6];
+    dls_function *belts;
+    double belts_now; /* its value in the middle of the step */
     bool has_servo, has_callback;
     dls_pose start;           /* mass centre and orientation at birth: what driven positions count from */
     double moved[6];          /* driven positions reached so far */
@@ -148,6 +151,15 @@ dls_status dls_world_ask(const dls_world *world, const dls_asked_times *times, d
 dls_status dls_world_drive(dls_world *world, double end, double h, dls_error *error);
 /* After the step has moved driven rows by v and w: puts them at their driven positions to the last bit. */
 void dls_world_drive_finish(dls_world *world, double end);
+/* Velocity of a shape's belt in the shape's frame: by belt[0] of what it has, and that grows at belt[1] 1/s.
+ * Steps of impulse schemes take that of their middle, as dls_world_drive left it. */
+typedef struct dls_belt_run {
+    double factor, rate;
+} dls_belt_run;
+dls_belt_run dls_world_belt(const dls_world *world, const dls_shape *shape);
+/* The same at time t; the rate is NaN where a function has none. */
+dls_belt_run dls_world_belt_at(const dls_world *world, const dls_shape *shape, double t);
+
 /* Of a step that failed after that: driven positions are again those reached before it; states are not
  * touched. */
 void dls_world_drive_undo(dls_world *world);

@@ -68,6 +68,64 @@ static void test_box_rides(void **unused) {
         }
 }
 
+static dls_function *ramp(double rise) {
+    const double t[] = {0, rise}, factor[] = {0, 1};
+    dls_function *function;
+    dls_error error;
+    assert_int_equal(dls_function_table(2, t, factor, &function, &error), DLS_OK);
+    return function;
+}
+
+/* A belt that starts more gently than μ g carries what lies on it along: impulse schemes have its speed in
+ * the middle of the step, generalized-alpha that of its end; and then it stays. */
+static void check_gentle_start(int d, const char *scheme) {
+    const double v = 0.2, rise = 0.2;
+    stage s = stage_open(d, G, MU, 0, 0);
+    dls_shape_def belt = belt_of(d, v), box = block(d, 0.1);
+    dls_body_def conveyor = dls_default_body_def();
+    conveyor.motion = DLS_STATIC;
+    conveyor.shape_count = 1, conveyor.shapes = &belt;
+    conveyor.belts = ramp(rise);
+    stage_add(&s, &conveyor);
+    dls_body_id id = stage_add_shape(&s, DLS_DYNAMIC, &box, up(d, 0.1), NULL, NULL);
+    double m = stage_mass(&s, id).mass;
+    dls_simulation_options o = with_scheme(scheme);
+    stage_start(&s, &o, 1e-12);
+    bool alpha = !strcmp(scheme, "generalized-alpha");
+    for (int k = 1; k <= 100; k++) {
+        stage_run(&s, 1);
+        double t = alpha ? k * H : (k - 0.5) * H;
+        assert_near(stage_state(&s, id).v[0], v * t / rise, 1e-9);
+        assert_near(s.last.energy.unaccounted, 0, alpha ? 1e-4 * m * v * v : 1e-11 * m * v * v);
+    }
+    stage_run(&s, 150);
+    assert_near(stage_state(&s, id).v[0], v, 1e-9);
+    stage_close(&s);
+}
+
+static void test_gentle_start(void **unused) {
+    (void)unused;
+    const char *scheme;
+    for (int i = 0; (scheme = dls_scheme_at(i, NULL)); i++)
+        for (int d = 2; d <= 3; d++) check_gentle_start(d, scheme);
+}
+
+/* A function of belts on a body that has none is a mistake. */
+static void test_belts_without_belt(void **unused) {
+    (void)unused;
+    stage s = stage_open(2, G, MU, 0, 0);
+    dls_shape_def plain = belt_of(2, 0);
+    dls_body_def def = dls_default_body_def();
+    dls_body_id id;
+    dls_error error;
+    def.motion = DLS_STATIC;
+    def.shape_count = 1, def.shapes = &plain;
+    def.belts = ramp(1);
+    assert_int_equal(dls_world_add_body(s.world, &def, &id, &error), DLS_ERROR_INPUT);
+    assert_non_null(strstr(error.message, "no shape of the body has one"));
+    stage_close(&s);
+}
+
 /* The belt does m v² of work, half of which friction takes: with n = v/(μ g h) whole the sums have no rest.
  */
 static void test_books_close(void **unused) {
@@ -255,10 +313,16 @@ static void test_bad_belts(void **unused) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_box_rides),   cmocka_unit_test(test_books_close),
-        cmocka_unit_test(test_vehicle),     cmocka_unit_test(test_inclined_belt),
-        cmocka_unit_test(test_moving_belt), cmocka_unit_test(test_ball_on_belt),
-        cmocka_unit_test(test_normal_part), cmocka_unit_test(test_order_of_bodies),
+        cmocka_unit_test(test_box_rides),
+        cmocka_unit_test(test_gentle_start),
+        cmocka_unit_test(test_belts_without_belt),
+        cmocka_unit_test(test_books_close),
+        cmocka_unit_test(test_vehicle),
+        cmocka_unit_test(test_inclined_belt),
+        cmocka_unit_test(test_moving_belt),
+        cmocka_unit_test(test_ball_on_belt),
+        cmocka_unit_test(test_normal_part),
+        cmocka_unit_test(test_order_of_bodies),
         cmocka_unit_test(test_bad_belts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

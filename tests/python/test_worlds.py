@@ -114,6 +114,18 @@ def test_belts_locks_births_and_deaths():
     assert abs(carried.v[0] - 1) < 1e-6 and abs(held.v[0]) < 1e-12 and held.x[0] == 0
 
 
+def test_belts_over_time():
+    world = World()
+    world.add_material("default", mu=0.5)
+    world.add_body(half_space(belt=(1, 0, 0)), motion="static", belts=lambda t: min(t, 0.25))
+    carried = world.add_body(box((0.1, 0.1, 0.1)), position=(0, 0, 0.05))
+    sim = Simulation(world, step=1e-3)
+    sim.run(0.1)
+    assert abs(carried.v[0] - 0.0995) < 1e-6, carried.v  # the belt's speed in the middle of the last step
+    sim.run(0.4)
+    assert abs(carried.v[0] - 0.25) < 1e-6, carried.v
+
+
 def test_materials_and_pairs():
     world = World()
     world.add_material("steel", density=7800, mu=0.2, e_n=0.5, rolling=1e-3)

@@ -656,7 +656,7 @@ static void test_memory_that_runs_out(void **unused) {
     static const char text[] =
         HEAD2 "functions: {a: t^2, b: {t: [0, 1], value: [0, 1]}}\nassemble: yes\nbodies:\n"
               "- {name: arm, mass: 1, inertia: 1, position: [1, 0], frames: {tip: {at: [1, 0]}}}\n"
-              "- {motion: static, position: [0, -9], shape: {kind: half-plane, belt: [1, 0]}}\n"
+              "- {motion: static, position: [0, -9], belts: a, shape: {kind: half-plane, belt: [1, 0]}}\n"
               "- links: {points: [[0, 3], [1, 3]], count: 3, joint: {kind: revolute, name: pin}, ends: "
               "[ground, none]}\n"
               "  body: {name: link, shape: {kind: disc, radius: 0.1}}\njoints:\n"

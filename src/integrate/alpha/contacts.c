@@ -141,8 +141,11 @@ void dls_piece_belts(const dls_piece *p, const dls_piece_contact *c, double *vel
         if (!placed->shape->belt) continue;
         mat_apply(own, placed->R, placed->shape->belt);
         vec_cross(turned, dls_piece_side(p, c, side, NULL)->w, own);
-        vec_along(velocity, velocity, side ? 1 : -1, own);
-        vec_along(rate, rate, side ? 1 : -1, turned);
+        dls_belt_run run = dls_world_belt_at(p->s->world, placed->shape, p->at.t);
+        double sign = side ? 1 : -1;
+        vec_along(velocity, velocity, sign * run.factor, own);
+        vec_along(rate, rate, sign * run.factor, turned);
+        vec_along(rate, rate, sign * run.rate, own);
     }
 }
 

@@ -11,8 +11,9 @@
 
 enum { MOST_REFINEMENTS = 3 };
 
-static const double GAIN = 0.25;      /* of Σ u²: a refinement that leaves more is at rounding */
-static const double ROUNDING = 1e-15; /* of the terms that u is summed from: what is below is rounding as well */
+static const double GAIN = 0.25; /* of Σ u²: a refinement that leaves more is at rounding */
+static const double ROUNDING =
+    1e-15; /* of the terms that u is summed from: what is below is rounding as well */
 
 dls_elimination *dls_elimination_create(void) { return DLS_NEW_ZERO(dls_elimination, 1); }
 
