@@ -1,11 +1,12 @@
 /* What a step of a simulation costs, in time and in memory.
  *
- *     bench_simulate filling [--spheres N] [--seconds T] [--tolerance X] [--threads N]
+ *     bench_simulate filling [--spheres N] [--seconds T] [--tolerance X] [--threads N] [--seed N]
  *     bench_simulate packing [--spheres N] [--threads N] [--steps N] [--sweeps N] [--tolerance X] [--rolling
  * X]
  *
- * filling: spheres of radius 1 m and 1 kg fall from a jittered lattice onto a floor of 10 × 10 of 1.1
- * diameters between walls, μ = 0.3, e = 0, h = 0.01 s, and every step is solved to the tolerance.
+ * filling: spheres of radius 1 m and 1 kg fall from a jittered lattice of ten layers onto a floor, 10 × 10 of
+ * 1.1 diameters for 1000 of them, between walls; μ = 0.3, e = 0, h = 0.01 s, and every step is solved to the
+ * tolerance.
  *
  * packing: spheres of radii 0.9 … 1.1 m at rest in a box, some 15 deep whatever their number. A tile of at
  * most 1000 falls to rest between smooth walls; mirrored side by side, tiles are at rest in a larger box as
@@ -29,7 +30,7 @@ static const double STEP = 0.01, MU = 0.3, PI = 3.14159265358979323846;
 static const double SETTLING_SECONDS = 5;
 
 typedef struct arguments {
-    int spheres, threads, steps, sweeps;
+    int spheres, threads, steps, sweeps, seed;
     double seconds, tolerance;
 } arguments;
 
@@ -179,9 +180,10 @@ static void solve_by_sweeps(dls_simulation *simulation, int sweeps) {
  */
 
 /* count spheres above the floor, side × side in a layer, each moved by up to jitter. */
-static sphere *lattice(int count, int side, double spacing, double least, double most, double jitter) {
+static sphere *lattice(int count, int side, double spacing, double least, double most, double jitter,
+                       int seed) {
     sphere *spheres = room_for((size_t)count, sizeof *spheres);
-    uint64_t state = 42;
+    uint64_t state = 42 + 1000003 * (uint64_t)seed;
     for (int i = 0; i < count; i++) {
         const int cell[3] = {i % side, i / side % side, i / side / side};
         spheres[i].radius = least + (most - least) * uniform(&state);
@@ -192,9 +194,9 @@ static sphere *lattice(int count, int side, double spacing, double least, double
 }
 
 static void measure_filling(const arguments *args) {
-    const int side = 10;
+    const int side = (int)lround(sqrt(args->spheres / 10.0));
     const double spacing = 1.1 * 2, width = side * spacing;
-    sphere *spheres = lattice(args->spheres, side, spacing, 1, 1, 0.09);
+    sphere *spheres = lattice(args->spheres, side, spacing, 1, 1, 0.09, args->seed);
     dls_world *world = make_world(spheres, args->spheres, width, width, MU);
     dls_simulation *simulation = make_simulation(world, args->threads);
     solve_to(simulation, args->tolerance, 0);
@@ -235,7 +237,7 @@ static packing settle_tile(int count) {
     int side = (int)lround(cbrt(count / 2.5));
     if (side < 2) side = 2;
     const double spacing = 2.5, width = side * spacing;
-    packing tile = {lattice(count, side, spacing, 0.9, 1.1, 0.15), count, width, width};
+    packing tile = {lattice(count, side, spacing, 0.9, 1.1, 0.15, 0), count, width, width};
     dls_world *world = make_world(tile.spheres, count, width, width, 0);
     dls_simulation *simulation = make_simulation(world, 1);
     dls_error error;
@@ -367,7 +369,7 @@ static void measure_packing(const arguments *args) {
  */
 
 static bool parse_arguments(int argc, char **argv, arguments *args) {
-    *args = (arguments){1000, 1, 3, 20, 5, 1e-4};
+    *args = (arguments){1000, 1, 3, 20, 0, 5, 1e-4};
     for (int i = 2; i + 1 < argc; i += 2) {
         const char *key = argv[i], *value = argv[i + 1];
         if (strcmp(key, "--spheres") == 0)
@@ -378,6 +380,8 @@ static bool parse_arguments(int argc, char **argv, arguments *args) {
             args->steps = atoi(value);
         else if (strcmp(key, "--sweeps") == 0)
             args->sweeps = atoi(value);
+        else if (strcmp(key, "--seed") == 0)
+            args->seed = atoi(value);
         else if (strcmp(key, "--seconds") == 0)
             args->seconds = atof(value);
         else if (strcmp(key, "--tolerance") == 0)

@@ -90,6 +90,9 @@ struct dls_operator {
      * Or NULL: blocks are visited one after the other */
     void (*colour)(const dls_problem *p, int chunk, uint8_t *colour, uint64_t *scratch);
 
+    /* Sweeps in single precision; or NULL */
+    const struct dls_lane_kernel *lanes;
+
     /* The parts of the state that visits to c read and write, bodies as it were; returns how many, and where
      * the numbers of one are. Or both NULL: ranks do not share sweeps */
     int (*touched)(const dls_problem *p, int c, int body[DLS_MOST_TOUCHED]);

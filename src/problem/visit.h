@@ -38,6 +38,32 @@ static inline double *dls_law_data(const dls_visits *v, int run, int c) {
     return v->data + at->start + (int64_t)(c - v->problem->runs[run].first) * at->stride;
 }
 
+/* Sweeps in single precision about a base in double: r₀, u₀ = W r₀ + b. What is rounded is the way from r₀ to
+ * r alone, so that a base renewed now and then leaves no error behind. Under the exact law. */
+typedef struct dls_lanes dls_lanes;
+
+typedef struct dls_lane_kernel {
+    /* Whether all blocks of p can be visited so. */
+    bool (*fits)(const dls_problem *p);
+    /* For the blocks of an order in pieces: those of the first `apart` share no body within a piece. NULL
+     * when memory is out. */
+    dls_lanes *(*make)(const dls_problem *p, const int *order, const int *piece, int piece_count, int apart,
+                       dls_workspace *w);
+    /* r of a piece anew; the state begins at 0 with the first base */
+    void (*start)(dls_lanes *x, int piece, const double *r);
+    /* u₀ of a piece, for the r that it has */
+    void (*base)(dls_lanes *x, int piece, const double *u);
+    /* The state is 0 where r is r₀; fresh: it has no past either. */
+    void (*rebase)(dls_lanes *x, bool fresh);
+    dls_sweep_change (*visit)(dls_lanes *x, int piece, double relaxation);
+    /* r and the state move on along their last step: r += β (r − r of the sweep before) */
+    void (*push)(dls_lanes *x, double beta);
+    /* r of a piece; project: back into the cones, where rounding alone led out of them */
+    void (*read)(const dls_lanes *x, int piece, bool project, double *r);
+    double *(*state)(dls_lanes *x);
+    dls_span (*span)(const dls_problem *p, int body); /* of it */
+} dls_lane_kernel;
+
 /* A part of a sweep that follows another. */
 void dls_sweep_add(dls_sweep_change *sum, const dls_sweep_change *part);
 

@@ -107,8 +107,11 @@ def simulate(*arguments):
 
 
 def test_simulations():
-    result, printed = simulate("--sizes", "40", "120", "--filling", "20", "--seconds", "0.5")
-    assert [row["tolerance"] for row in result["filling"]] == [1e-4, 1e-5], result["filling"]
+    result, printed = simulate("--sizes", "40", "120", "--filling", "20", "--seconds", "0.5", "--seeds", "2",
+                               "--larger-seconds", "0.3")
+    assert [(row["tolerance"], row["seed"]) for row in result["filling"]] == [(1e-4, 0), (1e-4, 1), (5e-4, 0), (5e-4, 1)], result["filling"]
+    assert [row["spheres"] for row in result["larger"]] == [20, 80, 320], result["larger"]
+    assert result["judged"]["iterations_per_tenfold"] > 0, result["judged"]
     for row in result["filling"]:
         assert row["spheres"] == 20 and row["steps"] == 50 and row["certified_share"] == 1, row
         assert row["over_real_time"] > 0 and row["worst_residual"] <= row["tolerance"], row
@@ -126,7 +129,7 @@ def test_simulations():
     assert abs(result["judged"]["growth"] - most["step_ns"] / least["step_ns"]) < 1e-9, result["judged"]
     rolling = result["judged"]["rolling"]
     assert rolling["ratio"] == rolling["ns"] / rolling["ns_without"] > 0, rolling
-    assert printed.count("bar ≤") == 5, printed
+    assert printed.count("bar ≤") == 7 and printed.count("bar ≥") == 2, printed
 
 
 def test_products():

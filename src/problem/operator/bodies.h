@@ -130,5 +130,6 @@ dls_sweep_change dls_visit_rolling(dls_visits *visits, int run, int first, int e
 dls_sweep_change dls_visit_balls(dls_visits *visits, int run, int first, int end, double *r, bool backward);
 
 extern const dls_operator dls_operator_stored, dls_operator_bodies;
+extern const dls_lane_kernel dls_lanes_of_balls;
 
 #endif

@@ -71,7 +71,7 @@ static inline void roll_slip(double limit, double kappa, const double *p, const 
     x[0] = share * v[0], x[1] = share * v[1];
 }
 
-enum { ROLL_TURNS = 2 };
+enum { ROLL_TURNS = 1 }; /* sweeps are turns as well */
 
 /* |x| ≤ X, |y| ≤ Y with p and q the velocities without x and y:
  *     w_t x + κ y + p = −λ x,   κ x + w_r y + q = −λ' y,   λ, λ' ≥ 0, 0 inside

@@ -267,7 +267,8 @@ static dls_status gradient_stage(chain *x, dls_outcome *outcome, dls_error *erro
     memcpy(x->r, x->monitor.best, sizeof(double) * (size_t)x->problem->row_count);
     if (!dls_apgd_prepare(&apgd, x->problem, &x->gradient, &x->monitor, x->r, x->workspace))
         return dls_fail_memory(error);
-    *outcome = dls_apgd_advance(&apgd, left(x, is_step(x) ? x->nlgs.sweeps / 2 : INT_MAX));
+    *outcome = dls_apgd_advance(
+        &apgd, left(x, !is_step(x) ? INT_MAX : x->nlgs.sweeps / (x->nlgs.single.lanes ? 8 : 2)));
     stage_end(x, "apgd", apgd.iterations);
     return DLS_OK;
 }
@@ -277,13 +278,13 @@ static dls_status gradient_stage(chain *x, dls_outcome *outcome, dls_error *erro
 /* From the best iterate at first; later from where sweeps have led, for from the best it stalls again. Sweeps
  * do not take over what it found, for they would lose it: the monitor keeps the best. */
 static dls_outcome quasi_newton_stage(chain *x, dls_pqn *pqn) {
-    int before = pqn->iterations;
+    int before = pqn->iterations, most = x->nlgs.in_lanes ? POLICY.lane_polish : POLICY.pqn_iterations;
     stage_begin(x, before);
     pqn->delta = x->quasi_newton.delta;
     double value = dls_pqn_start(pqn, before ? x->r : x->monitor.best);
     dls_outcome outcome = DLS_CONVERGED;
     if (!(value <= x->options->stop.tolerance))
-        outcome = dls_pqn_advance(pqn, before + left(x, POLICY.pqn_iterations), POLICY.pqn_patience);
+        outcome = dls_pqn_advance(pqn, before + left(x, most), x->nlgs.in_lanes ? 1 : POLICY.pqn_patience);
     stage_end(x, "pqn", pqn->iterations - before);
     return outcome;
 }
@@ -306,12 +307,19 @@ static dls_outcome sweep_round(chain *x, int until) {
 }
 
 /* Impulses drift slowly through contacts that just slide: sweeps crawl along, quasi-Newton with its GMRES
- * sees the drift as a whole, if it begins near enough. It is tried each time the sweeps have doubled. */
+ * sees the drift as a whole, if it begins near enough. It is tried each time the sweeps have doubled. Beside
+ * sweeps by lanes it is dear, and only finishes what is near. */
 static dls_status many_stage(chain *x, dls_outcome *outcome, dls_error *error) {
     dls_pqn pqn = {.problem = NULL};
-    for (int round = 0; round < POLICY.rounds; round++) {
-        *outcome = sweep_round(x, round ? 2 * x->nlgs.sweeps : POLICY.round_check);
+    bool lanes = x->nlgs.in_lanes;
+    int rounds = lanes ? POLICY.lane_rounds : POLICY.rounds;
+    double near = POLICY.lane_near * x->options->stop.tolerance;
+    for (int round = 0; round < rounds; round++) {
+        *outcome = sweep_round(x, round   ? 2 * x->nlgs.sweeps
+                                  : lanes ? POLICY.lane_check
+                                          : POLICY.round_check);
         if (ended(x, *outcome)) break;
+        if (lanes && round + 1 < rounds && x->monitor.best_value > near) continue;
         if (!pqn.problem && !dls_pqn_prepare(&pqn, x->problem, &x->quasi_newton, &x->monitor, x->workspace))
             return dls_fail_memory(error);
         *outcome = quasi_newton_stage(x, &pqn);
@@ -336,6 +344,8 @@ static bool factors_many(const chain *x) { return x->factoring && x->many; }
 static bool factors_far(const chain *x) { return x->factoring && !x->near; }
 static bool factors_near(const chain *x) { return x->factoring && x->near; }
 static bool factors_step_of_few(const chain *x) { return factors_far(x) && !x->many && is_step(x); }
+/* Lanes are quick to give up, so that one long try of what they leave is cheap on average. */
+static bool left_by_lanes(const chain *x) { return !x->factoring && x->nlgs.single.lanes; }
 /* A step of many contacts that is hard is not worth more than others. */
 static bool may_try_again(const chain *x) { return x->factoring && !(is_step(x) && x->many); }
 
@@ -349,6 +359,13 @@ static dls_status newton_after_sweeps(chain *x, dls_outcome *outcome, dls_error 
     (void)error;
     *outcome = newton_stage(x, POLICY.alpha_polish, POLICY.polish);
     return DLS_OK;
+}
+
+static dls_status newton_after_gradients(chain *x, dls_outcome *outcome, dls_error *error) {
+    bool affordable;
+    dls_status status = want_system(x, &affordable, error);
+    if (!status && affordable) *outcome = newton_stage(x, POLICY.alpha_polish, POLICY.polish);
+    return status;
 }
 
 static dls_status newton_first(chain *x, dls_outcome *outcome, dls_error *error) {
@@ -373,6 +390,7 @@ static const struct {
     {"sweeps and quasi-Newton by turns", has_many, many_stage},
     {"is a factorisation worth it", always, count_flops},
     {"gradients", may_not_factor, gradient_stage},
+    {"Newton, after gradients", left_by_lanes, newton_after_gradients},
     {"Newton, near after so many sweeps", factors_many, newton_after_sweeps},
     {"Newton, which mostly spares the interior point", factors_step_of_few, newton_first},
     {"interior point, polished", factors_far, polished_ipm_stage},

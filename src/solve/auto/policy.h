@@ -32,6 +32,10 @@ typedef struct auto_policy {
     double round_sweeps; /* filling: sweeps that seem to need so many more are left to quasi-Newton */
     int pqn_iterations;  /* filling: of one round */
     int pqn_patience;    /* filling: iterations without progress */
+    int lane_check;      /* filling: sweeps of the first round by lanes */
+    int lane_rounds;     /* filling: of these */
+    double lane_near;    /* filling: tolerances from which quasi-Newton finishes what lanes began */
+    int lane_polish;     /* filling: its iterations */
     double round_spent;  /* packings: what sweeps and quasi-Newton cost together, in sweeps */
 
     /* when to factor */
@@ -70,6 +74,10 @@ static const auto_policy POLICY = {
     .round_sweeps = 100,
     .pqn_iterations = 60,
     .pqn_patience = 4,
+    .lane_check = 500,
+    .lane_rounds = 4,
+    .lane_near = 1.8,
+    .lane_polish = 3,
     .round_spent = 4,
     .factorisations = 25,
     .step_share = 10,

@@ -12,10 +12,17 @@
 static const double RESTART_GROWTH = 1.5; /* a step that lets the estimate grow so much is taken back */
 static const double STALL_GAIN = 0.9;     /* progress that counts */
 static const double CAUTIOUS_RELAXATION = 0.7;
+static const double LANE_GROWTH = 1.4;     /* filling: as RESTART_GROWTH */
+static const double LANE_ACCURACY = 1e-6;  /* of the residual: what single precision reaches in packings */
+static const double LANE_RELAXATION = 0.6; /* filling: none goes below it but one */
 
 enum {
     CHECK_EVERY = 50,
     CHECK_NEAR = 10,
+    LANE_CHECK_LEAST = 8,
+    LANE_CHECK_MOST = 48,
+    LANE_STEADY = 100,   /* sweeps before the cap of momentum rises */
+    LANE_PATIENCE = 600, /* sweeps without progress */
     AIM_SWEEPS = 16,
     FEW_AIM_SWEEPS = 64,
     ANDERSON_PATIENCE = 100,
@@ -44,13 +51,12 @@ static void accelerate_anderson(dls_nlgs *x, double *r) {
     if (x->accelerated) dls_sweep_start(&x->sweep, r);
 }
 
-/* Momentum: r and the operator's state move on along their last step; linear, so no product is needed. */
-static void accelerate_momentum(dls_nlgs *x, int sweep, double *r) {
+/* How far the iterate moves on along its last step, by Nesterov's rule up to a cap that adapts. */
+static double momentum_of(dls_nlgs *x) {
     dls_momentum *m = &x->momentum;
-    size_t states = x->problem->op->state_size(x->problem);
     double t = m->theta, next = 0.5 * (-t * t + t * sqrt(t * t + 4));
     double beta = fmin(m->cap, t * (1 - t) / (t * t + next));
-    if (x->change > RESTART_GROWTH * m->least) {
+    if (x->change > (x->in_lanes ? LANE_GROWTH : RESTART_GROWTH) * m->least) {
         beta = 0;
         next = 1;
         m->least = x->change;
@@ -58,9 +64,22 @@ static void accelerate_momentum(dls_nlgs *x, int sweep, double *r) {
         x->restarts++;
     } else {
         m->least = fmin(m->least, x->change);
-        if (sweep % 40 == 0) m->cap = fmin(0.998, 1 - 0.7 * (1 - m->cap));
+        bool due = x->sweeps % 40 == 0 && (!x->in_lanes || x->sweeps > LANE_STEADY);
+        if (due) m->cap = fmin(0.998, 1 - 0.7 * (1 - m->cap));
     }
     m->theta = next;
+    return beta;
+}
+
+/* Momentum: r and the operator's state move on along their last step; linear, so no product is needed. */
+static void accelerate_momentum(dls_nlgs *x, double *r) {
+    dls_momentum *m = &x->momentum;
+    size_t states = x->problem->op->state_size(x->problem);
+    double beta = momentum_of(x);
+    if (x->in_lanes) {
+        x->single.kernel->push(x->single.lanes, beta);
+        return;
+    }
     for (int i = 0; i < x->problem->row_count; i++) {
         double now = r[i];
         r[i] += beta * (now - m->last_r[i]);
@@ -80,6 +99,7 @@ static void start_momentum(dls_nlgs *x, const double *r) {
     m->theta = 1;
     m->cap = 0.9;
     m->least = INFINITY;
+    if (x->in_lanes) return;
     memcpy(m->last_r, r, sizeof(double) * (size_t)x->problem->row_count);
     memcpy(m->last_state, x->sweep.visits.state, sizeof(double) * states);
 }
@@ -106,13 +126,43 @@ static bool prepare_acceleration(dls_nlgs *x, const double *r, dls_workspace *w)
     return true;
 }
 
+/* ---- lanes ---- */
+
+static dls_sweep *sweep_of(dls_nlgs *x) { return x->in_lanes ? &x->single : &x->sweep; }
+
+/* Whether single precision has done what it can. */
+static bool lanes_are_done(const dls_nlgs *x) {
+    return x->last_check == x->sweeps &&
+           (x->monitor->value <= LANE_ACCURACY || x->sweeps - x->milestone >= LANE_PATIENCE);
+}
+
+/* Sweeps that go round in circles end where they are relaxed; false: that was done as far as it helps. */
+static bool relax_lanes(dls_nlgs *x, const double *r) {
+    double *relaxation = &x->single.visits.relaxation;
+    if (x->monitor->value <= LANE_ACCURACY || *relaxation < LANE_RELAXATION) return false;
+    *relaxation *= CAUTIOUS_RELAXATION;
+    x->milestone = x->sweeps;
+    start_momentum(x, r);
+    return true;
+}
+
+/* Goes on in double from r, which was just judged. */
+static void leave_lanes(dls_nlgs *x, const double *r) {
+    x->in_lanes = false;
+    dls_nlgs_restart(x, r);
+}
+
 /* ---- stopping ---- */
 
-/* A true measure costs a product with W: take it when the free estimate comes near, and now and then. */
+/* A true measure costs a product with W: take it when the free estimate comes near, and now and then. Lanes
+ * need a new base now and then as well, and sweep faster than products are made. */
 static bool wants_measure(const dls_nlgs *x, int sweep) {
     const dls_stop_options *stop = &x->options->stop;
     int since = sweep - x->last_check;
     double wanted = sweep < x->aim_until ? x->aim : stop->tolerance;
+    if (x->in_lanes && stop->check_interval <= 0)
+        return since >= LANE_CHECK_MOST || sweep == stop->max_iterations ||
+               (since >= LANE_CHECK_LEAST && x->estimate * x->trust <= wanted);
     if (stop->measure == DLS_STOP_INCREMENT || sweep == stop->max_iterations) return true;
     if (stop->check_interval > 0) return sweep % stop->check_interval == 0;
     return stop->measure != DLS_STOP_RESIDUAL || x->estimate <= wanted ||
@@ -144,7 +194,7 @@ static bool stalled(dls_nlgs *x, int sweep, const double *g) {
     }
     if (x->acceleration == DLS_ANDERSON && x->options->adapt && patience > ANDERSON_PATIENCE)
         patience = ANDERSON_PATIENCE;
-    if (patience == 0 || sweep - x->milestone < patience) return false;
+    if (x->in_lanes || patience == 0 || sweep - x->milestone < patience) return false;
     x->milestone = sweep;
     return !change_ways(x, g);
 }
@@ -169,10 +219,12 @@ static bool finished(dls_nlgs *x, double *g, double increment, int until, dls_ou
         *outcome = DLS_DIVERGED;
         return true;
     }
-    if (exact || stop->callback) dls_sweep_gather(&x->sweep, g);
+    if (exact || stop->callback) dls_sweep_gather(sweep_of(x), g);
     if (exact) {
         x->last_check = x->sweeps;
         dls_monitor_measure(x->monitor, g, x->sweeps, increment);
+        x->trust = x->estimate > 0 ? x->monitor->value / x->estimate : 1;
+        if (x->in_lanes) dls_sweep_rebase(&x->single, g, dls_is_shared(x->problem) ? NULL : x->monitor->u);
     }
     *outcome = DLS_CANCELLED;
     if (!dls_monitor_report(x->monitor, g, x->sweeps, exact ? x->monitor->value : x->estimate, exact)) {
@@ -198,7 +250,7 @@ dls_outcome dls_nlgs_advance(dls_nlgs *x, double *r, int until) {
         bool apart = x->acceleration == DLS_ANDERSON; /* the image is kept apart from r */
         double *g = apart ? memcpy(x->g, r, bytes) : r;
         x->sweeps++;
-        dls_sweep_change change = dls_sweep_run(&x->sweep, g, x->alternate && x->sweeps % 2 == 0);
+        dls_sweep_change change = dls_sweep_run(sweep_of(x), g, x->alternate && x->sweeps % 2 == 0);
         x->change = sqrt(change.velocity2);
         x->estimate = x->change / (x->monitor->scale > 0 ? x->monitor->scale : x->closing);
         x->unsolved = change.unsolved;
@@ -207,19 +259,21 @@ dls_outcome dls_nlgs_advance(dls_nlgs *x, double *r, int until) {
             if (apart) memcpy(r, g, bytes);
             break;
         }
+        if (x->in_lanes && lanes_are_done(x) && !relax_lanes(x, r)) leave_lanes(x, r);
         if (apart) dls_sweep_gather(&x->sweep, g); /* its differences are of all blocks */
         if (apart && x->acceleration != DLS_ANDERSON) memcpy(r, g, bytes);
         if (x->acceleration == DLS_ANDERSON)
             accelerate_anderson(x, r);
         else if (x->acceleration == DLS_MOMENTUM)
-            accelerate_momentum(x, x->sweeps, r);
+            accelerate_momentum(x, r);
         x->last_change = x->change;
     }
-    dls_sweep_gather(&x->sweep, r);
+    dls_sweep_gather(sweep_of(x), r);
     return outcome;
 }
 
 void dls_nlgs_restart(dls_nlgs *x, const double *r) {
+    x->in_lanes = false;
     dls_sweep_start(&x->sweep, r);
     x->accelerated = false;
     x->last_change = INFINITY;
@@ -245,8 +299,13 @@ dls_status dls_nlgs_prepare(dls_nlgs *x, const dls_problem *p, const dls_nlgs_op
     *x = (dls_nlgs){.problem = p, .options = o, .monitor = monitor, .closing = closing_scale(p)};
     x->aim = o->stop.tolerance;
     dls_status status = dls_sweep_prepare(&x->sweep, p, o, w, error);
+    bool lanes = dls_sweep_has_lanes(p, o) && p->block_count >= LARGE_STEP &&
+                 (o->acceleration == DLS_MOMENTUM || o->acceleration == DLS_ACCELERATION_AUTO);
+    if (!status && lanes) status = dls_sweep_prepare_lanes(&x->single, p, o, w, error);
     if (status) return status;
-    dls_sweep_start(&x->sweep, r);
+    x->in_lanes = lanes;
+    x->trust = 1;
+    dls_sweep_start(sweep_of(x), r);
     if (!prepare_acceleration(x, r, w)) return dls_fail_memory(error);
     x->alternate = o->alternate;
     x->last_change = x->milestone_value = INFINITY;

@@ -15,6 +15,8 @@ typedef struct dls_nlgs {
     const dls_problem *problem;
     const dls_nlgs_options *options;
     dls_sweep sweep;
+    dls_sweep single; /* by lanes */
+    bool in_lanes;    /* as long as these come nearer */
     dls_monitor *monitor;
     dls_acceleration acceleration;
     dls_anderson anderson;
@@ -23,6 +25,7 @@ typedef struct dls_nlgs {
     double closing; /* ‖s‖ if every block that closes were loaded, until the judge says more */
     double change, last_change; /* of a sweep, m/s */
     double estimate;            /* of the residual, from it */
+    double trust;               /* what the judge said over what was estimated */
     double aim;       /* within the tolerance, sweeps go on to this, but not beyond sweep aim_until */
     int aim_until;    /* 0 before the tolerance is reached */
     bool accelerated; /* the sweep began at an extrapolated point */

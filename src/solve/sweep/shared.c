@@ -87,7 +87,7 @@ static void list_body(planner *x, dls_halo *halo, int64_t *fill, int g, int k, i
         halo->body[fill[list]++] = body;
     } else {
         halo->first[list]++;
-        halo->start[list] += x->share->problem->op->span(x->share->problem, body).count;
+        halo->start[list] += x->share->span(x->share->problem, body).count;
     }
 }
 
@@ -172,6 +172,7 @@ bool dls_sweep_share_prepare(dls_sweep_share *s, const dls_problem *p, const dls
     *s = (dls_sweep_share){
         .ranks = p->ranks,
         .problem = p,
+        .span = cut->span,
         .own = DLS_TAKE(w, dls_sweep_range, cut->range_count),
         .block = DLS_TAKE(w, int64_t, ranks + 1),
         .row_start = DLS_TAKE(w, int64_t, ranks + 1),
@@ -210,7 +211,7 @@ void dls_sweep_share_meet(const dls_sweep_share *s, int g, double *state) {
     const int64_t *out = s->out.first + (int64_t)g * lists, *in = s->in.first + (int64_t)g * lists;
     double *number = s->out.numbers;
     for (int64_t i = out[0]; i < out[last]; i++) {
-        dls_span span = p->op->span(p, s->out.body[i]);
+        dls_span span = s->span(p, s->out.body[i]);
         memcpy(number, state + span.first, sizeof(double) * (size_t)span.count);
         number += span.count;
     }
@@ -218,7 +219,7 @@ void dls_sweep_share_meet(const dls_sweep_share *s, int g, double *state) {
                    s->in.start + (int64_t)g * lists);
     number = s->in.numbers;
     for (int64_t i = in[0]; i < in[last]; i++) {
-        dls_span span = p->op->span(p, s->in.body[i]);
+        dls_span span = s->span(p, s->in.body[i]);
         memcpy(state + span.first, number, sizeof(double) * (size_t)span.count);
         number += span.count;
     }

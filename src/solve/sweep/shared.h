@@ -22,6 +22,7 @@ typedef struct dls_halo {
 typedef struct dls_sweep_share {
     const dls_ranks *ranks; /* NULL: nothing is shared, and nothing below is there */
     const dls_problem *problem;
+    dls_span (*span)(const dls_problem *p, int body);
     dls_sweep_range *own; /* what this rank visits of each range */
     int64_t *block;       /* the first block of each rank; in the chunk of one, all of its blocks lie */
     int64_t *row_start;   /* bytes of r before those of each rank */
@@ -34,6 +35,7 @@ typedef struct dls_sweep_share {
 /* What a sweep is cut into, see sweep.h. */
 typedef struct dls_sweep_cut {
     const int *order, *piece;
+    dls_span (*span)(const dls_problem *p, int body); /* where a body's numbers are in the state */
     const dls_sweep_range *ranges;
     int range_count, piece_count, chunk;
 } dls_sweep_cut;

@@ -16,6 +16,7 @@ enum {
     AUTO_COLOUR_BLOCKS = 4096,
     CHUNKS_WANTED = 256,
     LONGEST_CHUNK = 1024,
+    LANE_CHUNK = 1024, /* of a colour of it so many lanes are filled that few stay empty */
     RESTING_BLOCKS = 256
 };
 
@@ -33,6 +34,10 @@ static void shuffle(dls_sweep *s) {
 
 static void visit_piece(dls_sweep *s, int k, double *r, bool backward) {
     const dls_operator *op = s->visits.problem->op;
+    if (s->lanes) {
+        s->parts[k] = s->kernel->visit(s->lanes, k, s->visits.relaxation);
+        return;
+    }
     s->parts[k] =
         (op->sweep ? op->sweep : dls_visit_any)(&s->visits, s->piece[k], s->piece[k + 1], r, backward);
 }
@@ -42,12 +47,16 @@ static const dls_sweep_range *range_at(const dls_sweep *s, int k) {
     return s->share.ranks ? &s->share.own[k] : &s->ranges[k];
 }
 
+static double *state_of(const dls_sweep *s) {
+    return s->lanes ? s->kernel->state(s->lanes) : s->visits.state;
+}
+
 static void run_alone(dls_sweep *s, double *r, bool backward) {
     for (int k = 0; k < s->range_count; k++) {
         int g = backward ? s->range_count - 1 - k : k;
         const dls_sweep_range *range = range_at(s, g);
         for (int i = range->first; i < range->end; i++) visit_piece(s, i, r, backward);
-        if (s->share.ranks && range->parallel) dls_sweep_share_meet(&s->share, g, s->visits.state);
+        if (s->share.ranks && range->parallel) dls_sweep_share_meet(&s->share, g, state_of(s));
     }
 }
 
@@ -66,7 +75,7 @@ static void run_together(dls_sweep *s, double *r, bool backward) {
         }
         if (s->share.ranks && range->parallel) {
 #pragma omp master
-            dls_sweep_share_meet(&s->share, g, s->visits.state);
+            dls_sweep_share_meet(&s->share, g, state_of(s));
 #pragma omp barrier
         }
     }
@@ -85,24 +94,82 @@ dls_sweep_change dls_sweep_run(dls_sweep *s, double *r, bool backward) {
     return sum;
 }
 
+/* ---- lanes ---- */
+
+/* Work on the pieces that this rank visits. */
+typedef struct lane_work {
+    const dls_sweep *sweep;
+    const dls_sweep_range *range;
+    const double *from;
+    double *to;
+} lane_work;
+
+static void start_pieces(void *self, int first, int end) {
+    const lane_work *work = self;
+    for (int i = first; i < end; i++)
+        work->sweep->kernel->start(work->sweep->lanes, work->range->first + i, work->from);
+}
+
+static void base_pieces(void *self, int first, int end) {
+    const lane_work *work = self;
+    for (int i = first; i < end; i++)
+        work->sweep->kernel->base(work->sweep->lanes, work->range->first + i, work->from);
+}
+
+static void read_pieces(void *self, int first, int end) {
+    const lane_work *work = self;
+    const dls_sweep *s = work->sweep;
+    for (int i = first; i < end; i++)
+        s->kernel->read(s->lanes, work->range->first + i, s->visits.relaxation == 1, work->to);
+}
+
+static void each_piece(const dls_sweep *s, dls_range_work work, const double *from, double *to) {
+    for (int k = 0; k < s->range_count; k++) {
+        const dls_sweep_range *range = range_at(s, k);
+        dls_parallel_each(range->end - range->first, s->threads, work, &(lane_work){s, range, from, to});
+    }
+}
+
+void dls_sweep_rebase(dls_sweep *s, const double *r, const double *u) {
+    const dls_problem *p = s->visits.problem;
+    if (!u) {
+        dls_velocity(p, r, s->u, s->visits.state, s->threads);
+        u = s->u;
+    }
+    each_piece(s, base_pieces, u, NULL);
+    s->kernel->rebase(s->lanes, false);
+}
+
 void dls_sweep_gather(const dls_sweep *s, double *r) {
+    if (s->lanes) each_piece(s, read_pieces, NULL, r);
     if (s->share.ranks) dls_sweep_share_gather(&s->share, r);
+}
+
+static void start_lanes(dls_sweep *s, const double *r) {
+    each_piece(s, start_pieces, r, NULL);
+    dls_sweep_rebase(s, r, NULL);
+    s->kernel->rebase(s->lanes, true);
 }
 
 void dls_sweep_start(dls_sweep *s, const double *r) {
     const dls_problem *p = s->visits.problem;
+    if (s->lanes) {
+        start_lanes(s, r);
+        return;
+    }
     if (s->visits.rest) memset(s->visits.rest, 0, 2 * (size_t)p->block_count);
     p->op->start(p, r, s->visits.state, s->threads);
 }
 
 /* ---- preparation ---- */
 
-/* Sorts blocks by colour, in natural order within each, and counts the colours. */
-static void sort_by_colour(dls_sweep *s, uint8_t *colour) {
+/* Sorts blocks by colour, in natural order within each, and counts the colours. Those of fewer than `least`
+ * are not worth a barrier and join the blocks that have none. */
+static void sort_by_colour(dls_sweep *s, uint8_t *colour, int least) {
     int n = s->visits.problem->block_count, count[256] = {0}, place[256], next = 0;
     for (int c = 0; c < n; c++) count[colour[c]]++;
-    for (int c = 0; c < n; c++) /* colours too small to be worth a barrier join the blocks that have none */
-        if (count[colour[c]] < LEAST_COLOUR) colour[c] = DLS_NO_COLOUR;
+    for (int c = 0; c < n; c++)
+        if (count[colour[c]] < least) colour[c] = DLS_NO_COLOUR;
     memset(count, 0, sizeof count);
     for (int c = 0; c < n; c++) count[colour[c]]++;
     for (int k = 0; k < 256; k++) {
@@ -148,6 +215,14 @@ static bool colours_are_apart(const dls_problem *p, int chunk, const uint8_t *co
 }
 #endif
 
+static bool share_pieces(dls_sweep *s, int chunk, dls_span (*span)(const dls_problem *p, int body),
+                         dls_workspace *w) {
+    const dls_problem *p = s->visits.problem;
+    if (!dls_is_shared(p) || s->colours == 0 || !p->op->touched) return true;
+    dls_sweep_cut cut = {s->visits.order, s->piece, span, s->ranges, s->range_count, s->piece_count, chunk};
+    return dls_sweep_share_prepare(&s->share, p, &cut, w);
+}
+
 static bool order_by_colour(dls_sweep *s, int chunk, dls_workspace *w) {
     const dls_problem *p = s->visits.problem;
     uint8_t *colour = DLS_TAKE(w, uint8_t, p->block_count);
@@ -158,12 +233,10 @@ static bool order_by_colour(dls_sweep *s, int chunk, dls_workspace *w) {
     else
         memset(colour, DLS_NO_COLOUR, (size_t)p->block_count);
     assert(colours_are_apart(p, chunk, colour, w));
-    sort_by_colour(s, colour);
+    sort_by_colour(s, colour, LEAST_COLOUR);
     cut_pieces(s, colour, chunk);
     assert(s->range_count <= DLS_MAX_COLOURS + 2 && s->piece_count <= p->block_count / chunk + 2);
-    if (!dls_is_shared(p) || s->colours == 0 || !p->op->touched) return true;
-    dls_sweep_cut cut = {s->visits.order, s->piece, s->ranges, s->range_count, s->piece_count, chunk};
-    return dls_sweep_share_prepare(&s->share, p, &cut, w);
+    return share_pieces(s, chunk, p->op->span, w);
 }
 
 /* Long enough for caches, short enough for every thread to have some of each colour. */
@@ -290,4 +363,47 @@ dls_status dls_sweep_prepare(dls_sweep *s, const dls_problem *p, const dls_nlgs_
     if (!s->visits.state || !prepare_order(s, o, w) || !prepare_law(s, w) || !prepare_rests(s, o, w))
         return dls_fail_memory(error);
     return DLS_OK;
+}
+
+/* ---- preparation of lanes ---- */
+
+bool dls_sweep_has_lanes(const dls_problem *p, const dls_nlgs_options *o) {
+    const dls_lane_kernel *kernel = p->op->lanes;
+    const dls_law *law = dls_law_find(o->law);
+    return kernel && law && law->exact && kernel->fits(p) && o->relaxation == 1 && !o->alternate &&
+           o->order == DLS_ORDER_AUTO && o->stop.measure == DLS_STOP_RESIDUAL &&
+           o->stop.purpose == DLS_PURPOSE_STEP;
+}
+
+/* A piece is what a chunk has of a colour, as in double; but here no two blocks of a colour are coupled. */
+static bool prepare_lanes(dls_sweep *s, dls_workspace *w) {
+    const dls_problem *p = s->visits.problem;
+    int n = p->block_count, chunk = n / CHUNKS_WANTED < LANE_CHUNK ? LANE_CHUNK : n / CHUNKS_WANTED;
+    int64_t pieces = ((int64_t)n / chunk + 1) * (DLS_MAX_COLOURS + 1) + 2;
+    uint8_t *colour = DLS_TAKE(w, uint8_t, n);
+    uint64_t *scratch = DLS_TAKE(w, uint64_t, p->body_count);
+    s->ranges = DLS_TAKE(w, dls_sweep_range, DLS_MAX_COLOURS + 2);
+    s->piece = DLS_TAKE(w, int, pieces);
+    s->parts = DLS_TAKE(w, dls_sweep_change, pieces);
+    s->visits.order = DLS_TAKE(w, int, n);
+    s->u = DLS_TAKE(w, double, p->row_count);
+    if (!colour || !scratch || !s->ranges || !s->piece || !s->parts || !s->visits.order || !s->u)
+        return false;
+    p->op->colour(p, 1, colour, scratch);
+    assert(colours_are_apart(p, 1, colour, w));
+    sort_by_colour(s, colour, 1);
+    cut_pieces(s, colour, chunk);
+    assert(s->range_count <= DLS_MAX_COLOURS + 2 && s->piece_count < pieces);
+    int apart = s->serial_blocks ? s->ranges[s->range_count - 1].first : s->piece_count;
+    s->lanes = s->kernel->make(p, s->visits.order, s->piece, s->piece_count, apart, w);
+    return s->lanes && share_pieces(s, chunk, s->kernel->span, w);
+}
+
+dls_status dls_sweep_prepare_lanes(dls_sweep *s, const dls_problem *p, const dls_nlgs_options *o,
+                                   dls_workspace *w, dls_error *error) {
+    *s = (dls_sweep){.visits = {.problem = p, .law = dls_law_find(o->law), .relaxation = 1},
+                     .threads = o->stop.threads,
+                     .kernel = p->op->lanes};
+    s->visits.state = DLS_TAKE(w, double, p->op->state_size(p));
+    return s->visits.state && prepare_lanes(s, w) ? DLS_OK : dls_fail_memory(error);
 }
