@@ -127,6 +127,7 @@ typedef struct dls_alpha_stage {
     bool *split; /* laws whose percussion is split: slip = split, or switched */
     bool frozen; /* rows of contacts say that their unknowns stay: for the fixed point */
     bool keep_sets;
+    bool whole;    /* no percussion is split */
     bool yielding; /* held rows of contacts give way a little in R′, which is then regular */
 } dls_alpha_stage;
 
@@ -247,6 +248,8 @@ const double *dls_dynamic_force(const dls_alpha *alpha, const double *x, int fam
 bool dls_stage_begin(dls_alpha *alpha, double dt, double closing);
 /* q₁, u₁, terms, percussions at x, the sets unless they are kept, and R. False as dls_terms_at. */
 bool dls_residual_at(dls_alpha *alpha, const double *x, double *R);
+/* The largest entry of R, weighted. */
+double dls_alpha_norm(const dls_alpha *alpha, const double *R);
 /* What feeds the reservoir of a law: the force of its contact, or its limit over the time `share`. */
 double dls_normal_force(const dls_alpha *alpha, int law, const double *force, double share);
 
@@ -258,9 +261,11 @@ dls_law_value dls_friction_value(const dls_model_friction *law, dls_slip_mode mo
                                  const double *z, double N, void *user);
 /* Nearest point of N·C. */
 void dls_friction_project(const dls_model_friction *law, const double *z, double N, double *p, void *user);
-/* Whether r y − z ∈ N·C. */
+/* Whether r y − z ∈ N·C, or nearer to it than r times a y of `slack`. */
 bool dls_friction_sticks(const dls_model_friction *law, double r, const double *y, const double *z, double N,
-                         void *user);
+                         double slack, void *user);
+/* y at the level of velocities or accelerations that R does not tell from 0. */
+double dls_slack_of(const dls_alpha *alpha, bool accelerations);
 
 /* The rows R_ΛF and R_λF of a law at the stage's point. */
 dls_law_value dls_impact_law(const dls_alpha *alpha, const double *x, int law);
@@ -283,7 +288,7 @@ bool dls_law_is_split(const dls_alpha *alpha, int law);
 
 /* ---- fixed.c ---- */
 
-bool dls_fixed_point(dls_alpha *alpha, double *x, dls_alpha_report *report);
+bool dls_fixed_point(dls_alpha *alpha, double *x, int most, dls_alpha_report *report);
 
 /* ---- sweeps.c ---- */
 
@@ -293,7 +298,8 @@ bool dls_alpha_sweep(dls_alpha *alpha, double *x, dls_alpha_report *report);
 /* ---- step.c ---- */
 
 /* Newton with R′, or with that of the smooth rows where the stage is frozen. */
-int dls_alpha_newton(dls_alpha *alpha, double *x, int *updates, double *norm);
+int dls_alpha_newton(dls_alpha *alpha, double *x, double tolerance, int most_updates, int *updates,
+                     double *norm);
 /* From the state by dt; the solution becomes the state. */
 dls_status dls_alpha_advance(dls_alpha *alpha, double dt, double closing, dls_alpha_report *report,
                              dls_error *error);

@@ -98,19 +98,20 @@ static void relax(relaxation *r, double change) {
     r->since = 0, r->before = change;
 }
 
-bool dls_fixed_point(dls_alpha *alpha, double *x, dls_alpha_report *report) {
+bool dls_fixed_point(dls_alpha *alpha, double *x, int most, dls_alpha_report *report) {
     int updates, tried = 0;
     double *next = alpha->x_probe, change = INFINITY;
     relaxation r = {1, INFINITY, -PLAIN};
     alpha->has_factor = false;
     alpha->stage.frozen = true;
     while (true) {
-        int end = dls_alpha_newton(alpha, x, &updates, &report->norm);
+        int end = dls_alpha_newton(alpha, x, alpha->options.tolerance, alpha->options.max_newton, &updates,
+                                   &report->norm);
         report->newton_updates += updates;
         if (end != DLS_NEWTON_SOLVED) break;
         change = project_all(alpha, x, next);
         if (!isfinite(change) || change <= alpha->options.tolerance_fixed) break;
-        if (tried++ == alpha->options.max_fixed) break;
+        if (tried++ == most) break;
         report->fixed_iterations++;
         relax(&r, change);
         for (int i = alpha->at.smooth; i < alpha->at.total; i++) x[i] += r.share * (next[i] - x[i]);

@@ -36,13 +36,13 @@ void dls_friction_project(const dls_model_friction *law, const double *z, double
 }
 
 bool dls_friction_sticks(const dls_model_friction *law, double r, const double *y, const double *z, double N,
-                         void *user) {
+                         double slack, void *user) {
     double argument[DLS_LAW_SIZE], p[DLS_LAW_SIZE], off = 0;
     for (int i = 0; i < law->size; i++) argument[i] = r * y[i] - z[i];
-    if (!law->reservoir) return small_norm(law->size, argument) <= law->mu * N;
+    if (!law->reservoir) return small_norm(law->size, argument) <= law->mu * N + r * slack;
     dls_friction_project(law, argument, N, p, user);
     for (int i = 0; i < law->size; i++) off = fmax(off, fabs(p[i] - argument[i]));
-    return N >= 0 && off <= 1e-12 * small_norm(law->size, argument);
+    return N >= 0 && off <= 1e-12 * small_norm(law->size, argument) + r * slack;
 }
 
 /* ∂proj/∂argument and ∂proj/∂N by differences where a reservoir is the user's; exact for the ball. */

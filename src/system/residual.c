@@ -118,6 +118,7 @@ static bool is_split(const dls_alpha *alpha, int l) {
     const dls_model_friction *law = &alpha->laws[l];
     const double *from = alpha->slip_before + alpha->law_row[l],
                  *to = alpha->stage.xi[DLS_ROWS_F] + alpha->law_row[l];
+    if (alpha->stage.whole) return false;
     if (alpha->options.slip != DLS_SLIP_SWITCHED) return alpha->options.slip == DLS_SLIP_SPLIT;
     bool slid = (law->contact < 0 || alpha->state.closed[law->contact]) && !alpha->state.sticking[l];
     return slid && law->size > 1 &&
@@ -132,21 +133,31 @@ static bool is_still(const dls_alpha *alpha, int l) {
     return alpha->stage.closing > 0 && size <= r * alpha->stage.closing;
 }
 
+/* On the border of a cone rounding would tell stick from slip, and a slip that is none has no direction:
+ * where faces lie on each other some contacts are there as a rule. */
+double dls_slack_of(const dls_alpha *alpha, bool accelerations) {
+    double v = alpha->stage.v_ref, share = 0.1 * alpha->options.tolerance;
+    if (!alpha->options.scaled || !(v > 0)) return 0;
+    return share * (accelerations ? v / alpha->options.dt : v);
+}
+
 static void find_slip_sets(dls_alpha *alpha, const double *x) {
     const dls_alpha_stage *stage = &alpha->stage;
     void *user = alpha->system.user;
+    double slow = dls_slack_of(alpha, false), slack = dls_slack_of(alpha, true);
     for (int l = 0; l < alpha->system.law_count; l++) {
         const dls_model_friction *law = &alpha->laws[l];
         int row = alpha->law_row[l];
         bool closed = law->contact < 0 || alpha->sets.A[law->contact];
         double P = dls_normal_force(alpha, l, stage->percussion[DLS_ROWS_N], stage->dt);
         double N = dls_normal_force(alpha, l, x + alpha->at.force[DLS_ROWS_N], 1);
-        alpha->sets.D[l] = closed && (is_still(alpha, l) ||
-                                      dls_friction_sticks(law, alpha->r_t[l], stage->xi[DLS_ROWS_F] + row,
-                                                          stage->percussion[DLS_ROWS_F] + row, P, user));
+        alpha->sets.D[l] =
+            closed &&
+            (is_still(alpha, l) || dls_friction_sticks(law, alpha->r_t[l], stage->xi[DLS_ROWS_F] + row,
+                                                       stage->percussion[DLS_ROWS_F] + row, P, slow, user));
         alpha->sets.E[l] =
             alpha->sets.D[l] && dls_friction_sticks(law, alpha->r_t[l], stage->acceleration[DLS_ROWS_F] + row,
-                                                    x + alpha->at.force[DLS_ROWS_F] + row, N, user);
+                                                    x + alpha->at.force[DLS_ROWS_F] + row, N, slack, user);
         stage->split[l] = is_split(alpha, l);
     }
 }
@@ -249,4 +260,11 @@ bool dls_residual_at(dls_alpha *alpha, const double *x, double *R) {
     normal_rows(alpha, x, R);
     slip_rows(alpha, x, R);
     return true;
+}
+
+double dls_alpha_norm(const dls_alpha *alpha, const double *R) {
+    double largest = 0;
+    for (int i = 0; i < alpha->at.total; i++)
+        if (!(alpha->weight[i] * fabs(R[i]) <= largest)) largest = alpha->weight[i] * fabs(R[i]);
+    return largest;
 }

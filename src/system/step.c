@@ -61,17 +61,17 @@ static bool solve_again(void *user, const double *x, const double *R, double *st
     return true;
 }
 
-int dls_alpha_newton(dls_alpha *alpha, double *x, int *updates, double *norm) {
-    const dls_alpha_options *o = &alpha->options;
+int dls_alpha_newton(dls_alpha *alpha, double *x, double tolerance, int most_updates, int *updates,
+                     double *norm) {
     bool frozen = alpha->stage.frozen;
     dls_piecewise problem = {alpha->at.total, alpha, residual, frozen ? solve_again : solve, alpha->weight};
     enum { CHORDS = 6 };
-    int most = frozen && alpha->has_factor && o->max_newton > CHORDS ? CHORDS : o->max_newton, more = 0;
+    int most = frozen && alpha->has_factor && most_updates > CHORDS ? CHORDS : most_updates, more = 0;
     dls_newton_end end =
-        dls_newton_piecewise(&problem, x, alpha->R, alpha->step, o->tolerance, most, updates, norm);
-    if (end != DLS_NEWTON_EXHAUSTED || most == o->max_newton) return end;
+        dls_newton_piecewise(&problem, x, alpha->R, alpha->step, tolerance, most, updates, norm);
+    if (end != DLS_NEWTON_EXHAUSTED || most == most_updates) return end;
     problem.solve = solve;
-    end = dls_newton_piecewise(&problem, x, alpha->R, alpha->step, o->tolerance, o->max_newton, &more, norm);
+    end = dls_newton_piecewise(&problem, x, alpha->R, alpha->step, tolerance, most_updates, &more, norm);
     *updates += more;
     return end;
 }
@@ -97,12 +97,21 @@ static void name_cycling(const dls_alpha *alpha, int updates, dls_alpha_report *
             report->cycling[report->cycling_count++] = k;
 }
 
-static bool by_newton(dls_alpha *alpha, bool without_impacts, bool sweeps, dls_alpha_report *report) {
-    int updates;
-    begin_attempt(alpha, without_impacts);
-    if (sweeps && !dls_alpha_sweep(alpha, alpha->x, report)) return false;
+/* factor: of r, for a cycle between sets ends most often with an r that trusts forces more than rates. most:
+ * updates, 0 for those of the options. */
+typedef struct newton_attempt {
+    double factor;
+    bool without_impacts, yielding, sweeps;
+    int most;
+} newton_attempt;
+
+static bool by_newton(dls_alpha *alpha, const newton_attempt *a, dls_alpha_report *report) {
+    const dls_alpha_options *o = &alpha->options;
+    int updates, most = a->most && a->most < o->max_newton ? a->most : o->max_newton;
+    begin_attempt(alpha, a->without_impacts);
+    if (a->sweeps && !dls_alpha_sweep(alpha, alpha->x, report)) return false;
     memset(alpha->flips, 0, sizeof *alpha->flips * (size_t)alpha->at.count[DLS_ROWS_N]);
-    int end = dls_alpha_newton(alpha, alpha->x, &updates, &report->norm);
+    int end = dls_alpha_newton(alpha, alpha->x, o->tolerance, most, &updates, &report->norm);
     report->newton_updates += updates;
     if (end == DLS_NEWTON_CYCLING || end == DLS_NEWTON_EXHAUSTED) name_cycling(alpha, updates, report);
     return end == DLS_NEWTON_SOLVED;
@@ -114,23 +123,19 @@ static void scale_prox(dls_alpha *alpha, double factor) {
     for (int l = 0; l < alpha->system.law_count; l++) alpha->r_t[l] *= factor;
 }
 
-typedef struct newton_attempt {
-    double
-        factor; /* of r: a cycle between sets ends most often with an r that trusts forces more than rates */
-    bool without_impacts, yielding, sweeps;
-} newton_attempt;
-
-/* Systems of bodies: attempts before the whole of R′ is factored. */
-enum { BY_LEVELS = 2 };
+/* Systems of bodies: attempts before the whole of R′ is factored, and iterations of fixed points before the
+ * step is cut in half, which serves them better. */
+enum { BY_LEVELS = 2, MANY_FIXED = 1000 };
 
 /* Where many bodies strike each other sets cycle as a rule, and sweeps find those that do not. */
 static const newton_attempt few_bodies[] = {
-    {1, false, false, false},    {1, true, false, false},        {1, false, true, false},
-    {1, true, true, false},      {1, true, false, true},         {1, true, true, true},
-    {0.125, true, false, false}, {0.015625, true, false, false}, {0.125, false, true, false}};
-static const newton_attempt many_bodies[] = {{1, false, false, false}, {1, true, false, true},
-                                             {1, true, true, true},    {1, true, false, false},
-                                             {1, false, true, false},  {0.125, true, false, false}};
+    {1, false, false, false, 0},    {1, true, false, false, 0},        {1, false, true, false, 0},
+    {1, true, true, false, 0},      {1, true, false, true, 0},         {1, true, true, true, 0},
+    {0.125, true, false, false, 0}, {0.015625, true, false, false, 0}, {0.125, false, true, false, 0}};
+static const newton_attempt many_bodies[] = {{1, false, false, false, 12},
+                                             {1, true, false, true, 0},
+                                             {1, true, true, true, 0},
+                                             {1, true, false, false, 0}};
 
 static bool attempt(dls_alpha *alpha, dls_alpha_report *report) {
     bool newton = alpha->options.solver == DLS_ALPHA_NEWTON, many = alpha->parts.count > 1;
@@ -142,8 +147,9 @@ static bool attempt(dls_alpha *alpha, dls_alpha_report *report) {
         const newton_attempt *a = &attempts[i];
         scale_prox(alpha, a->factor);
         alpha->stage.yielding = a->yielding;
+        alpha->stage.whole = a->sweeps && alpha->options.slip == DLS_SLIP_SWITCHED;
         alpha->by_levels = told && (i < BY_LEVELS || !small);
-        bool solved = by_newton(alpha, a->without_impacts, a->sweeps, report);
+        bool solved = by_newton(alpha, a, report);
         alpha->stage.yielding = false;
         scale_prox(alpha, 1 / a->factor);
         if (solved) return true;
@@ -151,7 +157,8 @@ static bool attempt(dls_alpha *alpha, dls_alpha_report *report) {
     }
     alpha->by_levels = told;
     begin_attempt(alpha, newton);
-    return dls_fixed_point(alpha, alpha->x, report);
+    int most = alpha->options.max_fixed, few = newton && many ? MANY_FIXED : most;
+    return dls_fixed_point(alpha, alpha->x, few < most ? few : most, report);
 }
 
 /* ---- the state ---- */

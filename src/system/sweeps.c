@@ -6,12 +6,15 @@
  * and in between the smooth rows solved with these forces held. */
 #include "system/alpha.h"
 
+#include "solve/law/exact.h"
 #include "solve/semismooth.h"
 
 #include <math.h>
 #include <string.h>
 
-enum { ROUNDS = 6, SWEEPS = 4000 };
+/* WHOLE: sweeps of whole contacts; after them projections and a share of each change, without the jumps of
+ * 1e-9 that the border of a cone has in a contact's own solution. */
+enum { ROUNDS = 60, SWEEPS = 4000, WHOLE = 400 };
 
 typedef enum level { POSITION, VELOCITY, ACCELERATION } level;
 
@@ -19,6 +22,7 @@ typedef struct sweep {
     const dls_alpha *alpha;
     level level;
     int normals, rows;
+    double share;  /* of what a visit changes */
     double *y, *z; /* kinematics and forces of the rows of contacts, N before F */
 } sweep;
 
@@ -35,7 +39,7 @@ static void push(const sweep *s, int i, double change) {
 static double visit_normal(const sweep *s, int k) {
     double w = diagonal(s, k), before = s->z[k];
     if (!(w > 0)) return 0;
-    push(s, k, fmax(0, before - s->y[k] / w) - before);
+    push(s, k, s->share * (fmax(0, before - s->y[k] / w) - before));
     return w * fabs(s->z[k] - before);
 }
 
@@ -59,11 +63,49 @@ static double visit_law(const sweep *s, int l) {
     } else
         dls_friction_project(law, argument, N, p, alpha->system.user);
     for (int i = 0; i < d; i++) {
-        double more = -p[i] - s->z[row + i];
+        double more = s->share * (-p[i] - s->z[row + i]);
         change = fmax(change, w * fabs(more));
         push(s, row + i, more);
     }
     return change;
+}
+
+/* A contact whose one law is the ball and may stick is solved for itself, normal force and friction at once:
+ * one after the other they can turn about for ever. False where it has no such law. */
+static bool visit_whole(const sweep *s, int k, double *change) {
+    enum { MOST = 4 };
+    const dls_alpha *alpha = s->alpha;
+    const dls_row_matrix *D = &alpha->delassus;
+    int l = alpha->contact_law[k], row[MOST] = {k};
+    if (l < 0 || alpha->next_law[l] >= 0 || alpha->laws[l].reservoir || alpha->laws[l].size >= MOST ||
+        (s->level == ACCELERATION && !alpha->sets.D[l]))
+        return false;
+    int d = 1 + alpha->laws[l].size;
+    double W[MOST * MOST] = {0}, b[MOST] = {0}, z[MOST] = {0};
+    for (int i = 1; i < d; i++) row[i] = s->normals + alpha->law_row[l] + i - 1;
+    for (int i = 0; i < d; i++)
+        for (int64_t n = D->start[row[i]]; n < D->start[row[i] + 1]; n++)
+            for (int j = 0; j < d; j++)
+                if (D->column[n] == row[j]) W[i + d * j] = D->value[n];
+    for (int i = 0; i < d; i++) {
+        z[i] = s->z[row[i]], b[i] = s->y[row[i]];
+        for (int j = 0; j < d; j++) b[i] -= W[i + d * j] * s->z[row[j]];
+    }
+    if (dls_exact_solve(d, W, alpha->laws[l].mu, b, z) == DLS_UNSOLVED) return false;
+    for (int i = 0; i < d; i++) {
+        double more = s->share * (z[i] - s->z[row[i]]);
+        *change = fmax(*change, W[i + d * i] * fabs(more));
+        push(s, row[i], more);
+    }
+    return true;
+}
+
+static void visit_contact(const sweep *s, int k, double *change) {
+    const dls_alpha *alpha = s->alpha;
+    if (s->level != POSITION && s->share == 1 && visit_whole(s, k, change)) return;
+    *change = fmax(*change, visit_normal(s, k));
+    for (int l = alpha->contact_law[k]; l >= 0 && s->level != POSITION; l = alpha->next_law[l])
+        *change = fmax(*change, visit_law(s, l));
 }
 
 /* Which contacts the level is about: those that are closed at the one before. */
@@ -73,7 +115,14 @@ static bool takes_part(const sweep *s, int contact) {
     return s->level == VELOCITY ? s->alpha->sets.A[contact] : s->alpha->sets.B[contact];
 }
 
-static void run_sweeps(const sweep *s) {
+/* What is small against the tolerance of R at a level. */
+static double least_change(const dls_alpha *alpha, level at) {
+    double v = alpha->stage.v_ref, dt = alpha->options.dt;
+    const double unit[] = {v * dt, v, v / dt};
+    return 1e-3 * alpha->options.tolerance * (alpha->options.scaled && v > 0 ? unit[at] : 1);
+}
+
+static void run_sweeps(sweep *s) {
     const dls_alpha *alpha = s->alpha;
     double first = 0;
     for (int k = 0; k < s->normals; k++)
@@ -83,17 +132,16 @@ static void run_sweeps(const sweep *s) {
             if (s->level == POSITION || !takes_part(s, alpha->laws[l].contact))
                 push(s, s->normals + i, -s->z[s->normals + i]);
     for (int round = 0; round < SWEEPS; round++) {
+        s->share = round < WHOLE ? 1 : 0.7;
         double change = 0;
-        for (int k = 0; k < s->normals; k++) {
-            if (!takes_part(s, k)) continue;
-            change = fmax(change, visit_normal(s, k));
-            for (int l = alpha->contact_law[k]; l >= 0 && s->level != POSITION; l = alpha->next_law[l])
-                change = fmax(change, visit_law(s, l));
+        for (int i = 0; i < s->normals; i++) {
+            int k = round % 2 ? s->normals - 1 - i : i;
+            if (takes_part(s, k)) visit_contact(s, k, &change);
         }
         for (int l = 0; l < alpha->system.law_count && s->level != POSITION; l++)
             if (alpha->laws[l].contact < 0) change = fmax(change, visit_law(s, l));
         if (round == 0) first = change;
-        if (!(change > 1e-10 * first)) return;
+        if (!(change > fmax(1e-10 * first, least_change(alpha, s->level)))) return;
     }
 }
 
@@ -108,9 +156,9 @@ static void close_contacts(dls_alpha *alpha, const sweep *s) {
         const dls_model_friction *law = &alpha->laws[l];
         int row = s->normals + alpha->law_row[l];
         double N = dls_normal_force(alpha, l, s->z, alpha->stage.dt);
-        alpha->sets.D[l] =
-            takes_part(s, law->contact) &&
-            dls_friction_sticks(law, alpha->r_t[l], s->y + row, s->z + row, N, alpha->system.user);
+        alpha->sets.D[l] = takes_part(s, law->contact) &&
+                           dls_friction_sticks(law, alpha->r_t[l], s->y + row, s->z + row, N,
+                                               dls_slack_of(alpha, false), alpha->system.user);
     }
 }
 
@@ -129,7 +177,7 @@ static void sweep_levels(dls_alpha *alpha, double *x) {
     const dls_alpha_stage *stage = &alpha->stage;
     const int N = DLS_ROWS_N, F = DLS_ROWS_F;
     int normals = at->count[N], slips = at->count[F], rows = normals + slips;
-    sweep s = {alpha, POSITION, normals, rows, alpha->sweep_x, alpha->sweep_x + rows};
+    sweep s = {alpha, POSITION, normals, rows, 1, alpha->sweep_x, alpha->sweep_x + rows};
     double *none = alpha->sweep_x + 2 * rows;
     memset(none, 0, sizeof *none * (size_t)rows);
     load(&s, stage->terms.rows[N].value, stage->kappa_hat, none, none);
@@ -154,18 +202,45 @@ static void sweep_levels(dls_alpha *alpha, double *x) {
     }
 }
 
+/* Whether norms still fall: none of the last few is far below what was reached before them. */
+typedef struct course {
+    double best;
+    int since;
+} course;
+
+static bool goes_on(course *c, double norm) {
+    enum { PATIENCE = 12 };
+    if (norm < 0.5 * c->best)
+        c->best = norm, c->since = 0;
+    else
+        c->since++;
+    return c->since < PATIENCE;
+}
+
+/* Half the way to the new forces: sets that turn over and back from round to round settle so. */
+static void halve_change(const dls_alpha *alpha, double *x) {
+    for (int i = alpha->at.smooth; i < alpha->at.total; i++) x[i] = 0.5 * (x[i] + alpha->x_probe[i]);
+}
+
 bool dls_alpha_sweep(dls_alpha *alpha, double *x, dls_alpha_report *report) {
-    int updates, end = DLS_NEWTON_SOLVED;
+    const dls_alpha_options *o = &alpha->options;
+    course c = {HUGE_VAL, 0};
+    int updates;
+    double norm;
     alpha->has_factor = false;
-    for (int round = 0; round <= ROUNDS && end == DLS_NEWTON_SOLVED; round++) {
-        if (round > 0) {
-            if (!dls_contact_system(alpha)) return false;
-            sweep_levels(alpha, x);
-        }
+    for (int round = 0; round <= ROUNDS; round++) {
+        if (round > 0 && !dls_contact_system(alpha)) return false;
+        memcpy(alpha->x_probe, x, sizeof *x * (size_t)alpha->at.total);
+        if (round > 0) sweep_levels(alpha, x);
+        if (c.since >= 4) halve_change(alpha, x);
         alpha->stage.frozen = true;
-        end = dls_alpha_newton(alpha, x, &updates, &report->norm);
+        int end = dls_alpha_newton(alpha, x, 0.03 * o->tolerance, o->max_newton, &updates, &report->norm);
         alpha->stage.frozen = false;
         report->newton_updates += updates;
+        if (end != DLS_NEWTON_SOLVED || !dls_residual_at(alpha, x, alpha->R)) return false;
+        if (round == 0) continue;
+        norm = dls_alpha_norm(alpha, alpha->R);
+        if (norm <= o->tolerance || !goes_on(&c, norm)) return true;
     }
-    return end == DLS_NEWTON_SOLVED;
+    return true;
 }

@@ -46,18 +46,48 @@ static void carry(const dls_piece *p, int row, const double *shift, const double
     if (shift) vec_add(out, out, shift);
 }
 
-/* A contact whose features do not meet any more: its points stay with their bodies, n with A. */
+/* A corner of one side over a plane of the other, each carried along by its body. */
 static void hold(const dls_piece *p, dls_piece_contact *c) {
     const dls_contact *found = &dls_collider_contacts(p->s->collider)[c->contact];
-    double R[9], own[3], d[3];
+    double R[9], own[3], d[3], *point[2] = {c->at.point_a, c->at.point_b}, *n = c->at.normal;
+    int face = c->face;
     if (c->spot[0] >= 0 || c->spot[1] >= 0) return;
-    carry(p, c->row[0], NULL, found->at.point_a, c->at.point_a);
-    carry(p, c->row[1], c->shift, found->at.point_b, c->at.point_b);
-    quat_matrix(p->s->found[c->row[0]].q, R);
+    carry(p, c->row[0], NULL, found->at.point_a, point[0]);
+    carry(p, c->row[1], c->shift, found->at.point_b, point[1]);
+    quat_matrix(p->s->found[c->row[face]].q, R);
     mat_apply_transposed(own, R, found->at.normal);
-    mat_apply(c->at.normal, p->at.R[c->row[0]], own);
-    vec_sub(d, c->at.point_b, c->at.point_a);
-    c->at.gap = vec_dot(c->at.normal, d);
+    mat_apply(n, p->at.R[c->row[face]], own);
+    vec_sub(d, point[1], point[0]);
+    c->at.gap = vec_dot(n, d);
+    vec_along(point[face], point[!face], face ? c->at.gap : -c->at.gap, n);
+}
+
+/* The side whose face points along n where the contact was found; A's where both do or none does, so that
+ * the corner is none of an obstacle. */
+static int face_side(const dls_piece *p, const dls_contact *contact, const int row[2]) {
+    int flat[2];
+    for (int side = 0; side < 2; side++) {
+        const dls_shape *shape = &p->s->world->shapes[side ? contact->b : contact->a];
+        const dls_pose *found = &p->s->found[row[side]];
+        dls_curvature surface;
+        double R[9], x[3], n[3];
+        quat_matrix(found->q, R);
+        mat_apply(x, R, shape->x);
+        vec_add(x, x, found->x);
+        mat_multiply(R, R, shape->R);
+        vec_scale(n, side ? -1 : 1, contact->at.normal);
+        flat[side] =
+            dls_curvature_at(shape, x, R, side ? contact->at.point_b : contact->at.point_a, n, &surface) &&
+            surface.P[0] == 0 && surface.P[1] == 0;
+    }
+    bool obstacle = dls_shape_table[p->s->world->shapes[contact->b].kind].obstacle;
+    return flat[0] == flat[1] ? obstacle : flat[1];
+}
+
+void dls_piece_set_face(const dls_piece *p, dls_piece_contact *c, bool exact) {
+    const dls_contact *contact = &dls_collider_contacts(p->s->collider)[c->contact];
+    c->carried = !exact && c->spot[0] < 0 && c->spot[1] < 0;
+    c->face = face_side(p, contact, c->row);
 }
 
 static void find(dls_piece *p, const dls_piece_pair *pair, const dls_manifold *m, dls_piece_contact *c) {
@@ -101,6 +131,10 @@ void dls_piece_touch_pair(dls_piece *p, dls_piece_pair *pair) {
     dls_pair_memory memory = pair->memory;
     place_shape(p, first, 0, contact->a, &pair->placed[0]);
     place_shape(p, first, 1, contact->b, &pair->placed[1]);
+    if (first->carried) {
+        for (int i = 0; i < pair->count; i++) hold(p, first + i), dls_piece_frame(p, first + i);
+        return;
+    }
     m->count = 0;
     pair->kind->collide(&pair->placed[pair->swapped], &pair->placed[!pair->swapped], pair->margin, &memory,
                         pair->last, pair->last ? pair->count : 0, m);
@@ -263,8 +297,8 @@ void dls_piece_curvature(const dls_piece *p, const dls_piece_contact *c, dls_cur
         known &= dls_curvature_at(placed[i].shape, placed[i].x, placed[i].R,
                                   i ? c->at.point_b : c->at.point_a, n, &side[i]);
     }
-    if (known && dls_contact_moves(side, c->at.normal, c->at.gap, none, &unused)) return;
-    int corner = dls_shape_table[placed[1].shape->kind].obstacle ? 0 : 1;
+    if (!c->carried && known && dls_contact_moves(side, c->at.normal, c->at.gap, none, &unused)) return;
+    int corner = c->carried ? !c->face : dls_shape_table[placed[1].shape->kind].obstacle ? 0 : 1;
     for (int i = 0; i < 2; i++) vec_tangents(c->at.normal, side[i].axis[0], side[i].axis[1]);
     make_corner(&side[corner]);
     make_flat(&side[!corner]);

@@ -101,6 +101,8 @@ typedef struct dls_piece_contact {
     int of[2];                           /* bodies of its rows, those that are pushed first */
     int spot[2];                         /* on a solid; −1: the side is rigid */
     double shift[3];                     /* B stands moved by it */
+    bool carried;                        /* its pair does not tell a distance: the features found stay */
+    int face;                            /* the side whose plane the other's corner is over */
     int law_count, row_count, first_row; /* of friction; first_row: among those of γ_F */
     dls_piece_law law[DLS_ALPHA_LAWS];
     double axis_scale;                         /* of drilling */
@@ -215,6 +217,8 @@ void dls_piece_frame_rate(const dls_piece_contact *c, const double *nu, double *
 void dls_piece_curvature(const dls_piece *p, const dls_piece_contact *c, dls_curvature side[2]);
 /* Velocity of B's surface less that of A's, against their shapes, and its rate. */
 void dls_piece_belts(const dls_piece *p, const dls_piece_contact *c, double *velocity, double *rate);
+/* Features of a contact where it was found; exact: its pair tells the distance. */
+void dls_piece_set_face(const dls_piece *p, dls_piece_contact *c, bool exact);
 /* Asks the function of a pair where its contacts stand. */
 void dls_piece_touch_pair(dls_piece *p, dls_piece_pair *pair);
 /* ζ of all its rows, the normal one first. */

@@ -224,6 +224,7 @@ static bool make_pair(dls_piece *p, int first, int end) {
     }
     for (int i = first; i < end; i++) {
         p->contact[i].pair = p->pair_count;
+        dls_piece_set_face(p, &p->contact[i], pair->kind->exact);
         farthest = fmax(farthest, p->contact[i].at.gap);
         if (kept) pair->last[i - first] = dls_contact_seen(&contacts[p->contact[i].contact], pair->swapped);
     }
