@@ -124,6 +124,31 @@ static bool store_balls(experiment_run *run, const benchmark *b, const alpha_his
                     friction, "λ_{F}");
 }
 
+static void spins_50(benchmark *b) { benchmark_bouncing_ball(b, 50, 0); }
+static void spins_10(benchmark *b) { benchmark_bouncing_ball(b, 10, 0); }
+/* With e_N = ½ flights take as many steps as the fall, and rounding decides in which one a gap is closed. */
+static void bounces(benchmark *b) { benchmark_bouncing_ball(b, 0, 0.45); }
+static void bounces_turning(benchmark *b) { benchmark_bouncing_ball(b, 30, 0.8); }
+static void spins_rough(benchmark *b) {
+    benchmark_bouncing_ball(b, 50, 0);
+    b->laws[0].mu = 0.45;
+}
+
+#define BALL "004-10.1", "ball"
+
+static const alpha_twin bouncing_twins[] = {
+    {"omega-50", BALL, spins_50, -1, 1, 2, 1e-9, {NULL}},
+    {"omega-10", BALL, spins_10, -1, 1, 2, 1e-9, {"variables.spin=10"}},
+    {"omega-0-e-0.45", BALL, bounces, -1, 1, 2, 1e-9, {"variables.spin=0", "variables.e_n=0.45"}},
+    {"omega-30-e-0.8", BALL, bounces_turning, -1, 1, 2, 1e-9, {"variables.spin=30", "variables.e_n=0.8"}},
+    {"mu-0.45", BALL, spins_rough, -1, 1, 2, 1e-9, {"materials.default.mu=0.45"}},
+    {"rho-0", BALL, spins_50, 0, 1, 2, 1e-9, {NULL}},
+    {"rho-0.3", BALL, spins_50, 0.3, 1, 2, 1e-9, {NULL}},
+    {"rho-0.9", BALL, spins_50, 0.9, 1, 2, 1e-9, {NULL}},
+    {"rho-1", BALL, spins_50, 1, 1, 2, 1e-9, {NULL}},
+    {"half-step", BALL, spins_50, -1, 0.5, 2, 1e-9, {NULL}},
+    {"double-step", BALL, spins_50, -1, 2, 2, 1e-9, {NULL}}};
+
 static bool run_bouncing(experiment_run *run) {
     static const double spin[CASES] = {0, 50, 10}, e_n[CASES] = {0.5, 0, 0};
     benchmark *b = malloc(CASES * sizeof *b);
@@ -137,7 +162,8 @@ static bool run_bouncing(experiment_run *run) {
         claim_bounces(&run->claims, &b[BOUNCES], &h[BOUNCES]);
         claim_slides(&run->claims, &b[SLIDES], &h[SLIDES]);
         claim_rolls(&run->claims, &h[ROLLS]);
-        good = claim_threshold(&run->claims);
+        good = claim_threshold(&run->claims) &&
+               alpha_claim_twins(run, bouncing_twins, sizeof bouncing_twins / sizeof *bouncing_twins);
     }
     for (int i = 0; good && i < CASES; i++) {
         alpha_counts counts = alpha_count(&h[i], 1);
@@ -197,6 +223,14 @@ static void claim_ways(claim_list *c, const alpha_counts *newton, const alpha_co
                 "steps that a matrix which yields leaves to fixed points");
 }
 
+#define CORNER "004-10.2", "ball", benchmark_corner
+
+/* R holds gaps to TOL, and so speeds to TOL/dt = 1e-7 m/s, which impacts may treble. */
+static const alpha_twin corner_twins[] = {
+    {"corner", CORNER, -1, 1, 1.6, 1e-9, {NULL}},      {"rho-0", CORNER, 0, 1, 1.6, 1e-9, {NULL}},
+    {"rho-0.9", CORNER, 0.9, 1, 1.6, 1e-6, {NULL}},    {"rho-1", CORNER, 1, 1, 1.6, 1e-9, {NULL}},
+    {"double-step", CORNER, -1, 2, 1.6, 1e-9, {NULL}}, {"half-step", CORNER, -1, 0.5, 1.6, 1e-9, {NULL}}};
+
 static bool run_corner(experiment_run *run) {
     benchmark b, alone;
     alpha_history h = {0, NULL}, other = {0, NULL};
@@ -211,6 +245,7 @@ static bool run_corner(experiment_run *run) {
         alpha_claim_kept(&run->claims, "corner", &b, &counts);
         claim_equal(&run->claims, CLAIM_DERIVED, "rad", h.rows[h.steps].q[2], other.rows[other.steps].q[2],
                     0.01, "φ at rest by fixed points alone");
+        good = alpha_claim_twins(run, corner_twins, sizeof corner_twins / sizeof *corner_twins);
     }
     if (good && *run->folder)
         good = alpha_table(run, &b, &h, "corner") &&

@@ -51,6 +51,20 @@ void alpha_claim_kept(claim_list *c, const char *name, const benchmark *b, const
 /* NAME.csv: t, q, u, and what contacts do. */
 bool alpha_table(experiment_run *run, const benchmark *b, const alpha_history *h, const char *name);
 
+/* A benchmark as a scene, beside its model by callbacks. */
+typedef struct alpha_twin {
+    const char *name; /* of the case, and what is other than in the paper */
+    const char *scene, *body;
+    void (*fill)(benchmark *b);
+    double rho;              /* ρ_∞; < 0: the paper's */
+    double steps;            /* of the paper's dt */
+    double until, most;      /* s; the largest difference allowed */
+    const char *settings[2]; /* of the scene, for what `fill` has */
+} alpha_twin;
+
+/* A claim each: places and velocities of both agree at TOL = 1e-11 over the whole run. */
+bool alpha_claim_twins(experiment_run *run, const alpha_twin *twins, int count);
+
 /* One number of each row, for figures; the caller frees. */
 double *alpha_curve(const alpha_history *h, double (*value)(const alpha_row *row));
 double alpha_time(const alpha_row *row);

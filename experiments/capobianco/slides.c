@@ -152,6 +152,23 @@ static bool draw_path(experiment_run *run, const benchmark *b, const alpha_histo
     return good;
 }
 
+static void rough_cylinder(benchmark *b) {
+    benchmark_cylinder(b);
+    b->laws[0].mu = 0.35;
+}
+
+#define CYLINDER "004-10.3", "ball"
+
+static const alpha_twin cylinder_twins[] = {
+    {"cylinder", CYLINDER, benchmark_cylinder, -1, 1, 10, 1e-10, {NULL}},
+    {"mu-0.35", CYLINDER, rough_cylinder, -1, 1, 10, 1e-10, {"materials.default.mu=0.35"}},
+    {"rho-0", CYLINDER, benchmark_cylinder, 0, 1, 10, 1e-10, {NULL}},
+    {"rho-0.3", CYLINDER, benchmark_cylinder, 0.3, 1, 10, 1e-10, {NULL}},
+    {"rho-0.9", CYLINDER, benchmark_cylinder, 0.9, 1, 10, 1e-10, {NULL}},
+    {"rho-1", CYLINDER, benchmark_cylinder, 1, 1, 10, 1e-10, {NULL}},
+    {"half-step", CYLINDER, benchmark_cylinder, -1, 0.5, 10, 1e-10, {NULL}},
+    {"double-step", CYLINDER, benchmark_cylinder, -1, 2, 10, 1e-10, {NULL}}};
+
 static bool run_cylinder(experiment_run *run) {
     benchmark b;
     alpha_history h;
@@ -169,7 +186,9 @@ static bool run_cylinder(experiment_run *run) {
     alpha_claim_kept(&run->claims, "cylinder", &b, &counts);
     claim_moreau(&run->claims, &b, &scene, &counts);
     alpha_claim_counts(&run->claims, "cylinder", &counts, true, 74, 0.37);
-    bool good = !*run->folder || (alpha_table(run, &b, &h, "cylinder") && draw_path(run, &b, &h, &scene));
+    bool good = alpha_claim_twins(run, cylinder_twins, sizeof cylinder_twins / sizeof *cylinder_twins);
+    good =
+        good && (!*run->folder || (alpha_table(run, &b, &h, "cylinder") && draw_path(run, &b, &h, &scene)));
     alpha_history_free(&h), case_history_free(&scene);
     return good;
 }
@@ -241,6 +260,14 @@ static bool draw_turning(experiment_run *run, const alpha_history *h) {
     return good;
 }
 
+#define ROD "004-10.4", "rod", benchmark_painleve
+
+/* Up to where accelerations stop being unique. */
+static const alpha_twin rod_twins[] = {
+    {"rod", ROD, -1, 1, 0.8, 1e-8, {NULL}},         {"rho-0", ROD, 0, 1, 0.8, 1e-8, {NULL}},
+    {"rho-0.5", ROD, 0.5, 1, 0.8, 1e-8, {NULL}},    {"rho-1", ROD, 1, 1, 0.8, 1e-8, {NULL}},
+    {"half-step", ROD, -1, 0.5, 0.8, 1e-8, {NULL}}, {"double-step", ROD, -1, 2, 0.8, 1e-8, {NULL}}};
+
 static bool run_rod(experiment_run *run) {
     benchmark b;
     alpha_history h;
@@ -251,7 +278,8 @@ static bool run_rod(experiment_run *run) {
     claim_after(&run->claims, &h);
     alpha_claim_kept(&run->claims, "rod", &b, &counts);
     alpha_claim_counts(&run->claims, "rod", &counts, true, 2, 0.07);
-    bool good = !*run->folder || (alpha_table(run, &b, &h, "rod") && draw_turning(run, &h));
+    bool good = alpha_claim_twins(run, rod_twins, sizeof rod_twins / sizeof *rod_twins);
+    good = good && (!*run->folder || (alpha_table(run, &b, &h, "rod") && draw_turning(run, &h)));
     alpha_history_free(&h);
     return good;
 }

@@ -85,6 +85,59 @@ static bool draw_percussions(experiment_run *run, const alpha_history *h) {
     return good;
 }
 
+/* The scene has bodies, joints and a drive each where the model has their angles: both approach the same
+ * motion, and their difference falls with dt² while the foot is in the air. */
+enum { SCENE_Y, SCENE_COLUMNS };
+
+static void measure_trunk(const dls_simulation *simulation, const dls_step_report *report, double *values,
+                          void *user) {
+    const dls_world *world = dls_simulation_world(simulation);
+    dls_body_state s;
+    (void)report, (void)user;
+    values[SCENE_Y] = nan("");
+    if (!dls_body_state_get(world, dls_world_find_body(world, "trunk"), &s, NULL)) values[SCENE_Y] = s.x[1];
+}
+
+static bool trunk_apart(experiment_run *run, int halvings, double *off) {
+    static const char *const columns[SCENE_COLUMNS] = {"y"};
+    char step[64], name[32];
+    const char *settings[] = {step, "time.until=0.12"};
+    benchmark b;
+    alpha_history h;
+    case_history scene;
+    benchmark_hopper(&b);
+    b.end = 0.12, b.options.dt = ldexp(1e-3, -halvings);
+    snprintf(step, sizeof step, "time.step=%.17g", b.options.dt);
+    snprintf(name, sizeof name, "scene-%d", halvings);
+    const case_def def = {.name = name,
+                          .scene = "004-10.5",
+                          .setting_count = 2,
+                          .settings = settings,
+                          .column_count = SCENE_COLUMNS,
+                          .columns = columns,
+                          .measure = measure_trunk};
+    if (!case_run(run, &def, &scene)) return false;
+    bool good = alpha_run(&b, "hopper", &h);
+    *off = 0;
+    for (int i = 0; good && i < scene.steps; i++)
+        *off = fmax(*off, fabs(case_value(&scene, i, CASE_COLUMNS + SCENE_Y) - h.rows[i + 1].q[0]));
+    if (good) alpha_history_free(&h);
+    case_history_free(&scene);
+    return good;
+}
+
+static bool claim_scene(experiment_run *run) {
+    enum { HALVINGS = 3 };
+    double off[HALVINGS];
+    for (int i = 0; i < HALVINGS; i++)
+        if (!trunk_apart(run, i, &off[i])) return false;
+    claim_bound(&run->claims, CLAIM_DERIVED, "m", CLAIM_AT_MOST, 1e-6, off[HALVINGS - 1],
+                "as a scene, dt = 2.5e-4: y of the trunk in the air, over the callbacks'");
+    claim_bound(&run->claims, CLAIM_DERIVED, "1", CLAIM_AT_LEAST, 1.9, log2(off[1] / off[2]),
+                "as a scene: order of the difference to the callbacks");
+    return true;
+}
+
 static bool run_hopper(experiment_run *run) {
     benchmark b;
     alpha_history h;
@@ -94,7 +147,8 @@ static bool run_hopper(experiment_run *run) {
     claim_hopper(&run->claims, &b, &h);
     alpha_claim_kept(&run->claims, "hopper", &b, &counts);
     alpha_claim_counts(&run->claims, "hopper", &counts, false, 5, 1.23);
-    bool good = !*run->folder || (alpha_table(run, &b, &h, "hopper") && draw_percussions(run, &h));
+    bool good = claim_scene(run) &&
+                (!*run->folder || (alpha_table(run, &b, &h, "hopper") && draw_percussions(run, &h)));
     alpha_history_free(&h);
     return good;
 }
@@ -283,6 +337,20 @@ static bool draw_angles(experiment_run *run, const alpha_history *h, const case_
     return good;
 }
 
+static void smooth_top(benchmark *b) {
+    benchmark_tippe_top(b);
+    b->laws[0].mu = b->laws[1].mu = 0.2;
+}
+
+#define TOP "004-10.6", "top"
+
+static const alpha_twin top_twins[] = {{"top", TOP, benchmark_tippe_top, -1, 1, 2, 1e-9, {NULL}},
+                                       {"mu-0.2", TOP, smooth_top, -1, 1, 2, 1e-9, {"pairs.0.mu=0.2"}},
+                                       {"rho-0", TOP, benchmark_tippe_top, 0, 1, 2, 1e-9, {NULL}},
+                                       {"rho-0.9", TOP, benchmark_tippe_top, 0.9, 1, 2, 1e-9, {NULL}},
+                                       {"rho-1", TOP, benchmark_tippe_top, 1, 1, 2, 1e-9, {NULL}},
+                                       {"half-step", TOP, benchmark_tippe_top, -1, 0.5, 2, 1e-9, {NULL}}};
+
 static bool run_top(experiment_run *run) {
     static const dls_alpha_slip slip[VARIANTS] = {DLS_SLIP_END, DLS_SLIP_SPLIT, DLS_SLIP_SWITCHED};
     benchmark b;
@@ -298,7 +366,8 @@ static bool run_top(experiment_run *run) {
         alpha_counts counts = alpha_count(&h[END], 2);
         claim_top(&run->claims, h);
         claim_moreau(&run->claims, h, &moreau);
-        good = claim_variants(&run->claims);
+        good = claim_variants(&run->claims) &&
+               alpha_claim_twins(run, top_twins, sizeof top_twins / sizeof *top_twins);
         alpha_claim_kept(&run->claims, "top", &b, &counts);
         claim_bound(&run->claims, CLAIM_DERIVED, "m", CLAIM_AT_LEAST, -1e-11, counts.least_gap,
                     "least gap of all steps");
