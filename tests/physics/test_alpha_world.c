@@ -253,7 +253,8 @@ static void test_kinematics(void **state) {
         "shape: {kind: sphere, radius: 0.05}},"
         "{name: e, position: [9, 0, 0], velocity: [0, 1, 0], spin: [0, 0, 2], shape: {kind: "
         "box, size: [1, 0.2, 0.1]}}],"
-        "joints: [{kind: revolute, bodies: [ground, e], at: [8.5, 0, 0], axis: [0, 0, 1]}]");
+        "joints: [{kind: revolute, bodies: [ground, e], at: [8.5, 0, 0], axis: [0, 0, 1]}],"
+        "springs: [{bodies: [c, e], stiffness: 3e4, damping: 20}]");
 }
 
 /* R′ by levels and bodies, and as a matrix by differences in the unknowns: a chain with a spring that slides
