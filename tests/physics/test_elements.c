@@ -2,6 +2,7 @@
  * limit, orders, states as bytes. */
 #include "base/vector.h"
 #include "support/near.h"
+#include "support/scale.h"
 #include "support/stage.h"
 #include "support/test.h"
 #include "world/solid/solid.h"
@@ -122,7 +123,10 @@ static double patch_error(int fine) {
 
 static void test_contact_patch(void **state) {
     (void)state;
-    assert_true(patch_error(1) < 0.08);
+    double coarse = patch_error(1);
+    assert_true(coarse < 0.08);
+    if (test_scale() < 1) return; /* 139 contacts of 1500 freedoms: too long under a sanitizer */
+    assert_true(patch_error(2) < 0.65 * coarse);
 }
 
 /* Two beams laid across: no vertex lies in a face of the other, edges hold them. */
@@ -163,10 +167,11 @@ static void test_crossed_edges_hold(void **state) {
     stage_close(&s);
 }
 
-/* Four soft blocks on each other: block k of n is shortened by what lies on it, ρ g H² (n − k − ½)/E. */
-static void test_stack(void **state) {
-    (void)state;
-    stuff of = {.density = 1000, .young = 1e6, .damping = 0.02, .mu = 0.3};
+/* Four soft blocks on each other: block k of n is shortened by what lies on it, ρ g H² (n − k − ½)/E. Their
+ * nodes meet: each pair is one contact, and sweeps need few, with friction and without (600, were they two).
+ */
+static void stack_of(double mu, double poisson) {
+    stuff of = {.density = 1000, .young = 1e6, .poisson = poisson, .damping = 0.02, .mu = mu};
     stage s = open_world(10, &of);
     enum { N = 4 };
     dls_solid_def solid = cells(2, 2, 2, DLS_SOLID_HEX8);
@@ -181,10 +186,19 @@ static void test_stack(void **state) {
         expected += 1000 * 10 * 0.01 * (N - k - 0.5) / 1e6;
         double sunk = 0.1 * (k + 1) - top_of(&s, block[k], 0, 0, 0.05);
         print_message("# stack %d: %.6g of %.6g\n", k, sunk, expected);
-        assert_near(sunk, expected, 0.01 * expected);
+        if (poisson == 0) assert_near(sunk, expected, 0.01 * expected);
     }
+    print_message("# stack: %d iterations of %d contacts\n", s.last.iterations, s.last.contacts);
     assert_int_equal(s.uncertified, 0);
+    assert_int_equal(s.last.contacts, 9 * N);
+    assert_true(s.last.iterations < 100);
     stage_close(&s);
+}
+
+static void test_stack(void **state) {
+    (void)state;
+    stack_of(0.3, 0);
+    stack_of(0, 0.3);
 }
 
 /* ---- waves ---- */

@@ -57,7 +57,8 @@ static void collide_surfaces(const dls_placed *a, const dls_placed *b, double ma
                              const dls_contact_point *last, int last_count, dls_manifold *manifold) {
     (void)memory, (void)last, (void)last_count;
     double depth = depth_of(a->shape->mesh, b->shape->mesh);
-    skin_pair there = {a, b, margin, depth, manifold, 0}, back = {b, a, margin, depth, manifold, 1};
+    skin_pair there = {a, b, margin, depth, manifold, 0, manifold->count}, back = there;
+    back.a = b, back.b = a, back.side = 1;
     dls_skin_vertices(&there);
     dls_skin_vertices(&back);
     dls_skin_edges(&there);
@@ -95,7 +96,7 @@ static void collide_hull(const dls_placed *a, const dls_placed *b, double margin
     const dls_tree_node *root = &a->shape->mesh->tree->node[0];
     double depth = INFINITY;
     for (int i = 0; i < 3; i++) depth = fmin(depth, 0.25 * (root->high[i] - root->low[i]));
-    skin_pair back = {b, a, margin, depth, manifold, 1};
+    skin_pair back = {b, a, margin, depth, manifold, 1, manifold->count};
     collide_wall(a, b, margin, memory, last, last_count, manifold);
     dls_skin_vertices(&back);
     dls_skin_edges(&back);

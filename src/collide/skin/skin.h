@@ -10,7 +10,8 @@ typedef struct skin_pair {
     const dls_placed *a, *b;
     double margin, depth; /* how far apart, and how deep one may have sunk into the other */
     dls_manifold *manifold;
-    int side; /* 0: what is called a is the pair's first */
+    int side;  /* 0: what is called a is the pair's first */
+    int first; /* of the pair's contacts in the manifold */
 } skin_pair;
 
 /* Places and directions of a as seen from b. */

@@ -162,6 +162,35 @@ static bool tip_normal(const skin_pair *pair, int vertex, const double *p, int e
            is_above(pair, vertex, local, strict_slack);
 }
 
+/* The contact of b's vertex on a, found before, where this vertex of a lies on it; NULL: there is none. */
+static dls_contact_point *find_met(const skin_pair *pair, int element, double height, const double *p) {
+    const dls_mesh *mesh = pair->b->shape->mesh;
+    double near = beside * size_of(mesh, element) + 2 * fabs(height);
+    int k = 0;
+    while (k < 3 && vec_distance(p, dls_mesh_corner(mesh, element, k)) > near) k++;
+    if (k == 3 || pair->side == 0) return NULL;
+    uint64_t feature = dls_skin_feature(0, mesh->element[3 * (size_t)element + (size_t)k], 0);
+    for (int i = pair->first; i < pair->manifold->count; i++)
+        if (pair->manifold->point[i].feature == feature) return &pair->manifold->point[i];
+    return NULL;
+}
+
+/* A vertex on a vertex is one contact, along the mean of what both faces say. Two of nearly one place and
+ * normal would leave each other's slide no way but an impulse without bound. */
+static bool join(const skin_pair *pair, const double *p, const double *n, dls_contact_point *met) {
+    double at[3], normal[3], between[3];
+    mat_apply(at, pair->b->R, p);
+    vec_add(at, at, pair->b->x);
+    mat_apply(normal, pair->b->R, n); /* from b, the first, to a */
+    if (vec_dot(normal, met->normal) < smooth) return false;
+    vec_add(normal, normal, met->normal);
+    vec_scale(met->normal, 1 / vec_norm(normal), normal);
+    vec_copy(met->point_b, at);
+    vec_sub(between, met->point_b, met->point_a);
+    met->gap = vec_dot(between, met->normal);
+    return true;
+}
+
 static void add_face(const skin_pair *pair, const double *p, int element, int vertex, int ordinal) {
     const dls_mesh *mesh = pair->b->shape->mesh;
     skin_foot foot;
@@ -172,6 +201,8 @@ static void add_face(const skin_pair *pair, const double *p, int element, int ve
         vec_copy(n, flat); /* a mesh is as flat as it is told */
     else if (!tip_normal(pair, vertex, p, element, vec_dot(foot.d, flat), n))
         surface_normal(mesh, element, foot.q, n);
+    dls_contact_point *met = find_met(pair, element, vec_dot(foot.d, flat), p);
+    if (met && join(pair, p, n, met)) return;
     dls_skin_add(pair, p, foot.q, n, vec_dot(foot.d, n), dls_skin_feature(pair->side, vertex, ordinal));
 }
 
