@@ -16,6 +16,7 @@
 #include <string.h>
 
 static dls_error error[1];
+static const double PI = 3.14159265358979323846;
 #define OK(call)                                                                                             \
     do {                                                                                                     \
         if (call) fail_msg("%s", error->message);                                                            \
@@ -244,8 +245,77 @@ static void test_block_impact(void **state) {
 
 /* ---- motion ---- */
 
+/* A free bar, ν = 0, that swings in its k-th mode along itself: ω = kπ c/L, late by (ωh)²/12 of the scheme
+ * and by (kπ/cells)²/24 of elements with a consistent mass, which are too quick. */
+static void test_free_modes(void **state) {
+    (void)state;
+    enum { CELLS = 20 };
+    static double q[12 * (CELLS + 1)], u[12 * (CELLS + 1)];
+    for (int mode = 1; mode <= 3; mode++) {
+        stuff of = {.density = 1000, .young = 1e7};
+        stage s = open_world(0, &of);
+        double L = 1, omega = mode * PI * sqrt(1e7 / 1000) / L, h = 2 * PI / omega / 100, first = 0, last = 0;
+        dls_solid_def solid = cells(1, 1, CELLS, DLS_SOLID_HEX8);
+        dls_body_id bar = add_block(&s, &solid, 0.1, 0.1, L, 0, 0, 0);
+        dls_simulation_options o = options_of(h);
+        stage_start(&s, &o, 0);
+        OK(dls_solid_state_get(s.world, bar, q, u, error));
+        for (int i = 2; i < 12 * (CELLS + 1); i += 3) u[i] = 1e-3 * cos(mode * PI * (q[i] / L + 0.5));
+        OK(dls_solid_state_set(s.world, bar, NULL, u, error));
+        double before = 0;
+        int turns = 0;
+        for (int step = 1; turns <= 6; step++) {
+            stage_run(&s, 1);
+            double now = top_of(&s, bar, 0, 0, -0.5 * L) + 0.5 * L;
+            if (before * now < 0) {
+                last = step - now / (now - before);
+                if (!turns++) first = last;
+            }
+            before = now;
+            assert_true(step < 1000);
+        }
+        double found = 6 * PI / ((last - first) * h), wave = mode * PI / CELLS,
+               expected = omega * (1 + wave * wave / 24 - omega * h * omega * h / 12);
+        print_message("# mode %d: %.6g rad/s, expected %.6g, of a continuum %.6g\n", mode, found, expected,
+                      omega);
+        assert_near(found, expected, 2e-4 * omega);
+        stage_close(&s);
+    }
+}
+
+/* A tenth of the size, a tenth of the stiffness, time by √10: the same in lengths of its own. */
+static void test_scales(void **state) {
+    (void)state;
+    double end[2][3];
+    for (int k = 0; k < 2; k++) {
+        double size = k ? 0.1 : 1, time = sqrt(size);
+        stuff of = {.density = 1000, .young = 1e6 * size, .poisson = 0.3, .damping = 2e-3 * time, .mu = 0.3};
+        stage s = open_world(10, &of);
+        dls_solid_def solid = cells(2, 2, 2, DLS_SOLID_HEX8);
+        dls_shape_def shape = dls_default_shape_def(DLS_BOX);
+        dls_body_def def = dls_default_body_def();
+        dls_body_state corner;
+        double at[3] = {0.1 * size, 0.15 * size, 0.1 * size};
+        vec_set(shape.size, 0.2 * size, 0.3 * size, 0.2 * size);
+        def.shapes = &shape, def.shape_count = 1, def.solid = &solid;
+        def.pose.x[2] = 0.25 * size, def.v[0] = time;
+        vec_set(def.w, 2 / time, 3 / time, 1 / time);
+        dls_body_id block = stage_add(&s, &def);
+        stage_add_floor(&s, 0);
+        dls_simulation_options o = options_of(1e-3 * time);
+        stage_start(&s, &o, 1e-11);
+        stage_run(&s, 250);
+        OK(dls_solid_point(s.world, block, at, &corner, error));
+        vec_scale(end[k], 1 / size, corner.x);
+        assert_true(s.last.energy.friction > 0);
+        stage_close(&s);
+    }
+    print_message("# scales: %.3g apart\n", vec_distance(end[0], end[1]));
+    assert_near(vec_distance(end[0], end[1]), 0, 1e-6);
+}
+
 /* Where a corner of a block is that spins and rings, after a time; turned as a whole by a quaternion. */
-static void ring(double h, int steps, const double *turn, double *x) {
+static void ring(double h, int steps, dls_stiffness stiffness, const double *turn, double *x) {
     stuff of = {.density = 1000, .young = 1e6, .poisson = 0.3};
     stage s = open_world(0, &of);
     dls_solid_def solid = cells(2, 2, 2, DLS_SOLID_HEX8);
@@ -259,6 +329,7 @@ static void ring(double h, int steps, const double *turn, double *x) {
     mat_apply(def.w, R, spin);
     dls_body_id block = stage_add(&s, &def);
     dls_simulation_options o = options_of(h);
+    o.stiffness = stiffness;
     stage_start(&s, &o, 0);
     OK(dls_solid_state_get(s.world, block, q, u, error));
     for (int i = 0; i < 81; i += 3) { /* a stretch that swings */
@@ -276,19 +347,24 @@ static void ring(double h, int steps, const double *turn, double *x) {
     stage_close(&s);
 }
 
-/* Second order in time, and the same motion whichever way the block is turned. */
+/* Second order in time, linearly implicit and explicit, and the same motion whichever way the block is
+ * turned. */
 static void test_second_order(void **state) {
     (void)state;
     static const double none[4] = {1, 0, 0, 0};
     double turn[4] = {0.3, -0.5, 0.4, 0.7}, x[4][3], other[3];
     quat_normalize(turn);
-    for (int k = 0; k < 4; k++) ring(1e-3 / (1 << k), 40 << k, none, x[k]);
-    ring(1e-3, 40, turn, other);
+    for (int k = 0; k < 4; k++) ring(1e-3 / (1 << k), 40 << k, DLS_STIFFNESS_IMPLICIT, none, x[k]);
+    ring(1e-3, 40, DLS_STIFFNESS_IMPLICIT, turn, other);
     double first = vec_distance(x[0], x[1]), second = vec_distance(x[1], x[2]),
            third = vec_distance(x[2], x[3]);
     print_message("# h, h/2, h/4, h/8: %.3g %.3g %.3g\n", first, second, third);
     assert_true(log2(second / third) > 1.8 && log2(first / second) > 1.5);
     assert_near(vec_distance(other, x[0]), 0, 1e-10);
+    for (int k = 0; k < 3; k++) ring(2.5e-4 / (1 << k), 160 << k, DLS_STIFFNESS_EXPLICIT, none, x[k]);
+    first = vec_distance(x[0], x[1]), second = vec_distance(x[1], x[2]);
+    print_message("# explicit: %.3g %.3g\n", first, second);
+    assert_true(log2(first / second) > 1.8);
 }
 
 /* A free block that spins for 1e4 steps, each five times what a wave takes through it: energies of its mean
@@ -441,6 +517,8 @@ int main(void) {
         cmocka_unit_test(test_crossed_edges_hold),
         cmocka_unit_test(test_stack),
         cmocka_unit_test(test_block_impact),
+        cmocka_unit_test(test_free_modes),
+        cmocka_unit_test(test_scales),
         cmocka_unit_test(test_second_order),
         cmocka_unit_test(test_free_spin_keeps_its_energy),
         cmocka_unit_test(test_books),
