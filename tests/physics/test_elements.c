@@ -202,6 +202,44 @@ static void test_stack(void **state) {
     stack_of(0, 0.3);
 }
 
+/* A block stands askew on another, middle of a face on middle of a face: the two nodes that meet are one
+ * contact, along the mean of both faces' normals, whichever block is the first. */
+static void test_met_nodes_share_a_normal(void **state) {
+    (void)state;
+    for (int turned = 0; turned < 2; turned++) {
+        stuff of = {.density = 1000, .young = 1e6, .mu = 0.3};
+        stage s = open_world(0, &of);
+        double askew = 0.04, sine[2] = {turned ? 0 : sin(askew / 2), turned ? sin(askew / 2) : 0};
+        dls_solid_def solid = cells(2, 2, 2, DLS_SOLID_HEX8);
+        dls_shape_def shape = dls_default_shape_def(DLS_BOX);
+        vec_set(shape.size, 0.1, 0.1, 0.1);
+        for (int k = 0; k < 2; k++) { /* the upper one, k = 1, leans to x, or the lower one does */
+            dls_body_def def = dls_default_body_def();
+            double up[3] = {0, 0, 0.05}, R[9];
+            def.shapes = &shape, def.shape_count = 1, def.solid = &solid;
+            def.pose.q[0] = sqrt(1 - sine[!k] * sine[!k]), def.pose.q[2] = sine[!k];
+            quat_matrix(def.pose.q, R);
+            mat_apply(def.pose.x, R, up);
+            if (!k) vec_scale(def.pose.x, -1, def.pose.x);
+            stage_add(&s, &def);
+        }
+        dls_simulation_options o = options_of(1e-4);
+        stage_start(&s, &o, 1e-6);
+        stage_run(&s, 1);
+        int met = 0;
+        for (int i = 0; i < dls_simulation_contact_count(s.simulation); i++) {
+            dls_contact_record r;
+            dls_simulation_contact(s.simulation, i, &r);
+            if (vec_norm(r.point) > 1e-3) continue;
+            met++;
+            double lean = r.frame[0] / r.frame[2];
+            assert_near(lean, tan(askew / 2), 1e-3 * askew);
+        }
+        assert_int_equal(met, 1);
+        stage_close(&s);
+    }
+}
+
 /* ---- waves ---- */
 
 /* A bar with v hits a wall: stress ρ c v stands there until the wave comes back, 2L/c later, and it leaves as
@@ -517,6 +555,7 @@ int main(void) {
         cmocka_unit_test(test_crossed_edges_hold),
         cmocka_unit_test(test_stack),
         cmocka_unit_test(test_block_impact),
+        cmocka_unit_test(test_met_nodes_share_a_normal),
         cmocka_unit_test(test_free_modes),
         cmocka_unit_test(test_scales),
         cmocka_unit_test(test_second_order),
