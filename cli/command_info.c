@@ -14,13 +14,15 @@
 enum { DENSE_LIMIT = 1500 };
 
 typedef struct info_values {
-    bool json, full;
+    bool json, full, as_stored;
 } info_values;
 
 #define AT(member) offsetof(info_values, member)
 
 static const option options[] = {
     OPTION("full", 'f', OPTION_FLAG, NULL, AT(full), "rank and condition whatever the size (cubic in rows)"),
+    OPTION("as-stored", 0, OPTION_FLAG, NULL, AT(as_stored),
+           "one triangle of a global problem's M is all of M, not half of a symmetric one"),
     OPTION("json", 0, OPTION_FLAG, NULL, AT(json), "one JSON object per file, one per line"),
 };
 
@@ -28,7 +30,7 @@ typedef struct findings {
     const char *path;
     const dls_problem *problem;
     /* what FCLib files say beside it */
-    bool global;
+    bool global, mirrored;
     int freedoms, guesses;
     const char *title, *description, *math_info;
     const double *solution;                                         /* NULL: none */
@@ -168,6 +170,8 @@ static void print_findings(const findings *f) {
     if (*f->description) print_line("  description      ", f->description);
     printf("  form             %s%s\n", f->global ? "global (M, H, f, w), condensed to W" : "local (W, q)",
            f->rolls ? ", rolling friction" : "");
+    if (f->mirrored)
+        printf("  mass matrix      one triangle stored, mirrored; --as-stored takes it literally\n");
     if (f->freedoms) printf("  freedoms         %d\n", f->freedoms);
     if (dls_problem_body_count(f->problem))
         printf("  bodies           %d\n", dls_problem_body_count(f->problem));
@@ -228,6 +232,7 @@ static void print_json(const findings *f) {
     json_member_integer(&j, "rows", dls_problem_row_count(f->problem));
     json_member_integer(&j, "bodies", dls_problem_body_count(f->problem));
     json_member_integer(&j, "freedoms", f->freedoms);
+    json_member_bool(&j, "mirrored", f->mirrored);
     blocks_to_json(&j, f);
     json_member_integer(&j, "stored_blocks", dls_problem_stored_blocks(f->problem));
     json_member_integer(&j, "memory", (int64_t)dls_problem_memory(f->problem));
@@ -255,9 +260,11 @@ static void hear(findings *f, const dls_fclib *file) {
 static int inform(const char *path, const info_values *v) {
     problem_source source;
     char message[1024];
-    if (!problem_source_open(path, &source, message, sizeof message)) return report_error("%s", message);
+    if (!problem_source_open(path, v->as_stored, &source, message, sizeof message))
+        return report_error("%s", message);
     findings f = {.path = path, .problem = source.problem, .title = "", .description = "", .math_info = ""};
     if (source.fclib) hear(&f, source.fclib);
+    f.mirrored = source.is_mirrored;
     dls_error error;
     int code = EXIT_DONE;
     if (look(&f, v->full, &error))
@@ -281,7 +288,7 @@ static int run(const text_list *operands, const void *values) {
     return code;
 }
 
-static const info_values defaults = {false, false};
+static const info_values defaults = {false, false, false};
 
 const command command_info = {
     .name = "info",

@@ -21,7 +21,7 @@
 
 typedef struct solve_values {
     const char *solver, *law, *tolerance, *max_iterations, *time_limit, *threads;
-    bool warm_start, json;
+    bool warm_start, json, as_stored;
     int repeat;
     text_list settings, law_objects;
     const char *output, *trace;
@@ -46,6 +46,8 @@ static const option options[] = {
     OPTION("output", 'o', OPTION_TEXT, "OUT", AT(output), "write the problem with its solution as FCLib"),
     OPTION("trace", 0, OPTION_TEXT, "CSV", AT(trace),
            "write the residual of every iteration (measuring it costs time)"),
+    OPTION("as-stored", 0, OPTION_FLAG, NULL, AT(as_stored),
+           "one triangle of a global problem's M is all of M, not half of a symmetric one"),
     OPTION("json", 0, OPTION_FLAG, NULL, AT(json), "print one JSON object instead of the summary"),
 };
 
@@ -219,6 +221,7 @@ static void print_json(const session *s) {
     json_member_integer(&j, "threads", s->choice.options.stop.threads);
     json_member_integer(&j, "repeats", s->repeats);
     json_member_bool(&j, "warm_start", s->values->warm_start);
+    json_member_bool(&j, "mirrored", s->source.is_mirrored);
     json_member_integer(&j, "products", info->products);
     json_member_integer(&j, "colours", info->colours);
     json_member_integer(&j, "serial_blocks", info->serial_blocks);
@@ -286,6 +289,8 @@ static void print_summary(const session *s) {
     print_plain(s->path);
     int contacts = dls_problem_contact_count(s->problem), rows = dls_problem_row_count(s->problem);
     printf(": %d contact%s, %d row%s\n", contacts, plural(contacts), rows, plural(rows));
+    if (s->source.is_mirrored)
+        printf("one triangle of M is stored, mirrored; --as-stored takes it literally\n");
     printf("%s%s%s: %s%s%s, asked for a %s of %g\n\n", colour_begin(verdict), dls_outcome_name(info->outcome),
            colour_end(verdict), info->solver, *info->law ? ":" : "", info->law, stop_name(&s->choice),
            s->choice.options.stop.tolerance);
@@ -343,7 +348,8 @@ static int run(const text_list *operands, const void *values) {
     if (!choose_solver(&s.choice, values) || !check_outputs(s.path, values)) return EXIT_BAD_INPUT;
     s.choice.options.stop.callback = watch;
     s.choice.options.stop.user = &s;
-    if (!problem_source_open(s.path, &s.source, message, sizeof message)) return report_error("%s", message);
+    if (!problem_source_open(s.path, s.values->as_stored, &s.source, message, sizeof message))
+        return report_error("%s", message);
     s.problem = s.source.problem;
     interrupt_watch();
     int code = EXIT_BAD_INPUT;

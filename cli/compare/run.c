@@ -40,7 +40,7 @@ static void probe_work(const void *input, void *output) {
     compare_probe *probe = output;
     double began = dls_clock_wall();
     problem_source source;
-    bool good = problem_source_open(problem->path, &source, probe->message, sizeof probe->message);
+    bool good = problem_source_open(problem->path, false, &source, probe->message, sizeof probe->message);
     probe->seconds = dls_clock_wall() - began;
     if (!good) return;
     const dls_problem *p = source.problem;
@@ -73,7 +73,8 @@ static bool bench_begin(bench *b, const task *t) {
     *b = (bench){.choice = *t->solver};
     b->choice.options.stop.tolerance = t->tolerance;
     b->choice.options.stop.time_limit = t->time_limit;
-    if (!problem_source_open(t->path, &b->source, b->error.message, sizeof b->error.message)) return false;
+    if (!problem_source_open(t->path, false, &b->source, b->error.message, sizeof b->error.message))
+        return false;
     b->problem = b->source.problem;
     b->r = report_allocate((size_t)dls_problem_row_count(b->problem), sizeof *b->r);
     b->workspace = dls_workspace_create();

@@ -30,23 +30,26 @@ static bool read_matrices(const char *path, problem_source *source, char *messag
     return !status;
 }
 
-bool problem_source_open(const char *path, problem_source *source, char *message, size_t size) {
-    *source = (problem_source){NULL, NULL, NULL};
+bool problem_source_open(const char *path, bool as_stored, problem_source *source, char *message,
+                         size_t size) {
+    *source = (problem_source){.fclib = NULL};
     if (ends_with(path, matrix_ending)) return read_matrices(path, source, message, size);
     if (ends_with(path, ".mtx")) {
         snprintf(message, size, "%s: one of several Matrix Market files, expected that of W: PREFIX%s", path,
                  matrix_ending);
         return false;
     }
-    source->fclib = problem_file_try(path, message, size);
-    if (source->fclib) source->problem = dls_fclib_problem(source->fclib);
-    return source->fclib;
+    source->fclib = problem_file_try(path, as_stored, message, size);
+    if (!source->fclib) return false;
+    source->problem = dls_fclib_problem(source->fclib);
+    source->is_mirrored = !as_stored && dls_fclib_has_triangle(source->fclib);
+    return true;
 }
 
 void problem_source_close(problem_source *source) {
     dls_fclib_destroy(source->fclib);
     dls_problem_destroy(source->own);
-    *source = (problem_source){NULL, NULL, NULL};
+    *source = (problem_source){.fclib = NULL};
 }
 
 dls_status problem_source_write_solved(const problem_source *source, const char *path, const double *r,
@@ -56,10 +59,10 @@ dls_status problem_source_write_solved(const problem_source *source, const char 
     return dls_fclib_write(path, &content, error);
 }
 
-dls_fclib *problem_file_try(const char *path, char *message, size_t size) {
+dls_fclib *problem_file_try(const char *path, bool as_stored, char *message, size_t size) {
     dls_fclib *file = NULL;
     dls_error error;
-    if (!dls_fclib_read(path, &file, &error)) return file;
+    if (!(as_stored ? dls_fclib_read_stored : dls_fclib_read)(path, &file, &error)) return file;
     if (results_file_is(path))
         snprintf(
             message, size,
@@ -75,7 +78,7 @@ dls_fclib *problem_file_try(const char *path, char *message, size_t size) {
 
 dls_fclib *problem_file_read(const char *path) {
     char message[1024];
-    dls_fclib *file = problem_file_try(path, message, sizeof message);
+    dls_fclib *file = problem_file_try(path, false, message, sizeof message);
     if (!file) report_error("%s", message);
     return file;
 }

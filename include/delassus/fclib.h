@@ -17,7 +17,9 @@
  * consecutive rows that are coupled join into blocks of up to six, and a row that is not coupled with the
  * block before it, or would make it singular, begins the next. A global problem is condensed by a sparse
  * factorisation, W = [H G]ᵀ M⁻¹ [H G], and keeps its sparsity: two contacts are coupled where a connected
- * part of M touches both. M is taken as it is stored: a file with one triangle of it gives an unsymmetric W.
+ * part of M touches both. M is symmetric by FCLib's definition: where a file has entries on one side of the
+ * diagonal alone it stored one triangle, and is read as the whole. dls_fclib_read_stored takes M as it
+ * stands.
  *
  * Messages say file, dataset, what was found and what was expected:
  * "pile.hdf5: /fclib_local/W/i: index 7341 out of range, expected 0 … 245". A file is checked byte by byte
@@ -40,6 +42,8 @@ typedef enum dls_fclib_form { DLS_FCLIB_LOCAL = 0, DLS_FCLIB_GLOBAL } dls_fclib_
 typedef struct dls_fclib dls_fclib;
 
 DLS_API dls_status dls_fclib_read(const char *path, dls_fclib **file, dls_error *error);
+/* One triangle of M is then taken for all of M, which gives an unsymmetric W. */
+DLS_API dls_status dls_fclib_read_stored(const char *path, dls_fclib **file, dls_error *error);
 /* The same from memory; messages call the file "(memory)". */
 DLS_API dls_status dls_fclib_read_memory(const void *bytes, size_t size, dls_fclib **file, dls_error *error);
 DLS_API void dls_fclib_destroy(dls_fclib *file);
@@ -48,6 +52,8 @@ DLS_API void dls_fclib_destroy(dls_fclib *file);
 DLS_API const dls_problem *dls_fclib_problem(const dls_fclib *file);
 DLS_API dls_fclib_form dls_fclib_source_form(const dls_fclib *file);
 DLS_API int dls_fclib_freedoms(const dls_fclib *file); /* of a global problem, else 0 */
+/* Whether the file has one triangle of M alone, mirrored or not. */
+DLS_API bool dls_fclib_has_triangle(const dls_fclib *file);
 /* Bodies that contacts touch, 0 where unknown: what the attribute numberOfInvolvedDS of the info group says,
  * as Siconos writes it. Else a global problem's M tells: blocks of a rigid body's freedoms (6 in space, 3 in
  * the plane) where it has no entry outside of them, its connected parts elsewhere. */

@@ -87,9 +87,12 @@ class Problem(Object):
                                                    ctypes.byref(csr)), lib.dls_problem_destroy)
 
     @classmethod
-    def read(cls, path) -> "FileProblem":
-        """The problem of an FCLib file, local or global; its title, solution and guesses come with it."""
-        return FileProblem(path)
+    def read(cls, path, *, as_stored=False) -> "FileProblem":
+        """The problem of an FCLib file, local or global; its title, solution and guesses come with it.
+
+        A file with one triangle of the mass matrix M means the symmetric one; as_stored takes it literally.
+        """
+        return FileProblem(path, as_stored)
 
     @classmethod
     def generate(cls, kind="packing", size=100, *, mu=None, seed=None, matrix_free=False, mu_rolling=None,
@@ -234,8 +237,9 @@ class Problem(Object):
 class FileProblem(Problem):
     """A problem that was read from an FCLib file, with what stands beside it there."""
 
-    def __init__(self, path):
-        file = new_pointer(_c.dls_fclib, lib.dls_fclib_read, path_bytes(path))
+    def __init__(self, path, as_stored=False):
+        read = lib.dls_fclib_read_stored if as_stored else lib.dls_fclib_read
+        file = new_pointer(_c.dls_fclib, read, path_bytes(path))
         self._file, destroy = file, lib.dls_fclib_destroy
         self._owner = Owner("problem", lib.dls_fclib_problem(file), lambda _: destroy(file))  # the file's: it ends with it
 

@@ -219,10 +219,53 @@ static dls_status condense(dls_fclib *file, const dls_fclib_data *data, dls_erro
     return status;
 }
 
+/* Whether M has entries beside its diagonal, all of them on one side of it. */
+static bool is_triangle(const dls_triplets *M) {
+    bool below = false, above = false;
+    for (int64_t k = 0; k < M->count; k++) {
+        if (M->value[k] == 0) continue;
+        below = below || M->row[k] > M->column[k];
+        above = above || M->row[k] < M->column[k];
+    }
+    return below != above;
+}
+
+/* M = T + Tᵀ − diag(T) */
+static dls_status mirror(const dls_triplets *T, dls_triplets *M, dls_error *error) {
+    *M = (dls_triplets){.rows = T->rows,
+                        .columns = T->columns,
+                        .row = DLS_NEW(int, 2 * T->count),
+                        .column = DLS_NEW(int, 2 * T->count),
+                        .value = DLS_NEW(double, 2 * T->count)};
+    if (!M->row || !M->column || !M->value) {
+        dls_triplets_free(M);
+        return dls_fail_memory(error);
+    }
+    append(T, false, 0, 0, M);
+    for (int64_t k = 0; k < T->count; k++) {
+        if (T->row[k] == T->column[k]) continue;
+        M->row[M->count] = T->column[k];
+        M->column[M->count] = T->row[k];
+        M->value[M->count++] = T->value[k];
+    }
+    return DLS_OK;
+}
+
+static dls_status compress_mass(dls_fclib *file, const dls_fclib_data *data, dls_sparse *M,
+                                dls_error *error) {
+    dls_triplets whole = {0};
+    file->has_triangle = is_triangle(&data->main);
+    if (!file->has_triangle || file->as_stored) return dls_sparse_compress(&data->main, M, error);
+    dls_status status = mirror(&data->main, &whole, error);
+    if (!status) status = dls_sparse_compress(&whole, M, error);
+    dls_triplets_free(&whole);
+    return status;
+}
+
 static dls_status build_global(dls_fclib *file, dls_fclib_data *data, dls_error *error) {
     dls_triplets joined = {0};
     dls_sparse M = {0};
-    dls_status status = dls_sparse_compress(&data->main, &M, error);
+    dls_status status = compress_mass(file, data, &M, error);
     if (!status && !file->bodies) status = count_bodies(data, &M, &file->bodies, error);
     if (!status) {
         status = dls_factor_create(&M, &file->motion.factor, error);

@@ -64,6 +64,8 @@ struct dls_fclib {
     const char *root;
     dls_problem *problem;
     int contact_rows, freedoms, bodies;
+    bool as_stored;    /* asked for */
+    bool has_triangle; /* one of M, and no more of it */
     char *title, *description, *math_info;
     double *solution;
     double **guesses;

@@ -363,13 +363,15 @@ static const check_policy problem_files = {
 };
 
 /* Takes image over, whatever happens. */
-static dls_status read_image(dls_image image, const char *path, dls_fclib **result, dls_error *error) {
+static dls_status read_image(dls_image image, const char *path, bool as_stored, dls_fclib **result,
+                             dls_error *error) {
     dls_fclib *file = DLS_NEW_ZERO(dls_fclib, 1);
     if (!file) {
         dls_image_free(&image);
         return dls_fail_memory(error);
     }
     file->image = image;
+    file->as_stored = as_stored;
     file->name = dls_file_name_of(path);
     dls_fclib_data data = {0};
     dls_h5 h5;
@@ -391,13 +393,21 @@ static dls_status read_image(dls_image image, const char *path, dls_fclib **resu
     return status;
 }
 
-dls_status dls_fclib_read(const char *path, dls_fclib **file, dls_error *error) {
+static dls_status read_path(const char *path, bool as_stored, dls_fclib **file, dls_error *error) {
     dls_error_clear(error);
     if (!path || !file) return dls_fail(error, DLS_ERROR_ARGUMENT, "path and file are needed, got NULL");
     *file = NULL;
     dls_image image;
     dls_status status = dls_image_read(path, &image, error);
-    return status ? status : read_image(image, path, file, error);
+    return status ? status : read_image(image, path, as_stored, file, error);
+}
+
+dls_status dls_fclib_read(const char *path, dls_fclib **file, dls_error *error) {
+    return read_path(path, false, file, error);
+}
+
+dls_status dls_fclib_read_stored(const char *path, dls_fclib **file, dls_error *error) {
+    return read_path(path, true, file, error);
 }
 
 dls_status dls_fclib_read_memory(const void *bytes, size_t size, dls_fclib **file, dls_error *error) {
@@ -407,7 +417,7 @@ dls_status dls_fclib_read_memory(const void *bytes, size_t size, dls_fclib **fil
     *file = NULL;
     dls_image image = {dls_alloc_copy(bytes, size, 1), size};
     if (!image.bytes) return dls_fail_memory(error);
-    return read_image(image, "(memory)", file, error);
+    return read_image(image, "(memory)", false, file, error);
 }
 
 void dls_fclib_destroy(dls_fclib *file) {
@@ -429,6 +439,7 @@ void dls_fclib_destroy(dls_fclib *file) {
 const dls_problem *dls_fclib_problem(const dls_fclib *file) { return file->problem; }
 dls_fclib_form dls_fclib_source_form(const dls_fclib *file) { return file->form; }
 int dls_fclib_freedoms(const dls_fclib *file) { return file->freedoms; }
+bool dls_fclib_has_triangle(const dls_fclib *file) { return file->has_triangle; }
 int dls_fclib_bodies(const dls_fclib *file) { return file->bodies; }
 const char *dls_fclib_title(const dls_fclib *file) { return file->title ? file->title : ""; }
 const char *dls_fclib_description(const dls_fclib *file) {

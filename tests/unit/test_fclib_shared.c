@@ -95,12 +95,15 @@ static void assert_close(const char *name, const char *what, const double *a, co
     if (!(difference <= 1e-9 * most)) fail_msg("%s: %s differs by %g of %g", name, what, difference, most);
 }
 
-/* Where M was published as one triangle, it is condensed as it stands, here and there; but the twin then got
- * a symmetric W. */
+/* Where M was published as one triangle, the twin was condensed from it as it stands, and then got a
+ * symmetric W: half of what the problem means, so here it is read so too. */
 static void compare_twins(const char *path, const char *name) {
     char twin_path[2048];
     snprintf(twin_path, sizeof twin_path, "%s/data/fclib/%s", shared_folder(), name);
-    dls_fclib *file = read_or_fail(path), *twin = read_or_fail(twin_path);
+    dls_fclib *file, *twin = read_or_fail(twin_path);
+    dls_error error;
+    if (dls_fclib_read_stored(path, &file, &error)) fail_msg("%s", error.message);
+    assert_true(dls_fclib_has_triangle(file) == (!!strstr(name, "LMGC_Global") || !!strstr(name, "CubeH8")));
     const dls_problem *a = dls_fclib_problem(file), *b = dls_fclib_problem(twin);
     int n = dls_problem_row_count(a);
     assert_int_equal(n, dls_problem_row_count(b));
