@@ -9,7 +9,8 @@
 
 /* Of its own radius a body is born into another, of the smallest radius a penetration is deep. */
 static const double BORN_SHARE = 0.01, DEEP_SHARE = 0.1;
-static const double FED_SHARE = 1e-3; /* of the largest kinetic energy */
+static const double FED_SHARE = 3e-3; /* of the largest kinetic energy, */
+static const double ROUNDING = 1e-12; /* and of what is at rest: of the largest potential energy */
 
 static void name_body(const dls_world *world, dls_body_id id, char *text) {
     const char *name = dls_body_name(world, id);
@@ -43,7 +44,9 @@ void run_watch_begin(run_watch *x, const dls_simulation *simulation) {
     for (int id = 0; id < count; id++)
         if (dls_body_presence(world, id) == DLS_WAITING) x->waiting[x->waiting_count++] = id;
     look_at_sizes(x, world);
-    x->lost = dls_simulation_energy(simulation).friction;
+    dls_energy energy = dls_simulation_energy(simulation);
+    x->friction = energy.friction + energy.turning;
+    x->impact = energy.impact;
 }
 
 /* The deepest contact, of one body or of all (id −1); false where there is none. */
@@ -76,12 +79,18 @@ static void look_at_births(run_watch *x, double t, const dls_simulation *simulat
     x->waiting_count = waiting;
 }
 
-/* Coulomb's law takes energy at the slip of the contact's mean place; steps in which contacts turn far give.
- */
+/* What friction takes, −½ r (u⁺ + u⁻), with what blows take, for in a blow friction alone has either sign.
+ * Normals may give: what lay in each other is pushed out. The law takes at the slip of the contact's mean
+ * place; steps in which contacts turn far give. */
 static void look_at_friction(run_watch *x, const dls_energy *energy) {
+    double friction = energy->friction + energy->turning;
     x->kinetic = fmax(x->kinetic, energy->kinetic);
-    x->lost = fmax(x->lost, energy->friction);
-    x->fed = fmax(x->fed, x->lost - energy->friction);
+    x->potential = fmax(x->potential, fabs(energy->potential));
+    x->taken += friction - x->friction + fmax(energy->impact - x->impact, 0);
+    x->friction = friction;
+    x->impact = energy->impact;
+    x->lost = fmax(x->lost, x->taken);
+    x->fed = fmax(x->fed, x->lost - x->taken);
 }
 
 static void look_at_impacts(run_watch *x, const dls_simulation *simulation) {
@@ -118,7 +127,7 @@ void run_watch_tell(const run_watch *x, double penetration) {
         report_warning("run: in %d step%s more impacts followed each other than are struck in one; the rest "
                        "did not bounce",
                        x->left, plural(x->left));
-    if (x->fed > FED_SHARE * x->kinetic)
+    if (x->fed > fmax(FED_SHARE * x->kinetic, ROUNDING * x->potential))
         report_warning(
             "run: friction gave %.3g J where it should take, the largest kinetic energy is %.3g J; "
             "contacts turn too far in a step: shorten it",

@@ -22,12 +22,13 @@ typedef struct run_watch {
     int born_count;       /* bodies that were born into others; the first of them are kept */
     watched_overlap born[MOST_BORN_INTO];
     bool deep;
-    watched_overlap first; /* the first that was deep */
-    int64_t impacts, most; /* struck in their order: all, and of one step */
-    int left;              /* steps that had more of them than they may */
-    double kinetic;        /* largest energy, J */
-    double lost;           /* to friction, the most so far */
-    double fed;            /* by friction, the most that was lost less what is */
+    watched_overlap first;     /* the first that was deep */
+    int64_t impacts, most;     /* struck in their order: all, and of one step */
+    int left;                  /* steps that had more of them than they may */
+    double kinetic, potential; /* largest energies, J */
+    double friction, impact;   /* that they took until the step before */
+    double taken, lost;        /* by friction and blows, and the most of that so far */
+    double fed;                /* the most of what was taken and given back */
 } run_watch;
 
 void run_watch_begin(run_watch *watch, const dls_simulation *simulation);

@@ -93,19 +93,9 @@ static void solve(int n, const double *L, double *x) {
 
 /* ---- y ---- */
 
-/* y = G (GᵀG)⁺ Gᵀ r over contacts that are not out; elsewhere y = r. */
-static void least_norm(cluster *w) {
-    memset(w->L, 0, sizeof(double) * (size_t)w->n * (size_t)w->n);
-    memset(w->z, 0, sizeof(double) * (size_t)w->n);
+/* x = (GᵀG)⁺ z over contacts that are not out, with the factor that is there. */
+static void solve_bodies(cluster *w) {
     memset(w->x, 0, sizeof(double) * (size_t)w->n);
-    for (int c = 0; c < w->count; c++)
-        for (int k = w->contact[c].first; !w->contact[c].out && k < w->contact[c].first + w->contact[c].count;
-             k++) {
-            add_square(&w->row[k], w->n, w->L);
-            add_row(&w->row[k], w->r[k], w->z);
-        }
-    factor(w->n, w->L);
-    memcpy(w->y, w->r, sizeof(double) * (size_t)w->rows);
     for (int pass = 0; pass <= REFINEMENTS; pass++) {
         memcpy(w->left, w->z, sizeof(double) * (size_t)w->n);
         for (int c = 0; c < w->count && pass; c++)
@@ -115,6 +105,26 @@ static void least_norm(cluster *w) {
         solve(w->n, w->L, w->left);
         for (int i = 0; i < w->n; i++) w->x[i] += w->left[i];
     }
+}
+
+/* L Lᵀ = GᵀG, z = Gᵀ r, over contacts that are not out. */
+static void factor_bodies(cluster *w) {
+    memset(w->L, 0, sizeof(double) * (size_t)w->n * (size_t)w->n);
+    memset(w->z, 0, sizeof(double) * (size_t)w->n);
+    for (int c = 0; c < w->count; c++)
+        for (int k = w->contact[c].first; !w->contact[c].out && k < w->contact[c].first + w->contact[c].count;
+             k++) {
+            add_square(&w->row[k], w->n, w->L);
+            add_row(&w->row[k], w->r[k], w->z);
+        }
+    factor(w->n, w->L);
+}
+
+/* y = G (GᵀG)⁺ Gᵀ r over contacts that are not out; elsewhere y = r. */
+static void least_norm(cluster *w) {
+    factor_bodies(w);
+    memcpy(w->y, w->r, sizeof(double) * (size_t)w->rows);
+    solve_bodies(w);
     for (int c = 0; c < w->count; c++)
         for (int k = w->contact[c].first; !w->contact[c].out && k < w->contact[c].first + w->contact[c].count;
              k++)
@@ -164,10 +174,52 @@ static bool moves_alike(cluster *w) {
     return off <= same * most;
 }
 
+/* ---- what holds from the start ---- */
+
+/* v = −(GᵀG)⁺ Gᵀ b and the r of least norm with Gᵀ r = v: all contacts that are not out hold. b in began. */
+static void hold_all(cluster *w) {
+    for (int k = 0; k < w->rows; k++) w->r[k] = -w->began[k];
+    factor_bodies(w);
+    solve_bodies(w);
+    memcpy(w->z, w->x, sizeof(double) * (size_t)w->n);
+    solve_bodies(w);
+    for (int c = 0; c < w->count; c++)
+        for (int k = w->contact[c].first; k < w->contact[c].first + w->contact[c].count; k++)
+            w->r[k] = w->contact[c].out ? 0 : times_row(&w->row[k], w->x);
+}
+
+static bool lets_go(cluster *w) {
+    bool any = false;
+    for (int c = 0; c < w->count; c++)
+        if (!w->contact[c].out && w->r[w->contact[c].first] < 0) w->contact[c].out = any = true;
+    return any;
+}
+
+/* Whether r is a solution: in its cones, u = 0 where it holds, u_n ≥ 0 where it does not. */
+static bool is_held(cluster *w, const dls_problem *p) {
+    double most = 0;
+    memset(w->x, 0, sizeof(double) * (size_t)w->n);
+    for (int k = 0; k < w->rows; k++) {
+        add_row(&w->row[k], w->r[k], w->x);
+        most = fmax(most, fabs(w->began[k]));
+    }
+    for (int c = 0; c < w->count; c++) {
+        const held *contact = &w->contact[c];
+        const double *r = w->r + contact->first;
+        if (small_norm(contact->count - 1, r + 1) > p->mu[contact->block] * r[0]) return false;
+        for (int k = 0; k < (contact->out ? 1 : contact->count); k++) {
+            double u = times_row(&w->row[contact->first + k], w->x) + w->began[contact->first + k];
+            if (!(contact->out ? u >= -same * most : fabs(u) <= same * most)) return false;
+        }
+    }
+    return true;
+}
+
 /* ---- clusters ---- */
 
 typedef struct spreading {
     dls_assembly *a;
+    bool begins; /* before the solve: all contacts may hold */
     double limit, flops;
     int *root;  /* per body, its cluster's first; then its first freedom there */
     int *order; /* blocks that hold, by cluster */
@@ -176,6 +228,7 @@ typedef struct spreading {
 
 static bool holds(const spreading *s, int c) {
     const dls_problem *p = s->a->rows;
+    if (s->begins) return true;
     const double *u = s->a->u + p->row[c];
     int rows = p->mu[c] > 0 ? dls_size(p, c) : 1;
     return small_norm(rows, u) <= s->limit;
@@ -264,14 +317,19 @@ static bool is_worth_it(const spreading *s, const cluster *w) {
     return w->n <= SMALL || ROUNDS * (n * n * n / 3 + 150.0 * w->rows) <= share * s->flops;
 }
 
-static bool spread_cluster(spreading *s, cluster *w) {
-    dls_problem *p = s->a->rows;
+static bool make_room(spreading *s, cluster *w) {
     w->L = DLS_TAKE(s->a->space, double, (int64_t)w->n * w->n);
     w->z = DLS_TAKE(s->a->space, double, 3 * (int64_t)w->n);
     w->y = DLS_TAKE(s->a->space, double, 3 * (int64_t)w->rows);
     if (!w->L || !w->z || !w->y) return false;
     w->x = w->z + w->n, w->left = w->x + w->n;
     w->r = w->y + w->rows, w->began = w->r + w->rows;
+    return true;
+}
+
+static bool spread_cluster(spreading *s, cluster *w) {
+    dls_problem *p = s->a->rows;
+    if (!make_room(s, w)) return false;
     for (int c = 0; c < w->count; c++)
         for (int k = 0; k < w->contact[c].count; k++)
             w->r[w->contact[c].first + k] = w->began[w->contact[c].first + k] =
@@ -284,6 +342,26 @@ static bool spread_cluster(spreading *s, cluster *w) {
     return true;
 }
 
+/* Small ones that nothing held so far begin with all that can hold, if that is a solution: where it is not
+ * the only one sweeps from zero find what slips. */
+static bool begin_cluster(spreading *s, cluster *w) {
+    dls_problem *p = s->a->rows;
+    for (int c = 0; c < w->count; c++)
+        for (int k = 0; k < dls_size(p, w->contact[c].block); k++)
+            if (s->a->r[p->row[w->contact[c].block] + k] != 0) return true;
+    if (!make_room(s, w)) return false;
+    for (int c = 0; c < w->count; c++)
+        memcpy(w->began + w->contact[c].first, p->b + p->row[w->contact[c].block],
+               sizeof(double) * (size_t)w->contact[c].count);
+    hold_all(w);
+    for (int round = 1; round < ROUNDS && lets_go(w); round++) hold_all(w);
+    if (!is_held(w, p)) return true;
+    for (int c = 0; c < w->count; c++)
+        memcpy(s->a->r + p->row[w->contact[c].block], w->r + w->contact[c].first,
+               sizeof(double) * (size_t)w->contact[c].count);
+    return true;
+}
+
 /* Blocks that turn, joints, solids and balls keep what the solver found. */
 static bool may_spread(const dls_assembly *a) {
     const dls_problem *p = a->rows;
@@ -291,22 +369,33 @@ static bool may_spread(const dls_assembly *a) {
     return !dls_rows_of(p)->round && !dls_rows_of(p)->width;
 }
 
-dls_status dls_assemble_spread(dls_assembly *a, double limit, double flops, dls_error *error) {
+static dls_status spread_all(spreading *s, dls_error *error) {
+    dls_assembly *a = s->a;
     if (!may_spread(a)) return DLS_OK;
-    spreading s = {.a = a, .limit = limit, .flops = flops};
-    s.root = DLS_TAKE(a->space, int, a->rows->body_count);
-    s.order = DLS_TAKE(a->space, int, a->block_count);
+    s->root = DLS_TAKE(a->space, int, a->rows->body_count);
+    s->order = DLS_TAKE(a->space, int, a->block_count);
     int *place = DLS_TAKE(a->space, int, a->rows->body_count);
-    if (!s.root || !s.order || !place) return dls_fail_memory(error);
-    gather(&s, place);
-    for (int first = 0, end; first < s.count; first = end) {
+    if (!s->root || !s->order || !place) return dls_fail_memory(error);
+    gather(s, place);
+    for (int first = 0, end; first < s->count; first = end) {
         dls_workspace_mark mark = dls_workspace_get_mark(a->space);
         cluster w;
-        int root = cluster_of(&s, s.order[first]);
-        for (end = first + 1; end < s.count && cluster_of(&s, s.order[end]) == root;) end++;
-        if (!fill_cluster(&s, first, end, place, &w)) return dls_fail_memory(error);
-        if (is_worth_it(&s, &w) && !spread_cluster(&s, &w)) return dls_fail_memory(error);
+        int root = cluster_of(s, s->order[first]);
+        for (end = first + 1; end < s->count && cluster_of(s, s->order[end]) == root;) end++;
+        if (!fill_cluster(s, first, end, place, &w)) return dls_fail_memory(error);
+        if (is_worth_it(s, &w) && !(s->begins ? begin_cluster(s, &w) : spread_cluster(s, &w)))
+            return dls_fail_memory(error);
         dls_workspace_release(a->space, mark);
     }
     return DLS_OK;
+}
+
+dls_status dls_assemble_spread(dls_assembly *a, double limit, double flops, dls_error *error) {
+    spreading s = {.a = a, .limit = limit, .flops = flops};
+    return spread_all(&s, error);
+}
+
+dls_status dls_assemble_hold(dls_assembly *a, dls_error *error) {
+    spreading s = {.a = a, .begins = true};
+    return spread_all(&s, error);
 }

@@ -8,5 +8,8 @@
  * allow; velocities stay. Contacts hold where |u| ≤ limit. flops: what the solve took; large clusters get a
  * tenth. */
 dls_status dls_assemble_spread(dls_assembly *a, double limit, double flops, dls_error *error);
+/* Before the solve: small clusters that bore nothing start from the r of least norm with which all holds,
+ * where that is a solution. Coulomb's law may have others that slip. */
+dls_status dls_assemble_hold(dls_assembly *a, dls_error *error);
 
 #endif

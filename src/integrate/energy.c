@@ -14,6 +14,7 @@
 typedef struct energy_work {
     const dls_world *world;
     const dls_simulation *simulation;
+    bool normal; /* of impulses, or what is along the tangents */
 } energy_work;
 
 static double kinetic_range(void *self, int first, int end) {
@@ -43,7 +44,7 @@ static double potential_range(void *self, int first, int end) {
 }
 
 void dls_energy_now(const dls_world *world, int threads, double *kinetic, double *potential, double *strain) {
-    energy_work work = {world, NULL};
+    energy_work work = {world, NULL, false};
     *strain = 0;
     *kinetic = dls_parallel_sum(world->body_count, threads, kinetic_range, &work);
     for (int k = 0; k < world->solid_count; k++) {
@@ -55,7 +56,7 @@ void dls_energy_now(const dls_world *world, int threads, double *kinetic, double
 }
 
 double dls_energy_row(const dls_world *world, int row) {
-    energy_work work = {world, NULL};
+    energy_work work = {world, NULL, false};
     double own = kinetic_range(&work, row, row + 1) + potential_range(&work, row, row + 1);
     if (!world->bodies[row].is_solid) return own;
     const dls_solid *solid = dls_solid_of_row(world, row);
@@ -100,6 +101,50 @@ static double turning_range(void *self, int first, int end) {
     return sum;
 }
 
+/* From the mass centre of a side's row to where the contact's impulse acts. */
+static void side_arm(const dls_simulation *s, const dls_contact *c, int side, double *arm) {
+    int row = side ? c->body_b : c->body_a;
+    dls_contact_acts_at(&s->assembly, c, arm);
+    for (int k = 0; k < 3; k++)
+        arm[k] -= s->found[row].x[k] + (side ? c->image[k] * s->world->def.period_size[k] : 0);
+}
+
+/* Half of what the driven side's velocity changes at the beginning of the step: what it carries has had no
+ * slip by that. */
+static void half_jump(const dls_simulation *s, int row, const double *arm, double *jump) {
+    const dls_twist *before = &s->assembly.before[row];
+    const dls_body_state *kept = &s->kept[row];
+    for (int k = 0; k < 3; k++) jump[k] = 0.5 * (before->w[k] - kept->w[k]);
+    vec_cross(jump, jump, arm);
+    for (int k = 0; k < 3; k++) jump[k] += 0.5 * (before->v[k] - kept->v[k]);
+}
+
+/* ½ r·ΔV of driven sides, along the normal or along the tangents: u⁻ has their velocities in the step, and is
+ * to have those before it. */
+static double jump_range(void *self, int first, int end) {
+    const energy_work *work = self;
+    const dls_simulation *s = work->simulation;
+    const dls_assembly *a = &s->assembly;
+    const dls_contact *contacts = dls_collider_contacts(s->collider);
+    double sum = 0;
+    for (int block = first; block < end; block++) {
+        const dls_contact *c = &contacts[a->contact_of[block]];
+        for (int side = 0; side < 2; side++) {
+            int row = side ? c->body_b : c->body_a;
+            if (s->world->bodies[row].motion != DLS_DRIVEN) continue;
+            double arm[3], jump[3], normal = vec_dot(c->impulse, c->at.normal);
+            side_arm(s, c, side, arm);
+            half_jump(s, row, arm, jump);
+            double along = vec_dot(jump, c->at.normal), part = (side ? 1 : -1) * normal * along;
+            if (work->normal)
+                sum += part - (side ? 1 : -1) * (a->cohesion ? a->cohesion[block] * along : 0);
+            else
+                sum += (side ? 1 : -1) * vec_dot(c->impulse, jump) - part;
+        }
+    }
+    return sum;
+}
+
 /* r · (velocity of the driven side at the contact, the mean of before and after): what drives put in. */
 static double drive_range(void *self, int first, int end) {
     const dls_simulation *s = ((energy_work *)self)->simulation;
@@ -111,12 +156,11 @@ static double drive_range(void *self, int first, int end) {
         for (int side = 0; side < 2; side++) {
             int row = side ? c->body_b : c->body_a;
             if (s->world->bodies[row].motion != DLS_DRIVEN) continue;
-            double arm[3], speed[3], net[3];
-            dls_contact_acts_at(a, c, arm);
-            for (int k = 0; k < 3; k++)
-                arm[k] -= s->found[row].x[k] + (side ? c->image[k] * s->world->def.period_size[k] : 0);
+            double arm[3], speed[3], jump[3], net[3];
+            side_arm(s, c, side, arm);
+            half_jump(s, row, arm, jump);
             dls_twist mean = a->before[row];
-            for (int k = 0; k < 3; k++) mean.v[k] = 0.5 * (mean.v[k] + s->world->states[row].v[k]);
+            for (int k = 0; k < 3; k++) mean.v[k] = 0.5 * (mean.v[k] + s->world->states[row].v[k]) - jump[k];
             vec_cross(speed, mean.w, arm);
             vec_add(speed, speed, mean.v);
             vec_along(net, c->impulse, a->cohesion ? -a->cohesion[block] : 0, c->at.normal);
@@ -169,11 +213,15 @@ static void joint_work(dls_simulation *s) {
 }
 
 void dls_energy_step(dls_simulation *s) {
-    energy_work work = {s->world, s};
+    energy_work work = {s->world, s, false}, along_normal = {s->world, s, true};
     dls_energy *e = &s->energy;
     int threads = s->options.threads, blocks = s->assembly.block_count;
     e->impact += dls_parallel_sum(blocks, threads, impact_range, &work);
     e->friction += dls_parallel_sum(blocks, threads, friction_range, &work);
+    if (s->world->told_count) {
+        e->impact += dls_parallel_sum(blocks, threads, jump_range, &along_normal);
+        e->friction += dls_parallel_sum(blocks, threads, jump_range, &work);
+    }
     e->impact += s->impacts.impact;
     e->friction += s->impacts.friction;
     e->work += s->impacts.work;

@@ -122,9 +122,11 @@ static dls_status solve(dls_simulation *s, dls_step_report *report, dls_error *e
     report->certified = true;
     report->held = dls_problem_reference_velocity(a->problem) > 0 ? 0 : (double)NAN;
     if (a->rows->block_count == 0) return DLS_OK;
+    dls_status status = a->joints ? DLS_OK : dls_assemble_hold(a, error);
+    if (status) return status;
     dls_solve_info info;
     a->rows->ranks = s->ranks; /* while all of them are here */
-    dls_status status = solve_with_friction(s, &info, report, error);
+    status = solve_with_friction(s, &info, report, error);
     a->rows->ranks = NULL;
     if (status) return status;
     report->outcome = info.outcome;
