@@ -198,11 +198,61 @@ static void rewritten_files_keep_everything(void **state) {
     visit_files("fclib-original", rewrite_and_compare);
 }
 
+/* ---- one triangle of M ---- */
+
+static dls_fclib *from_memory(file_bytes bytes) {
+    dls_fclib *file;
+    dls_error error;
+    if (dls_fclib_read_memory(bytes.data, bytes.size, &file, &error)) fail_msg("%s", error.message);
+    return file;
+}
+
+static void expect_same_rows(const dls_problem *p, const dls_problem *q, bool same) {
+    double r[3] = {0.3, -0.7, 0.9}, u[3], v[3], far = 0;
+    dls_error error;
+    assert_int_equal(dls_problem_velocity(p, r, u, NULL, &error), DLS_OK);
+    assert_int_equal(dls_problem_velocity(q, r, v, NULL, &error), DLS_OK);
+    for (int k = 0; k < 3; k++) far = fmax(far, fabs(u[k] - v[k]));
+    assert_true(same ? far < 1e-12 : far > 1e-3);
+}
+
+/* M is symmetric: a file with one triangle of it means the same, unless it is to be taken literally. */
+static void triangles_are_mirrored(void **state) {
+    (void)state;
+    static const char path[] = "fclib-triangle.hdf5";
+    for (int lower = 0; lower < 2; lower++) {
+        fclib_sample s = make_fclib_sample(DLS_FCLIB_GLOBAL, 3, 1, 0, 3);
+        dls_fclib *stored;
+        dls_error error;
+        for (int j = 0; j < 12; j++)
+            for (int i = 0; i < j; i++) s.M[i + 12 * j] = s.M[j + 12 * i] = i / 6 == j / 6 ? 0.1 : 0;
+        for (int i = 0; i < 12; i++) s.M[i + 12 * i] = 2 + i;
+        file_bytes bytes = make_fclib_file(&s, STORE_COLUMNS, H5F_LIBVER_EARLIEST);
+        dls_fclib *whole = from_memory(bytes);
+        free_bytes(&bytes);
+        assert_false(dls_fclib_has_triangle(whole));
+        for (int j = 0; j < 12; j++)
+            for (int i = 0; i < j; i++) s.M[lower ? i + 12 * j : j + 12 * i] = 0;
+        bytes = make_fclib_file(&s, STORE_COLUMNS, H5F_LIBVER_EARLIEST);
+        dls_fclib *half = from_memory(bytes);
+        FILE *out_file = fopen(path, "wb");
+        assert_true(out_file && fwrite(bytes.data, 1, bytes.size, out_file) == bytes.size &&
+                    !fclose(out_file));
+        assert_int_equal(dls_fclib_read_stored(path, &stored, &error), DLS_OK);
+        assert_true(dls_fclib_has_triangle(half) && dls_fclib_has_triangle(stored));
+        expect_same_rows(dls_fclib_problem(whole), dls_fclib_problem(half), true);
+        expect_same_rows(dls_fclib_problem(whole), dls_fclib_problem(stored), false);
+        dls_fclib_destroy(whole), dls_fclib_destroy(half), dls_fclib_destroy(stored), free_bytes(&bytes);
+        remove(path);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_published_problem_is_read),
         cmocka_unit_test(condensed_problems_agree_with_their_twins),
         cmocka_unit_test(known_counts),
+        cmocka_unit_test(triangles_are_mirrored),
         cmocka_unit_test(rewritten_files_keep_everything),
     };
     return cmocka_run_group_tests_name("fclib: published problems", tests, NULL, NULL);
