@@ -6,6 +6,7 @@
 #include "cli/support/results_file.h"
 
 #include <limits.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +15,8 @@ typedef struct picture_values {
     const char *output, *view, *frames;
     int frame;
     bool forces;
-    double width;
+    double width, zoom;
+    const char *region, *bodies;
 } picture_values;
 
 #define AT(member) offsetof(picture_values, member)
@@ -26,9 +28,38 @@ static const option options[] = {
     OPTION("frames", 0, OPTION_TEXT, "A:B:N", AT(frames),
            "for a film: every Nth frame from A to B, any left out: all, to the last, 1"),
     OPTION("view", 0, OPTION_TEXT, "VIEW", AT(view), "front, side, top or iso of a run in space"),
+    OPTION("region", 0, OPTION_TEXT, "BOX", AT(region),
+           "x0:x1,y0:y1[,z0:z1] fills the page instead of all that is there"),
+    OPTION("bodies", 0, OPTION_TEXT, "NAME", AT(bodies), "bodies whose names begin so fill the page"),
+    OPTION("zoom", 0, OPTION_REAL(1e-3, 1e6), "FACTOR", AT(zoom),
+           "so many times as large, about the middle of the page"),
     OPTION("forces", 0, OPTION_FLAG, NULL, AT(forces), "force chains over the bodies"),
     OPTION("width", 0, OPTION_REAL(1, 14), "INCHES", AT(width), "width of the page"),
 };
+
+/* "x0:x1,y0:y1[,z0:z1]" */
+static bool read_region(const char *text, picture_focus *focus) {
+    const char *at = text;
+    char *end;
+    int axis = 0;
+    for (bool more = true; more && axis < 3; axis++, at = end + 1) {
+        double *side = focus->region[axis];
+        side[0] = strtod(at, &end);
+        if (end == at || *end != ':') return false;
+        at = end + 1;
+        side[1] = strtod(at, &end);
+        if (end == at || !(side[0] < side[1]) || !isfinite(side[1] - side[0])) return false;
+        more = *end == ',';
+    }
+    focus->has_region = true;
+    return axis >= 2 && at[-1] == '\0';
+}
+
+static picture_focus focus_of(const picture_values *v) {
+    picture_focus focus = {.bodies = v->bodies, .zoom = v->zoom};
+    if (v->region) read_region(v->region, &focus);
+    return focus;
+}
 
 static bool draw(dls_results *results, int frame, const picture_values *v, const picture_frame *common,
                  const char *path) {
@@ -36,6 +67,7 @@ static bool draw(dls_results *results, int frame, const picture_values *v, const
     char message[512];
     bool good = picture_shot_read(&s, results, frame, v->view, v->forces, v->width);
     s.picture.frame = common;
+    s.picture.focus = focus_of(v);
     if (good && !picture_write(&s.picture, path, message, sizeof message)) {
         report_error("picture: %s", message);
         good = false;
@@ -80,6 +112,7 @@ static int draw_film(dls_results *results, const span *film, const picture_value
     for (int frame = film->first; frame <= film->last; frame += film->by) {
         picture_shot s;
         bool good = picture_shot_read(&s, results, frame, v->view, v->forces, v->width);
+        s.picture.focus = focus_of(v);
         if (good) picture_frame_enclose(&common, &s.picture);
         picture_shot_free(&s);
         if (!good) return EXIT_BAD_INPUT;
@@ -115,6 +148,9 @@ static int run(const text_list *operands, const void *values) {
     dls_results *results;
     if (!picture_view_find(v->view, &view))
         return report_error("picture: no view '%s', expected front, side, top or iso", v->view);
+    picture_focus focus;
+    if (v->region && !read_region(v->region, &focus))
+        return report_error("picture: no region '%s', expected x0:x1,y0:y1[,z0:z1] with x0 < x1", v->region);
     if (v->output ? !take_stem(v->output, endings, named, sizeof named)
                   : !output_path_named_after(operands->items[0], "", named, sizeof named))
         return EXIT_BAD_INPUT;
@@ -143,7 +179,7 @@ static int run(const text_list *operands, const void *values) {
     return code;
 }
 
-static const picture_values defaults = {.view = "iso", .frame = -1, .width = 5};
+static const picture_values defaults = {.view = "iso", .frame = -1, .width = 5, .zoom = 1};
 
 const command command_picture = {
     .name = "picture",

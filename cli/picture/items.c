@@ -51,6 +51,8 @@ static void enclose(picture_items *items, double x, double y, double radius) {
     for (int k = 0; k < 2; k++) {
         items->low[k] = fmin(items->low[k], place[k] - radius);
         items->high[k] = fmax(items->high[k], place[k] + radius);
+        if (!items->hollow) items->solid_low[k] = fmin(items->solid_low[k], place[k] - radius);
+        if (!items->hollow) items->solid_high[k] = fmax(items->solid_high[k], place[k] + radius);
         if (!items->moving) continue;
         items->moving_low[k] = fmin(items->moving_low[k], place[k] - radius);
         items->moving_high[k] = fmax(items->moving_high[k], place[k] + radius);
@@ -104,7 +106,10 @@ static void add_circle(const standing *s, item_kind kind) {
 }
 
 static void add_disc(const standing *s) { add_circle(s, ITEM_DISC); }
-static void add_ring(const standing *s) { add_circle(s, ITEM_RING); }
+static void add_ring(const standing *s) {
+    s->items->hollow = true;
+    add_circle(s, ITEM_RING);
+}
 
 static int by_place(const void *a, const void *b) {
     const double *p = a, *q = b;
@@ -207,7 +212,7 @@ static void add_ellipsoid(const standing *s) { add_round(s, s->shape->size, 0); 
 
 static picture_item *add_lines(const standing *s) {
     picture_item *item = add_item(s->items, ITEM_LINES, s->body);
-    item->wall = true;
+    item->wall = s->items->hollow = true;
     item->depth = -INFINITY;
     return item;
 }
@@ -399,6 +404,7 @@ static void add_body(const picture *p, int body, bool endless, picture_items *it
     for (int k = 0; k < dls_results_body_shape_count(p->results, body); k++) {
         dls_shape_def shape;
         if (dls_results_body_shape(p->results, body, k, &shape, NULL)) continue;
+        items->hollow = false;
         standing s = {.picture = p, .items = items, .shape = &shape, .body = body, .wall = !items->moving};
         const double *a = state->q, *b = shape.pose.q;
         s.F = gradient_of(p, body), s.centre = state->x;
@@ -482,6 +488,7 @@ static void add_curve(const picture *p, int first, picture_items *items) {
 static void add_nodes(const picture *p, int first, picture_items *items) {
     dls_shape_def skin;
     items->moving = true;
+    items->hollow = false;
     if (!find_skin(p, first, &skin)) {
         add_curve(p, first, items);
         return;
@@ -551,13 +558,17 @@ static void add_joint(const picture *p, dls_joint_id id, picture_items *items) {
     items->joint[items->joint_count++] = joint;
 }
 
+/* Obstacles first, so that none hides what moves: the mean depth of a long face says little of what lies on
+ * it. */
 static int by_depth(const void *a, const void *b) {
     const picture_item *p = a, *q = b;
+    if (p->wall != q->wall) return p->wall ? -1 : 1;
     if (p->depth != q->depth) return p->depth < q->depth ? -1 : 1;
     return p->body < q->body ? -1 : p->body > q->body;
 }
 
-/* A container far longer than wide that is mostly empty is cut off where nothing moves. */
+/* A hollow container far longer than wide that is mostly empty is cut off where nothing moves; solid
+ * obstacles are not. */
 static void crop(picture_items *items) {
     static const double LONG = 1.6, EMPTY = 0.6, MARGIN = 0.3;
     for (int k = 0; k < 2; k++) {
@@ -565,8 +576,8 @@ static void crop(picture_items *items) {
                used = items->moving_high[k] - items->moving_low[k];
         if (!(whole > LONG * across) || !(used < EMPTY * whole)) continue;
         double margin = fmax(MARGIN * used, (across - used) / 2);
-        items->low[k] = fmax(items->low[k], items->moving_low[k] - margin);
-        items->high[k] = fmin(items->high[k], items->moving_high[k] + margin);
+        items->low[k] = fmax(items->low[k], fmin(items->moving_low[k] - margin, items->solid_low[k]));
+        items->high[k] = fmin(items->high[k], fmax(items->moving_high[k] + margin, items->solid_high[k]));
         return;
     }
 }
@@ -575,7 +586,9 @@ void picture_items_gather(const picture *p, picture_items *items) {
     *items = (picture_items){.low = {INFINITY, INFINITY},
                              .high = {-INFINITY, -INFINITY},
                              .moving_low = {INFINITY, INFINITY},
-                             .moving_high = {-INFINITY, -INFINITY}};
+                             .moving_high = {-INFINITY, -INFINITY},
+                             .solid_low = {INFINITY, INFINITY},
+                             .solid_high = {-INFINITY, -INFINITY}};
     for (int body = 0; body < p->body_count; body++)
         if (p->present[body] && first_node(p, body) < 0) add_body(p, body, false, items);
     for (int body = 0; body < p->body_count; body++)

@@ -41,7 +41,9 @@ typedef struct picture_items {
     double *point;
     int point_count;
     bool moving;                          /* what is being added */
+    bool hollow;                          /* and has room inside of its outline */
     double low[2], high[2];               /* of what is shown */
+    double solid_low[2], solid_high[2];   /* of what is not hollow */
     double moving_low[2], moving_high[2]; /* of bodies that move freely */
 } picture_items;
 

@@ -258,10 +258,59 @@ picture_frame picture_frame_none(void) {
     return (picture_frame){.low = {INFINITY, INFINITY}, .high = {-INFINITY, -INFINITY}};
 }
 
-static void enclose(picture_frame *frame, const picture *p, const picture_items *items) {
+static void reach(picture_frame *frame, double x, double y, double radius) {
+    const double place[2] = {x, y};
     for (int k = 0; k < 2; k++) {
-        frame->low[k] = fmin(frame->low[k], items->low[k]);
-        frame->high[k] = fmax(frame->high[k], items->high[k]);
+        frame->low[k] = fmin(frame->low[k], place[k] - radius);
+        frame->high[k] = fmax(frame->high[k], place[k] + radius);
+    }
+}
+
+static void enclose_region(picture_frame *frame, const picture *p) {
+    for (int corner = 0; corner < 8; corner++) {
+        double x[3], at[2], depth;
+        for (int k = 0; k < 3; k++) x[k] = p->focus.region[k][corner >> k & 1];
+        picture_project(&p->view, x, at, &depth);
+        reach(frame, at[0], at[1], 0);
+    }
+}
+
+static bool is_in_focus(const picture *p, int body) {
+    const char *name = dls_results_body_name(p->results, body);
+    return !strncmp(name, p->focus.bodies, strlen(p->focus.bodies));
+}
+
+/* Bodies of that name, if any are there. */
+static bool enclose_bodies(picture_frame *frame, const picture *p, const picture_items *items) {
+    bool any = false;
+    for (int k = 0; k < items->count; k++) {
+        const picture_item *item = &items->item[k];
+        if (!is_in_focus(p, item->body)) continue;
+        any = true;
+        if (!item->count) reach(frame, item->x, item->y, item->radius);
+        for (int i = 0; i < item->count; i++) {
+            const double *point = items->point + 2 * (item->first + i);
+            reach(frame, point[0], point[1], 0);
+        }
+    }
+    return any;
+}
+
+static void zoom_in(picture_frame *frame, double zoom) {
+    for (int k = 0; k < 2; k++) {
+        double middle = (frame->low[k] + frame->high[k]) / 2,
+               half = (frame->high[k] - frame->low[k]) / 2 / zoom;
+        frame->low[k] = middle - half;
+        frame->high[k] = middle + half;
+    }
+}
+
+static void enclose(picture_frame *frame, const picture *p, const picture_items *items) {
+    if (p->focus.has_region)
+        enclose_region(frame, p);
+    else if (!p->focus.bodies || !enclose_bodies(frame, p, items)) {
+        reach(frame, items->low[0], items->low[1], 0);
+        reach(frame, items->high[0], items->high[1], 0);
     }
     for (int body = 0; body < p->body_count; body++)
         if (p->present[body] && dls_results_body_motion(p->results, body) == DLS_DYNAMIC)
@@ -302,7 +351,9 @@ bool picture_write(const picture *p, const char *path, char *message, size_t siz
     picture_frame own = picture_frame_none();
     picture_items_gather(p, &g.items);
     enclose(&own, p, &g.items);
-    lay_out(&g, p->frame ? p->frame : &own);
+    picture_frame shown = p->frame ? *p->frame : own;
+    if (p->focus.zoom > 0) zoom_in(&shown, p->focus.zoom);
+    lay_out(&g, &shown);
     figure_drawing drawing = {.width_inches = g.width / POINTS_PER_INCH,
                               .height_inches = g.height / POINTS_PER_INCH,
                               .title = p->title,

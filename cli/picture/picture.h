@@ -16,6 +16,14 @@ typedef struct picture_frame {
     double top_speed, top_force;
 } picture_frame;
 
+/* What the page shows of all that is there; obstacles around it are cut off by its border. */
+typedef struct picture_focus {
+    const char *bodies;  /* those whose name begins so; NULL: all */
+    bool has_region;     /* this box of the world, in its place */
+    double region[3][2]; /* m */
+    double zoom;         /* times as large about the middle */
+} picture_focus;
+
 typedef struct picture {
     int dimension, body_count;
     const dls_results *results; /* for the shapes */
@@ -33,6 +41,7 @@ typedef struct picture {
     const char *title;
     picture_view view;
     double width_inches;
+    picture_focus focus;
     const picture_frame *frame; /* NULL: its own */
 } picture;
 

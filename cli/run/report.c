@@ -72,6 +72,32 @@ void run_report_start(const dls_simulation *simulation, bool resumed, void *repo
         fprintf(stderr, "goes on at t = %.6g s after step %lld\n", x->first_time, (long long)x->first_step);
 }
 
+/* Whose contacts press on each other whatever their impulses are, as solve would say of the step's problem;
+ * of steps of few contacts, for the proof takes some thousand sweeps. */
+static void find_pressed(const dls_simulation *simulation, char *text, size_t size) {
+    enum { MOST_CONTACTS = 300 };
+    const dls_problem *problem = dls_simulation_problem(simulation);
+    int count = dls_simulation_contact_count(simulation), used = 0, last[2] = {-1, -1};
+    dls_contradiction found;
+    dls_error error;
+    text[0] = '\0';
+    if (!problem || !count || count > MOST_CONTACTS) return;
+    if (dls_find_contradiction(problem, NULL, &found, &error) || !found.found) return;
+    for (int k = 0; k < found.block_count && k < DLS_CONTRADICTION_BLOCKS; k++) {
+        dls_contact_record record;
+        char a[WATCHED_NAME], b[WATCHED_NAME];
+        if (found.blocks[k] >= count) continue;
+        dls_simulation_contact(simulation, found.blocks[k], &record);
+        if (record.body_a == last[0] && record.body_b == last[1]) continue;
+        last[0] = record.body_a, last[1] = record.body_b;
+        watched_name(dls_simulation_world(simulation), record.body_a, a);
+        watched_name(dls_simulation_world(simulation), record.body_b, b);
+        int length = snprintf(text + used, size - (size_t)used, "%s%s with %s", used ? ", " : "", a, b);
+        if (length < 0 || (size_t)(used + length) >= size) break;
+        used += length;
+    }
+}
+
 static void note_uncertified(run_report *x, const dls_step_report *step, const dls_simulation *simulation) {
     char *text = x->contradiction[x->uncertified_count];
     const char *name = dls_joint_name(dls_simulation_world(simulation), step->contradiction);
@@ -81,6 +107,7 @@ static void note_uncertified(run_report *x, const dls_step_report *step, const d
         snprintf(text, size, "joint '%.60s'", name);
     else if (step->contradiction >= 0)
         snprintf(text, size, "joint %d", step->contradiction);
+    find_pressed(simulation, x->pressed[x->uncertified_count], sizeof x->pressed[0]);
     x->uncertified[x->uncertified_count++] = *step;
 }
 
@@ -137,11 +164,12 @@ static void print_certified(const run_report *x, const dls_run_summary *sum) {
            (long long)sum->certified, (long long)sum->steps, plural(sum->steps),
            100.0 * (double)sum->certified / (double)sum->steps, x->tolerance);
     for (int i = 0; i < x->uncertified_count; i++)
-        printf(
-            "                   not step %lld, t = %.6g s: residual %.2e, held %.2g, error %.2e m/s%s%s%s\n",
-            (long long)x->uncertified[i].step, x->uncertified[i].t, x->uncertified[i].residual,
-            x->uncertified[i].held, x->uncertified[i].max_error, x->contradiction[i][0] ? "; " : "",
-            x->contradiction[i], x->contradiction[i][0] ? " contradicts others" : "");
+        printf("                   not step %lld, t = %.6g s: residual %.2e, held %.2g, error %.2e "
+               "m/s%s%s%s%s%s\n",
+               (long long)x->uncertified[i].step, x->uncertified[i].t, x->uncertified[i].residual,
+               x->uncertified[i].held, x->uncertified[i].max_error, x->contradiction[i][0] ? "; " : "",
+               x->contradiction[i], x->contradiction[i][0] ? " contradicts others" : "",
+               x->pressed[i][0] ? "; no impulses can do: contacts of " : "", x->pressed[i]);
     if (sum->steps - sum->certified > x->uncertified_count)
         printf("                   %s: see the history of steps in the results\n",
                x->uncertified_count ? "and others" : "those before it was resumed");
@@ -241,6 +269,7 @@ static void json_uncertified(json *j, const run_report *x) {
         json_member_real(j, "max_error", x->uncertified[i].max_error);
         json_member_real(j, "held", x->uncertified[i].held);
         if (x->contradiction[i][0]) json_member_text(j, "contradicts", x->contradiction[i]);
+        if (x->pressed[i][0]) json_member_text(j, "contradicting_contacts", x->pressed[i]);
         json_object_end(j);
     }
     json_array_end(j);
@@ -294,6 +323,8 @@ void run_report_json(run_report *x, const dls_run_summary *sum) {
     json_member_integer(&j, "contacts", x->last.contacts);
     json_member_integer(&j, "active", x->last.active);
     json_member_integer(&j, "iterations", sum->iterations);
+    json_member_integer(&j, "impacts", x->watch.impacts);
+    json_member_integer(&j, "most_impacts", x->watch.most);
     json_member_real(&j, "kinetic", e->kinetic);
     json_member_real(&j, "potential", e->potential);
     json_member_real(&j, "friction", e->friction);

@@ -22,6 +22,7 @@ typedef struct run_report {
     dls_step_report last;
     dls_step_report uncertified[MOST_UNCERTIFIED]; /* the first of them */
     char contradiction[MOST_UNCERTIFIED][80];      /* the joint that others do not let hold, "" for none */
+    char pressed[MOST_UNCERTIFIED][400]; /* bodies whose contacts contradict each other, "" for none */
     int uncertified_count;
     int broken;        /* joints */
     double broke_from; /* when the first of them did */

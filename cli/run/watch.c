@@ -12,7 +12,7 @@ static const double BORN_SHARE = 0.01, DEEP_SHARE = 0.1;
 static const double FED_SHARE = 3e-3; /* of the largest kinetic energy, */
 static const double ROUNDING = 1e-12; /* and of what is at rest: of the largest potential energy */
 
-static void name_body(const dls_world *world, dls_body_id id, char *text) {
+void watched_name(const dls_world *world, dls_body_id id, char *text) {
     const char *name = dls_body_name(world, id);
     if (*name)
         snprintf(text, WATCHED_NAME, "'%.60s'", name);
@@ -22,8 +22,8 @@ static void name_body(const dls_world *world, dls_body_id id, char *text) {
 
 static watched_overlap overlap_of(const dls_world *world, const dls_contact_record *record, double t) {
     watched_overlap overlap = {.t = t, .depth = -record->gap};
-    name_body(world, record->body_a, overlap.a);
-    name_body(world, record->body_b, overlap.b);
+    watched_name(world, record->body_a, overlap.a);
+    watched_name(world, record->body_b, overlap.b);
     return overlap;
 }
 

@@ -31,6 +31,8 @@ typedef struct run_watch {
     double fed;                /* the most of what was taken and given back */
 } run_watch;
 
+/* 'name' or "body 7", of WATCHED_NAME letters at most. */
+void watched_name(const dls_world *world, dls_body_id id, char *text);
 void run_watch_begin(run_watch *watch, const dls_simulation *simulation);
 void run_watch_step(run_watch *watch, const dls_step_report *step, const dls_simulation *simulation);
 /* Lines on stderr; penetration: the worst of the run. */

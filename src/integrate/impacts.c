@@ -459,6 +459,7 @@ static void take_over(impact_work *w, const dls_step_plan *plan) {
     dls_simulation *s = w->s;
     dls_assembly *a = &s->assembly;
     dls_contact *contacts = dls_collider_contacts(s->collider);
+    s->impacts.rest = (1 - plan->joints_at) * w->o->h;
     for (int row = 0; row < s->world->body_count; row++) {
         const dls_twist *sum = &w->row[row].sum, *late = &w->row[row].late;
         dls_body_state *state = &s->world->states[row];
@@ -492,6 +493,25 @@ dls_status dls_impacts_strike(dls_simulation *s, const dls_step_plan *plan, cons
     strike_all(&w);
     take_over(&w, plan);
     return DLS_OK;
+}
+
+static bool was_struck(const dls_simulation *s, int row) {
+    const dls_twist *shift = &s->impacts.shift[row];
+    return vec_dot(shift->v, shift->v) + vec_dot(shift->w, shift->w) > 0;
+}
+
+double dls_impacts_gap(const dls_simulation *s, const dls_contact *c) {
+    dls_twist twist[2];
+    double arm[2][3];
+    if (!s->impacts.shift || !(was_struck(s, c->body_a) || was_struck(s, c->body_b))) return c->at.gap;
+    for (int side = 0; side < 2; side++) {
+        const dls_body_state *state = &s->world->states[row_of(c, side)];
+        vec_copy(twist[side].v, state->v);
+        vec_copy(twist[side].w, state->w);
+        vec_sub(arm[side], side ? c->at.point_b : c->at.point_a, state->x);
+        for (int k = 0; k < 3 && side; k++) arm[1][k] -= c->image[k] * s->world->def.period_size[k];
+    }
+    return c->at.gap + s->impacts.rest * along(c->at.normal, &twist[0], arm[0], &twist[1], arm[1]);
 }
 
 void dls_impacts_move(dls_simulation *s) {

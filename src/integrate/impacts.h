@@ -12,4 +12,8 @@ dls_status dls_impacts_strike(dls_simulation *simulation, const dls_step_plan *p
 /* After bodies have moved: what they went farther or less far because impacts happen at their own times. */
 void dls_impacts_move(dls_simulation *simulation);
 
+/* Gap at the end of the step of a contact whose bodies were struck, while rows have v⁺: that at q_m is where
+ * they would have been on their ways back from there. Of others the gap at q_m. */
+double dls_impacts_gap(const dls_simulation *simulation, const dls_contact *contact);
+
 #endif

@@ -152,6 +152,7 @@ static dls_status spread(dls_simulation *s, const dls_step_report *report, dls_e
 /* ---- r ---- */
 
 typedef struct memory_work {
+    const dls_simulation *simulation;
     const dls_assembly *assembly;
     dls_contact *contacts;
 } memory_work;
@@ -180,7 +181,8 @@ static double remember_range(void *self, int first, int end) {
         vec_set(c->impulse, 0, 0, 0);
         vec_set(c->moment, 0, 0, 0);
         c->closed = c->at.gap <= 0;
-        if (-c->at.gap > penetration) penetration = -c->at.gap;
+        double gap = dls_impacts_gap(work->simulation, c);
+        if (-gap > penetration) penetration = -gap;
         if (block == a->block_count || a->contact_of[block] != i) continue;
         assert(block < a->block_count && (block == 0 || a->contact_of[block - 1] < i));
         const double *r = a->r + a->rows->row[block];
@@ -209,7 +211,7 @@ static double active_range(void *self, int first, int end) {
 /* Impulses back to the contacts, in world axes: the warm start of the next step. */
 static void remember(dls_simulation *s, dls_step_report *report) {
     dls_assembly *a = &s->assembly;
-    memory_work work = {a, dls_collider_contacts(s->collider)};
+    memory_work work = {s, a, dls_collider_contacts(s->collider)};
     report->contacts = dls_collider_count(s->collider);
     report->penetration = dls_parallel_max(report->contacts, s->options.threads, remember_range, &work);
     report->active = (int)dls_parallel_sum(a->block_count, s->options.threads, active_range, a);

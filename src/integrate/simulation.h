@@ -17,6 +17,7 @@ typedef struct dls_impacts {
     int left;                      /* contacts that still met when the bound on impacts was reached */
     double impact, friction, work; /* J: taken along normals and by friction, done by what is driven */
     double jump;                   /* largest change of a velocity */
+    double rest;                   /* s: from where contacts' gaps stand to the end of the step */
     dls_twist *shift; /* per row, what the end of the step is moved by; in the step's space, NULL: none */
 } dls_impacts;
 

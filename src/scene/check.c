@@ -204,6 +204,53 @@ static void check_step(dls_check *c, const extent *e) {
                        c->h);
 }
 
+/* ---- impacts that follow each other ---- */
+
+static const double BOUNCY = 0.5; /* e_n from which the order of impacts is most of what happens */
+
+/* Whether both may move and would bounce well; what lies deeper than rounding is told elsewhere. */
+static bool would_hand_on(const dls_check *c, const dls_contact *contact, double way) {
+    return contact->at.gap < way && contact->at.gap > -1e-6 * contact_size(c->world, contact) &&
+           c->world->bodies[contact->body_a].motion == DLS_DYNAMIC &&
+           c->world->bodies[contact->body_b].motion == DLS_DYNAMIC &&
+           c->world->pairs[contact->pair].e_n >= BOUNCY;
+}
+
+/* A body that others stand by on two sides hands on what hits it within the step, if one is so fast. */
+static dls_status check_rows(dls_check *c, const extent *e, dls_error *error) {
+    const dls_simulation_options *o = dls_scene_simulation_options(c->scene);
+    double way = e->speed * c->h;
+    char name[80];
+    if (o->restitution != DLS_RESTITUTION_IMPACTS || o->entering == DLS_ENTER_CLOSED ||
+        !dls_scheme_find(o->scheme)->follow || dls_scheme_find(o->scheme)->whole_gap ||
+        !(e->any && e->speed > 10 * c->g * c->h && way > 0))
+        return DLS_OK;
+    dls_collider *collider = dls_collider_create();
+    dls_collide_options options = {.margin = way, .h = 0, .threads = 1};
+    int *near = DLS_NEW_ZERO(int, (int64_t)c->world->body_count + 1), found = 0;
+    dls_status status =
+        collider && near ? dls_collider_update(collider, c->world, &options, error) : dls_fail_memory(error);
+    for (int i = 0; !status && i < dls_collider_count(collider); i++) {
+        const dls_contact *contact = &dls_collider_contacts(collider)[i];
+        if (!would_hand_on(c, contact, way) || contact->body_a == contact->body_b) continue;
+        for (int side = 0; side < 2 && !found; side++) {
+            int row = side ? contact->body_b : contact->body_a,
+                other = 1 + (side ? contact->body_a : contact->body_b);
+            found = near[row] && near[row] != other ? row + 1 : 0;
+            near[row] = other;
+        }
+    }
+    if (found)
+        dls_check_warn(
+            c,
+            "impacts in a row: %s has neighbours nearer than %.3g m, which a body moves in a step; "
+            "integrator.restitution: in-order strikes one after the other",
+            dls_check_label(c, c->world->bodies[found - 1].id, name, sizeof name), way);
+    dls_free(near);
+    dls_collider_destroy(collider);
+    return status;
+}
+
 /* ---- pairs of materials ---- */
 
 /* What shapes of one material are, put together: who they are and whom they meet. */
@@ -298,6 +345,9 @@ dls_status dls_scene_check(dls_scene *scene, void (*warn_line)(const char *line,
         extent e = measure(&c);
         check_walls(&c, &e);
         check_step(&c, &e);
+        status = check_rows(&c, &e, error);
+    }
+    if (!status) {
         status = check_pairs(&c, error);
     }
     if (!status) status = check_solids(&c, error);

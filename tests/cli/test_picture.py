@@ -100,6 +100,59 @@ def test_a_tower_is_cut_off():
     assert size("cube.png")[1] >= 1500, size("cube.png")  # all of it
 
 
+# Boxes on a plank that is much longer than they need.
+PLANK = """delassus: 1
+bodies:
+  - {name: plank, motion: static, shape: {kind: box, size: [3, 0.4, 0.1]}}
+  - lattice: {origin: [-0.6, 0, 0.1], spacing: [0.4, 1, 1], counts: [4, 1, 1]}
+    body: {name: b, shape: {kind: box, size: [0.1, 0.1, 0.1]}}
+  - {name: lost, position: [0, 0, -50], shape: {kind: box, size: [0.1, 0.1, 0.1]}}
+time: {until: 0.01}
+"""
+
+
+def faces(path):
+    """Grey or not, and the points, of filled outlines of four sides, in the order in which they are painted."""
+    found = []
+    for style, way in re.findall(r'<path style="([^"]*fill:rgb[^"]*)" d="(M [^"]*Z[^"]*)"', pathlib.Path(path).read_text()):
+        colour = [float(x) for x in re.search(r"fill:rgb\(([^)]*)\)", style)[1].replace("%", "").split(",")]
+        numbers = [float(x) for x in re.findall(r"-?[0-9.]+", way.split("Z")[0])]
+        if len(numbers) == 8:
+            found.append((max(colour) == min(colour), numbers))
+    return found
+
+
+def box_of(path):
+    """How wide a box is, in parts of the page."""
+    wide = sorted(max(points[::2]) - min(points[::2]) for grey, points in faces(f"{path}.svg") if not grey)
+    return wide[-1] / (size(f"{path}.png")[0] / 300 * 72)
+
+
+def test_obstacles_hide_nothing_and_are_whole():
+    path = results("plank", PLANK.replace("  - {name: lost, position: [0, 0, -50]", "  - {name: c, position: [1.2, 0, 0.1]"))
+    run("picture", path, "-o", "plank")
+    grey = [grey for grey, _ in faces("plank.svg")]
+    grey = grey[grey.index(False) - 3:]
+    assert grey == [True] * 3 + [False] * 15, grey  # three faces of the plank, then three of each box
+    width, height = size("plank.png")
+    assert 0.4 < height / width < 0.55, (width, height)  # 3 m long: nothing is cut off
+
+
+def test_focus():
+    path = results("lost", PLANK)
+    sizes = {}
+    for name, focus in (("all", []), ("region", ["--region=-1.5:1.5,-0.2:0.2,-0.05:0.15"]), ("bodies", ["--bodies", "plank"]),
+                        ("zoom", ["--bodies", "b", "--zoom", 2]), ("near", ["--bodies", "b"])):
+        run("picture", path, "-o", name, "--view", "front", *focus)
+        sizes[name] = size(f"{name}.png")
+    assert sizes["all"][1] > 1.2 * sizes["all"][0], sizes  # 50 m upward
+    assert sizes["region"][1] < 0.3 * sizes["region"][0], sizes
+    for name, shown in (("near", 1.3), ("zoom", 0.65), ("region", 3), ("bodies", 3)):  # metres across
+        assert abs(box_of(name) * shown / 0.1 / 0.95 - 1) < 0.05, (name, box_of(name))
+    for region in ("0:1", "0:1,1:0", "0:1,0:1,2", "a:b,c:d", "0:1,0:1,0:1,0:1"):
+        refuses("picture", path, "--region", region, words=["no region", region])
+
+
 def test_forces():
     path = tall(1)
     run("picture", path, "-o", "without")

@@ -569,6 +569,29 @@ def test_friction_that_feeds_is_told():
     assert warnings_of("run", path, "-o", "disc.h5", "-q") == []
 
 
+def test_contacts_that_contradict_each_other_are_named():
+    path = pathlib.Path("press.yaml")
+    box = "{{kind: polygon, points: [[{0}, -0.5], [{1}, -0.5], [{1}, 0.5], [{0}, 0.5]]}}"
+    path.write_text("delassus: 1\ndimension: 2\nbodies:\n"
+                    f"  - {{name: wall, motion: static, position: [0.6, 0], shape: {box.format(-0.1, 0.1)}}}\n"
+                    f"  - {{name: block, locked: [y, rz], shape: {box.format(-0.5, 0.5)}}}\n"
+                    "  - {name: press, motion: driven, position: [-0.61, 0], shape: {kind: disc, radius: 0.1}, "
+                    "drive: {x: {velocity: 1}}}\ntime: {step: 1e-3, until: 0.015}\n")
+    done = run("run", path, "-o", "press.h5", expect=1)
+    assert "no impulses can do: contacts of 'press' with 'block', 'block' with 'wall'" in done.stdout, done.stdout
+    facts = json.loads(run("run", path, "-o", "press.h5", "--json", expect=1).stdout)
+    assert all("'press' with 'block'" in step["contradicting_contacts"] for step in facts["uncertified"][1:]), facts
+
+
+def test_impacts_in_order_go_on_to_the_same_bits():
+    run("new", "billiard", "-o", "billiard.yaml")
+    whole = run_json("run", "billiard.yaml", "-o", "whole.h5", "--until", 0.5)
+    run("run", "billiard.yaml", "-o", "parts.h5", "--until", 0.31, "-q")
+    parts = run_json("run", "billiard.yaml", "-o", "parts.h5", "--until", 0.5, "--resume", "--threads", 2)
+    assert whole["state"] == parts["state"] and whole["impacts"] >= 5, (whole, parts)
+    assert whole["most_impacts"] >= 2, whole
+
+
 def test_deep_penetrations_are_told():
     path = pathlib.Path("deep.yaml")
     ball = "  - {{name: ball, position: [0, 0, {}], shape: {{kind: sphere, radius: 0.1}}}}\n"

@@ -46,6 +46,7 @@ static void run_cradle(double gap, double h, const double *along, const char *sc
     }
     for (int k = 0; k < 5; k++) assert_near(vec_dot(stage_state(&s, id[k]).v, along), k == 4, 1e-12);
     assert_true(impacts >= 4 && impacts <= 8); /* rounding may meet again */
+    assert_near(dls_simulation_summary(s.simulation).penetration, 0, 1e-12);
     /* the last one left when the first would have passed through all */
     assert_near(vec_dot(stage_state(&s, id[4]).x, along), 0.02 - 0.0103 + 4 * 2 * r, 1e-12);
     stage_close(&s);
