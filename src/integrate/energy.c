@@ -114,6 +114,9 @@ static void side_arm(const dls_simulation *s, const dls_contact *c, int side, do
 static void half_jump(const dls_simulation *s, int row, const double *arm, double *jump) {
     const dls_twist *before = &s->assembly.before[row];
     const dls_body_state *kept = &s->kept[row];
+    vec_set(jump, 0, 0, 0);
+    if (s->world->bodies[row].uid >= s->kept_flown_uid)
+        return; /* its first step: it comes with its velocity */
     for (int k = 0; k < 3; k++) jump[k] = 0.5 * (before->w[k] - kept->w[k]);
     vec_cross(jump, jump, arm);
     for (int k = 0; k < 3; k++) jump[k] += 0.5 * (before->v[k] - kept->v[k]);

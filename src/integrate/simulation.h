@@ -46,8 +46,9 @@ struct dls_simulation {
     dls_body_state *tried; /* with velocities by which bodies met what no contact kept apart */
     double *extra;         /* per row: what it goes farther by these than contacts were looked for, m */
     int64_t tried_capacity, extra_capacity;
-    double margin; /* of the last look */
-    int flown_uid; /* bodies from this uid on have not flown yet */
+    double margin;      /* of the last look */
+    int flown_uid;      /* bodies from this uid on have not flown yet */
+    int kept_flown_uid; /* at the beginning of the step */
     double t;
     double smallest; /* radius of a moving body */
     double jump;     /* largest change of a velocity by impulses in the last step */

@@ -107,6 +107,7 @@ static dls_status keep(dls_simulation *s, dls_error *error) {
     size_t bytes = sizeof *s->kept * (size_t)s->world->body_count;
     if (bytes) memcpy(s->kept, s->world->states, bytes);
     s->kept_jump = s->jump;
+    s->kept_flown_uid = s->flown_uid;
     int64_t joints = (int64_t)dls_joints_memory_size(s->world);
     if (!DLS_RESERVE(s->kept_joints, 0, s->kept_joints_capacity, joints)) return dls_fail_memory(error);
     dls_joints_memory_write(s->world, s->kept_joints);
