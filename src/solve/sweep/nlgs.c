@@ -301,7 +301,8 @@ dls_status dls_nlgs_prepare(dls_nlgs *x, const dls_problem *p, const dls_nlgs_op
     dls_status status = dls_sweep_prepare(&x->sweep, p, o, w, error);
     bool lanes = dls_sweep_has_lanes(p, o) && p->block_count >= LARGE_STEP &&
                  (o->acceleration == DLS_MOMENTUM || o->acceleration == DLS_ACCELERATION_AUTO);
-    if (!status && lanes) status = dls_sweep_prepare_lanes(&x->single, p, o, w, error);
+    if (!status && lanes)
+        status = dls_sweep_prepare_lanes(&x->single, p, o, monitor->u, monitor->state, w, error);
     if (status) return status;
     x->in_lanes = lanes;
     x->trust = 1;

@@ -386,7 +386,6 @@ static bool prepare_lanes(dls_sweep *s, dls_workspace *w) {
     s->piece = DLS_TAKE(w, int, pieces);
     s->parts = DLS_TAKE(w, dls_sweep_change, pieces);
     s->visits.order = DLS_TAKE(w, int, n);
-    s->u = DLS_TAKE(w, double, p->row_count);
     if (!colour || !scratch || !s->ranges || !s->piece || !s->parts || !s->visits.order || !s->u)
         return false;
     p->op->colour(p, 1, colour, scratch);
@@ -399,11 +398,11 @@ static bool prepare_lanes(dls_sweep *s, dls_workspace *w) {
     return s->lanes && share_pieces(s, chunk, s->kernel->span, w);
 }
 
-dls_status dls_sweep_prepare_lanes(dls_sweep *s, const dls_problem *p, const dls_nlgs_options *o,
-                                   dls_workspace *w, dls_error *error) {
-    *s = (dls_sweep){.visits = {.problem = p, .law = dls_law_find(o->law), .relaxation = 1},
+dls_status dls_sweep_prepare_lanes(dls_sweep *s, const dls_problem *p, const dls_nlgs_options *o, double *u,
+                                   double *state, dls_workspace *w, dls_error *error) {
+    *s = (dls_sweep){.visits = {.problem = p, .law = dls_law_find(o->law), .relaxation = 1, .state = state},
                      .threads = o->stop.threads,
-                     .kernel = p->op->lanes};
-    s->visits.state = DLS_TAKE(w, double, p->op->state_size(p));
-    return s->visits.state && prepare_lanes(s, w) ? DLS_OK : dls_fail_memory(error);
+                     .kernel = p->op->lanes,
+                     .u = u};
+    return prepare_lanes(s, w) ? DLS_OK : dls_fail_memory(error);
 }

@@ -18,7 +18,7 @@ typedef struct dls_sweep {
     dls_sweep_share share;   /* by ranks */
     const dls_lane_kernel *kernel;
     dls_lanes *lanes; /* these keep r and the state; NULL: in double */
-    double *u;        /* W r + b where lanes get a base */
+    double *u;        /* scratch for W r + b where lanes get a base */
 } dls_sweep;
 
 /* Takes all memory from the workspace. */
@@ -26,10 +26,10 @@ dls_status dls_sweep_prepare(dls_sweep *sweep, const dls_problem *problem, const
                              dls_workspace *workspace, dls_error *error);
 /* Whether lanes can do what these options ask for. */
 bool dls_sweep_has_lanes(const dls_problem *problem, const dls_nlgs_options *options);
-/* A sweep by lanes, for a problem that has them. */
+/* A sweep by lanes, for a problem that has them; u and state, of the operator, are scratch. */
 dls_status dls_sweep_prepare_lanes(dls_sweep *sweep, const dls_problem *problem,
-                                   const dls_nlgs_options *options, dls_workspace *workspace,
-                                   dls_error *error);
+                                   const dls_nlgs_options *options, double *u, double *state,
+                                   dls_workspace *workspace, dls_error *error);
 /* Tells the sweep that r is new. */
 void dls_sweep_start(dls_sweep *sweep, const double *r);
 /* Lanes get r, which they were read as, for a base; u = W r + b, or NULL where it is not at hand. */
