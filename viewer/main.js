@@ -320,28 +320,13 @@ class Viewer {
   }
 }
 
-/** What moves, in the first frame and, unless it flies far off, in all; bodies alone where nothing moves.
- * @param {Moment} now the first */
+/** What is seen at first, with the joints of the first frame. @param {Moment} now */
 function boundsOf(now) {
-  const scene = now.scene, low = [Infinity, Infinity, Infinity], high = [-Infinity, -Infinity, -Infinity];
-  const include = (/** @type {number[]} */ x, /** @type {number} */ reach) => x.forEach((value, k) => {
-    low[k] = Math.min(low[k], value - reach);
-    high[k] = Math.max(high[k], value + reach);
-  });
-  const take = (/** @type {boolean} */ walls) => scene.bodies.forEach((body, id) => {
-    if (now.isThere(id) && Boolean(body.motion) === walls) include(now.place(id), body.reach);
-  });
-  take(false);
-  scene.joints.forEach((_, id) => jointEnds(now, id, [0, 0, 0]).forEach((x) => include(x, 0)));
-  if (!(low[0] <= high[0])) take(true);
-  if (!(low[0] <= high[0])) return { low: [-1, -1, -1], high: [1, 1, 1] };
-  const size = norm(subtract(high, low)) || 1;
-  if (Number.isFinite(scene.low[0]) && norm(subtract(scene.high, scene.low)) < 4 * size) [scene.low, scene.high].forEach((x) => include(x, 0));
-  const seen = norm(subtract(high, low)), extent = (/** @type {Shape} */ s) => (s.radius || 0) + norm(s.size || [0, 0, 0]) / 2;
-  scene.bodies.forEach((body, id) => { // containers that hold it all
-    const reach = 0.75 * Math.max(0, ...body.shapes.map(extent));
-    if (body.motion && reach > 0 && reach < seen) include(now.place(id), reach);
-  });
+  const low = [...now.scene.low], high = [...now.scene.high];
+  now.scene.joints.forEach((_, id) => jointEnds(now, id, [0, 0, 0]).forEach((x) => x.forEach((value, k) => {
+    low[k] = Math.min(low[k], value);
+    high[k] = Math.max(high[k], value);
+  })));
   return { low, high };
 }
 

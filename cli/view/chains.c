@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LEAST_THINGS = 800 }; /* bodies and frames of a block for which any run has room */
+static const double LEAST_THINGS = 3600; /* bodies times frames for which any run has room */
 enum { LEVELS = 8, TOP_LEVEL = 255, PLACE = 5, PLACES_TO_A_REACH = 84 };
 
 typedef struct chain {
@@ -207,8 +207,8 @@ static void set_levels(chain_list *lists, int frames, double top) {
 
 /* As many of the strongest as the room lets in. */
 static void fit(const view_run *run, view_block *block, const chain_list *lists, const double *forces) {
-    double things = (double)run->body_count + run->point_count, share = 1;
-    double room = run->room * fmax(things * block->count, LEAST_THINGS);
+    double things = fmax((double)run->body_count + run->point_count, LEAST_THINGS / run->frames);
+    double room = run->room * things * block->count, share = 1;
     for (int attempt = 0; attempt < 8; attempt++) {
         block->left_out = (int64_t)((1 - share) * (double)block->contacts);
         bytes_free(&block->chains);

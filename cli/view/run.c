@@ -20,17 +20,6 @@ int view_result_frame(const view_run *run, int frame) {
 
 static double length_of(const double *v) { return sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]); }
 
-/* No point of the shape lies farther from its origin; in `inner` half of its least extent. */
-static double shape_reach(const dls_shape_def *s, double *inner) {
-    double reach = s->radius + s->length / 2, half = length_of(s->size);
-    *inner = s->radius;
-    if (half > 0) *inner = fmin(s->size[0], fmin(s->size[1], s->size[2])) / 2;
-    reach = fmax(reach, half);
-    for (int k = 0; k < s->point_count; k++) reach = fmax(reach, length_of(s->points + 3 * (size_t)k));
-    if (s->point_count) *inner = reach;
-    return reach;
-}
-
 static bool read_body(view_run *run, int id) {
     view_body *body = &run->bodies[id];
     int count = dls_results_body_shape_count(run->results, id);
@@ -45,7 +34,7 @@ static bool read_body(view_run *run, int id) {
             report_error("view: %s", error.message);
             return false;
         }
-        double reach = shape_reach(&shape, &inner), away = length_of(shape.pose.x);
+        double reach = view_shape_reach(&shape, &inner), away = length_of(shape.pose.x);
         body->reach = fmax(body->reach, away + reach);
         body->is_ball = count == 1 && away == 0 && reach == shape.radius && shape.point_count == 0 &&
                         !dls_shape_kind_is_obstacle(shape.kind);
@@ -69,6 +58,7 @@ bool view_run_begin(view_run *run, dls_results *results) {
     *run = (view_run){.results = results,
                       .body_count = dls_results_body_count(results),
                       .joint_count = dls_results_joint_count(results),
+                      .is_planar = dls_results_dimension(results) == 2,
                       .result_frames = dls_results_frame_count(results),
                       .smallest = INFINITY};
     run->bodies = report_allocate((size_t)run->body_count + 1, sizeof *run->bodies);
@@ -98,7 +88,6 @@ static void drop_blocks(view_run *run) {
     run->block = NULL;
     run->block_count = 0;
     run->beyond = 0;
-    for (int k = 0; k < 3; k++) run->low[k] = INFINITY, run->high[k] = -INFINITY;
 }
 
 void view_run_end(view_run *run) {
@@ -156,7 +145,7 @@ bool view_run_pack(view_run *run, size_t limit) {
     for (;;) {
         run->frames = (run->result_frames - 1 + run->stride - 1) / run->stride + 1;
         if (!pack_all(run, (double)limit, &s)) return false;
-        if (s.states + s.chains <= (double)limit || run->frames <= 2) return true;
+        if (s.states + s.chains <= (double)limit || run->frames <= 2) return view_box_find(run);
         thin(run, (double)limit, &s);
     }
 }

@@ -137,8 +137,8 @@ static void put_facts(json *j, const view_run *run) {
     json_member_integer(j, "points", run->point_count);
     json_member_real(j, "quantum", run->quantum);
     json_member_real(j, "smallest", run->smallest);
-    put_numbers(j, "low", run->low, 3);
-    put_numbers(j, "high", run->high, 3);
+    put_numbers(j, "low", run->seen.low, 3);
+    put_numbers(j, "high", run->seen.high, 3);
     json_member_integer(j, "beyond", run->beyond);
     json_member_integer(j, "result_frames", run->result_frames);
     json_member_integer(j, "contacts", contacts);

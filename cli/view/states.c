@@ -30,14 +30,10 @@ static void take_rotation(view_table *t, size_t at, size_t before, const double 
         t->channel[TURN + k][at] = (int32_t)lrint((along < 0 ? -TURNS : TURNS) * q[k]);
 }
 
-static void enclose(states *s, int body, const dls_body_state *state) {
-    view_run *run = s->run;
+static void take_moving(states *s, view_box *moving, int body, const dls_body_state *state) {
     double speed = length_of(state->v);
-    for (int k = 0; k < 3; k++) {
-        run->low[k] = fmin(run->low[k], state->x[k]);
-        run->high[k] = fmax(run->high[k], state->x[k]);
-    }
-    s->block->top_energy = fmax(s->block->top_energy, 0.5 * run->bodies[body].mass * speed * speed);
+    s->block->top_energy = fmax(s->block->top_energy, 0.5 * s->run->bodies[body].mass * speed * speed);
+    view_box_enclose(s->run, moving, body, state);
 }
 
 static void take_body(states *s, int frame, int body, const dls_body_state *state, bool is_there) {
@@ -51,7 +47,6 @@ static void take_body(states *s, int frame, int body, const dls_body_state *stat
     }
     for (int k = 0; k < 3; k++)
         t->channel[k][at] = view_place_of(state->x[k], s->run->quantum, &s->run->beyond);
-    if (s->run->bodies[body].moves) enclose(s, body, state);
     take_rotation(t, at, before, state->q);
     s->speed[at] = (float)length_of(state->v);
     s->spin[at] = (float)length_of(state->w);
@@ -65,7 +60,12 @@ static bool read_frames(states *s) {
     for (int f = 0; f < s->table.frames && good; f++) {
         int shown = view_result_frame(s->run, s->block->first + f);
         good = !dls_results_frame_states(s->run->results, shown, state, present, &error);
-        for (int b = 0; b < s->run->body_count && good; b++) take_body(s, f, b, &state[b], present[b]);
+        view_box *moving = &s->run->frame[shown].moving;
+        *moving = view_box_none();
+        for (int b = 0; b < s->run->body_count && good; b++) {
+            take_body(s, f, b, &state[b], present[b]);
+            if (present[b] && s->run->bodies[b].moves) take_moving(s, moving, b, &state[b]);
+        }
     }
     if (!good) report_error("view: %s", error.message);
     free(state);

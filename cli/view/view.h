@@ -18,6 +18,10 @@ typedef struct view_body {
     int first_point, point_count;
 } view_body;
 
+typedef struct view_box {
+    double low[3], high[3]; /* m; high below low: empty */
+} view_box;
+
 /* A frame of the results, and the step that ended at it. */
 typedef struct view_frame {
     double time, length; /* s; of the step, 0 where there was none */
@@ -26,6 +30,7 @@ typedef struct view_frame {
     double residual, held, penetration;
     int iterations, contacts;
     double wall_force; /* N: of all contacts together on what does not move freely */
+    view_box moving;   /* about bodies that do */
 } view_frame;
 
 /* Frames that follow each other, packed: the first stands alone, others say what changed. */
@@ -44,15 +49,16 @@ typedef struct view_run {
     dls_results *results;
     int body_count, joint_count;
     view_body *bodies;
-    int point_count;        /* of bodies that deform */
-    int result_frames;      /* that the results hold */
-    int stride, frames;     /* every stride-th of them is in the page, frames in all */
-    view_frame *frame;      /* of the results, all of them */
-    double quantum;         /* m: places are multiples of it */
-    double smallest;        /* m: the radius of the smallest body that moves */
-    double low[3], high[3]; /* m: where mass centres of bodies that move were */
-    int64_t beyond;         /* states that lie too far away to be told, and stand at the edge */
-    double room;            /* bytes per body and frame that chains may take */
+    int point_count;    /* of bodies that deform */
+    int result_frames;  /* that the results hold */
+    int stride, frames; /* every stride-th of them is in the page, frames in all */
+    view_frame *frame;  /* of the results, all of them */
+    double quantum;     /* m: places are multiples of it */
+    double smallest;    /* m: the radius of the smallest body that moves */
+    bool is_planar;
+    view_box seen;  /* what the page shows at first */
+    int64_t beyond; /* states that lie too far away to be told, and stand at the edge */
+    double room;    /* bytes per body and frame that chains may take */
     view_bytes history;
     int history_rows;
     int64_t history_steps; /* that a row stands for */
@@ -76,6 +82,11 @@ bool view_run_begin(view_run *run, dls_results *results);
 void view_run_end(view_run *run);
 /* Packs all frames, and fewer of them, or weaker contacts less, where they take more letters than limit. */
 bool view_run_pack(view_run *run, size_t limit);
+/* No point of the shape lies farther from its origin; in `inner` half of its least extent. */
+double view_shape_reach(const dls_shape_def *shape, double *inner);
+view_box view_box_none(void);
+void view_box_enclose(const view_run *run, view_box *box, int id, const dls_body_state *state);
+bool view_box_find(view_run *run);     /* seen, after all frames are packed */
 bool view_history_read(view_run *run); /* fills frame as well */
 bool view_solids_find(view_run *run);  /* how bodies deform, after the rest of them is known */
 bool view_states_pack(view_run *run, view_block *block);

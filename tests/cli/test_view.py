@@ -420,6 +420,44 @@ def test_points_of_bodies_that_deform_are_those_of_the_results():
         assert page.letters("points") + page.letters("states") <= 10 * count * things
 
 
+def test_what_is_seen_at_first_holds_what_moves_and_its_container():
+    page = mixed()
+    rows = [row for row in table("mixed.h5", "bodies") if "motion" not in page.scene["bodies"][int(row["body"])]]
+    for k, axis in enumerate("xyz"):
+        assert page.scene["low"][k] <= min(float(row[axis]) for row in rows) - 0.04
+        assert page.scene["high"][k] >= max(float(row[axis]) for row in rows) + 0.04
+    tub = [-0.5, -0.5, 0, 0.5, 0.5, 4]
+    assert all(0 <= (x - y) * (-1 if k < 3 else 1) < 0.3 for k, (x, y) in enumerate(zip(page.scene["low"] + page.scene["high"], tub))), page.scene["high"]
+    s = math.sqrt(0.5)
+    shapes = [
+        ("{kind: box, size: [2, 2, 1]}", (2 * s, 2 * s, 0.5)), ("{kind: ellipsoid, size: [3, 1, 2]}", (math.sqrt(5), math.sqrt(5), 2)),
+        ("{kind: capsule, radius: 0.5, length: 4, rotation: {axis: [1, 0, 0], angle: -pi/2}}", (0.5 + 2 * s, 0.5 + 2 * s, 0.5)),
+        ("{kind: cylinder, radius: 1, length: 4, rotation: {axis: [1, 0, 0], angle: -pi/2}}", (3 * s, 3 * s, 1)),
+        ("{kind: sphere, radius: 0.5, position: [2, 0, 0]}", (0.5, 0.5, 0.5)),
+        ("{kind: polyhedron, points: [[2, 0, 0], [-2, 0, 0], [0, 1, 0], [0, -1, 0], [0, 0, 3], [0, 0, -3]]}", (2 * s, 2 * s, 3))]
+    for number, (shape, wanted) in enumerate(shapes):
+        text = f"""delassus: 1
+gravity: [0, 0, 0]
+bodies:
+  - {{rotation: {{axis: [0, 0, 1], angle: pi/4}}, shape: {shape}}}
+  - {{motion: static, position: [0, 0, -50], shape: {{kind: box, size: [100, 100, 1]}}}}
+time: {{step: 0.01, until: 0.01}}
+"""
+        box = viewed(results(f"shape{number}", text)).scene
+        for low, high, half in zip(box["low"], box["high"], wanted):
+            assert math.isclose((high - low) / 2, half, rel_tol=1e-6), (shape, box["low"], box["high"], wanted)
+    text = """delassus: 1
+gravity: [0, 0, 0]
+bodies:
+  - {position: [1, 0, 0], shape: {kind: sphere, radius: 0.5}}
+  - {position: [-1, 0, 0], velocity: [0, 0, 100], shape: {kind: sphere, radius: 0.5}, death: 0.105}
+time: {step: 0.01, until: 1}
+output: {interval: 0.01}
+"""
+    page = viewed(results("flown", text))
+    assert page.scene["high"][2] < 2 and page.scene["low"][0] <= 0.5, page.scene["high"]
+
+
 def test_joints_are_told():
     page, rows = viewed(results("jointed", JOINTED)), table("jointed.h5", "joints")
     (joint,), states = page.scene["joints"], page.states()
