@@ -57,8 +57,8 @@ def address(array):
 
 
 def records(array, struct):
-    """For parameters that point to structs."""
-    return array.ctypes.data_as(ctypes.POINTER(struct))
+    """For parameters that point to structs; the array must live until the call is over."""
+    return ctypes.byref(struct.from_address(array.ctypes.data))
 
 
 STATE = record_type(_c.dls_body_state)

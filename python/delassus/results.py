@@ -88,7 +88,7 @@ class Results(Object):
     def _read_states(self, frame, kind):
         frames, bodies = range(len(self)) if frame is None else [self._frame(frame)], self.bodies
         states = None if kind is None else numpy.zeros((len(frames), bodies), kind)
-        present = numpy.zeros((len(frames), bodies), bool)
+        present = numpy.empty((len(frames), bodies), bool)
         for row, number in enumerate(frames):
             place = None if states is None else records(states[row], _c.dls_body_state)
             self._owner.call(lib.dls_results_frame_states, number, place, address(present[row]))

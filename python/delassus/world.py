@@ -77,8 +77,10 @@ class Bodies:
         owner = self._book()
         chosen = None if ids is None else whole_array(ids, "ids").reshape(-1)
         with owner.turn.lock:
-            found = numpy.empty(len(self) if chosen is None else len(chosen), STATE)
-            owner.call(lib.dls_body_states_get, len(found), address(chosen), records(found, _c.dls_body_state))
+            world = owner.alive()
+            count = lib.dls_world_body_count(world) if chosen is None else len(chosen)
+            found = numpy.empty(count, STATE)
+            checked(lib.dls_body_states_get, world, count, address(chosen), records(found, _c.dls_body_state))
         return found
 
     def set_states(self, states, ids=None):

@@ -400,51 +400,96 @@ static dls_status check_frame(const dls_results *r, int frame, dls_error *error)
     return DLS_OK;
 }
 
-/* Calls take for every row of a frame's states. */
-static dls_status each_state(const dls_results *r, int frame, void (*take)(const dls_state_row *, void *),
-                             void *user, dls_error *error) {
-    int total = r->frames[frame].state_count;
-    dls_state_row *rows = DLS_NEW(dls_state_row, least(total, DLS_BATCH));
-    dls_status status = rows ? DLS_OK : dls_fail_memory(error);
-    for (int first = 0; first < total && !status; first += DLS_BATCH) {
-        int count = total - first < DLS_BATCH ? total - first : DLS_BATCH;
-        status = dls_results_state_rows(r, frame, first, count, rows, error);
-        for (int k = 0; k < count && !status; k++) take(&rows[k], user);
-    }
-    dls_free(rows);
+/* Which columns of states become members of which records: states, or the poses of contacts. */
+typedef struct state_column {
+    int table;
+    size_t offset; /* of the member in its record */
+    bool is_turn;  /* a quaternion */
+} state_column;
+
+static const state_column state_columns[] = {{DLS_TABLE_STATES + 2, offsetof(dls_body_state, x), false},
+                                             {DLS_TABLE_STATES + 3, offsetof(dls_body_state, q), true},
+                                             {DLS_TABLE_STATES + 4, offsetof(dls_body_state, v), false},
+                                             {DLS_TABLE_STATES + 5, offsetof(dls_body_state, w), false}},
+                          pose_columns[] = {{DLS_TABLE_STATES_POSES, offsetof(dls_pose, x), false},
+                                            {DLS_TABLE_STATES_POSES + 1, offsetof(dls_pose, q), true}},
+                          place_columns[] = {{DLS_TABLE_STATES + 2, offsetof(dls_pose, x), false},
+                                             {DLS_TABLE_STATES + 3, offsetof(dls_pose, q), true}};
+
+/* Rows of one column go where their bodies' records are. */
+static dls_status scatter(const dls_results *r, const state_column *c, int64_t start, int count,
+                          const int32_t *body, char *records, size_t stride, double *column,
+                          dls_error *error) {
+    int width = c->is_turn ? 4 : 3;
+    dls_status status = dls_results_rows(r, c->table, start, count, column, error);
+    if (!status && c->is_turn) status = dls_results_turns(r, c->table, start, count, column, error);
+    records += c->offset;
+    for (int i = 0; i < count && !status; i++)
+        memcpy(records + (size_t)body[i] * stride, column + (size_t)width * (size_t)i,
+               (size_t)width * sizeof *column);
     return status;
 }
 
-typedef struct state_arrays {
-    dls_body_state *states;
-    bool *present;
-    dls_pose *poses;
-} state_arrays;
+typedef struct record_list {
+    char *records; /* by body; NULL: none are wanted */
+    size_t stride;
+    const void *absent; /* what stands for a body that does not take part */
+    bool *present;      /* by body, or NULL */
+} record_list;
 
-static void take_state(const dls_state_row *row, void *user) {
-    const state_arrays *a = user;
-    if (a->states) a->states[row->body] = row->state;
-    if (a->present) a->present[row->body] = true;
-    if (a->poses) a->poses[row->body] = row->contact_pose;
+/* Bodies from one to before another do not take part. */
+static void leave_out(const record_list *list, int from, int to) {
+    for (int id = from; id < to; id++) {
+        if (list->records) memcpy(list->records + (size_t)id * list->stride, list->absent, list->stride);
+        if (list->present) list->present[id] = false;
+    }
+}
+
+/* Batches of a frame's states, column by column. */
+static dls_status take_columns(const dls_results *r, int frame, int columns, const state_column *column,
+                               const record_list *list, dls_error *error) {
+    const dls_frame_row *f = &r->frames[frame];
+    int next = 0;
+    int room = least(f->state_count, DLS_BATCH);
+    int32_t *body = DLS_NEW(int32_t, room), before = -1;
+    double *numbers = DLS_NEW(double, 4 * (int64_t)room);
+    dls_status status = body && numbers ? DLS_OK : dls_fail_memory(error);
+    for (int first = 0, count; first < f->state_count && !status; first += count) {
+        count = least(f->state_count - first, DLS_BATCH);
+        status = dls_results_state_bodies(r, f->state_start + first, count, &before, body, error);
+        if (!status) /* the radius is for others who read the file; one that cannot be is refused all the same
+                      */
+            status = dls_results_rows(r, DLS_TABLE_STATES + 1, f->state_start + first, count, numbers, error);
+        for (int k = 0; k < columns && !status; k++)
+            status = scatter(r, &column[k], f->state_start + first, count, body, list->records, list->stride,
+                             numbers, error);
+        for (int i = 0; i < count && !status; next = body[i++] + 1) {
+            leave_out(list, next, body[i]);
+            if (list->present) list->present[body[i]] = true;
+        }
+    }
+    leave_out(list, next, r->body_count);
+    dls_free(body);
+    dls_free(numbers);
+    return status;
 }
 
 dls_status dls_results_frame_states(dls_results *results, int frame, dls_body_state *states, bool *present,
                                     dls_error *error) {
     dls_status status = check_frame(results, frame, error);
     if (status) return status;
-    for (int id = 0; id < results->body_count; id++) {
-        if (states) states[id] = (dls_body_state){.q = {1}};
-        if (present) present[id] = false;
-    }
-    return each_state(results, frame, take_state, &(state_arrays){states, present, NULL}, error);
+    record_list list = {(char *)states, sizeof *states, &(dls_body_state){.q = {1}}, present};
+    return take_columns(results, frame, states ? 4 : 0, state_columns, &list, error);
 }
 
+/* Without contacts there are no poses of them: bodies are where they are. */
 dls_status dls_results_frame_poses(dls_results *results, int frame, dls_pose *poses, dls_error *error) {
     dls_status status = check_frame(results, frame, error);
     if (status) return status;
     if (!poses) return dls_fail(error, DLS_ERROR_ARGUMENT, "poses are needed, got NULL");
-    for (int id = 0; id < results->body_count; id++) poses[id] = (dls_pose){.q = {1}};
-    return each_state(results, frame, take_state, &(state_arrays){NULL, NULL, poses}, error);
+    record_list list = {(char *)poses, sizeof *poses, &(dls_pose){.q = {1}}, NULL};
+    return take_columns(results, frame, 2, results->has_contacts ? pose_columns : place_columns, &list,
+                        error);
 }
 
 dls_status dls_results_frame_contacts(dls_results *results, int frame, dls_contact_record *contacts,

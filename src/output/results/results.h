@@ -149,6 +149,12 @@ dls_status dls_results_step_rows(const dls_results *results, int64_t first, int6
  */
 dls_status dls_results_state_rows(const dls_results *results, int frame, int first, int count,
                                   dls_state_row *rows, dls_error *error);
+/* Bodies of states, checked to ascend from *before on, which becomes the last of them. */
+dls_status dls_results_state_bodies(const dls_results *results, int64_t first, int count, int32_t *before,
+                                    int32_t *body, dls_error *error);
+/* Quaternions of a column of states, checked and brought to length 1. */
+dls_status dls_results_turns(const dls_results *results, int table, int64_t first, int count, double *q,
+                             dls_error *error);
 dls_status dls_results_contact_rows(const dls_results *results, int frame, int first, int count,
                                     dls_contact_row *rows, dls_error *error);
 dls_status dls_results_node_rows(const dls_results *results, int frame, int first, int count,

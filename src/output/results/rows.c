@@ -289,20 +289,43 @@ static dls_status read_columns(const dls_results *r, int first, int end, int64_t
     return status;
 }
 
+static dls_status check_turn(const dls_results *r, int table, int64_t at, double *q, dls_error *error) {
+    if (!is_unit(4, q))
+        return dls_results_fail(r, table, at, error, "(%g, %g, %g, %g), expected a quaternion of length 1",
+                                q[0], q[1], q[2], q[3]);
+    quat_mend(q);
+    return DLS_OK;
+}
+
+static dls_status check_order(const dls_results *r, int64_t at, int32_t before, int32_t body,
+                              dls_error *error) {
+    if (body > before) return DLS_OK;
+    return dls_results_fail(r, DLS_TABLE_STATES, at, error, "body is %d, expected one after %d", body,
+                            before);
+}
+
+dls_status dls_results_turns(const dls_results *r, int table, int64_t first, int count, double *q,
+                             dls_error *error) {
+    dls_status status = DLS_OK;
+    for (int i = 0; i < count && !status; i++)
+        status = check_turn(r, table, first + i, q + 4 * (size_t)i, error);
+    return status;
+}
+
+dls_status dls_results_state_bodies(const dls_results *r, int64_t first, int count, int32_t *before,
+                                    int32_t *body, dls_error *error) {
+    dls_status status = dls_results_rows(r, DLS_TABLE_STATES, first, count, body, error);
+    for (int i = 0; i < count && !status; *before = body[i++])
+        status = check_order(r, first + i, *before, body[i], error);
+    return status;
+}
+
 static dls_status take_state(const dls_results *r, int64_t at, int32_t before, dls_state_row *row,
                              dls_error *error) {
-    if (row->body <= before)
-        return dls_results_fail(r, DLS_TABLE_STATES, at, error, "body is %d, expected one after %d",
-                                row->body, before);
-    for (int k = 0; k < 2; k++) {
-        double *q = k ? row->contact_pose.q : row->state.q;
-        if (!is_unit(4, q))
-            return dls_results_fail(r, k ? DLS_TABLE_STATES_POSES + 1 : DLS_TABLE_STATES + 3, at, error,
-                                    "(%g, %g, %g, %g), expected a quaternion of length 1", q[0], q[1], q[2],
-                                    q[3]);
-        quat_mend(q);
-    }
-    return DLS_OK;
+    dls_status status = check_order(r, at, before, row->body, error);
+    if (!status) status = check_turn(r, DLS_TABLE_STATES + 3, at, row->state.q, error);
+    if (!status) status = check_turn(r, DLS_TABLE_STATES_POSES + 1, at, row->contact_pose.q, error);
+    return status;
 }
 
 /* Without contacts there are no poses of them: bodies are where they are. */

@@ -381,15 +381,23 @@ static bool is_fine(double value, const limits *l) {
     return (value >= l->low && value <= l->high) || (l->may_be_nan && isnan(value));
 }
 
-/* Most numbers of a file are such, and all but never wrong: no branches. */
+/* Most numbers of a file are such, and all but never wrong: no branches, and vectors where they lie together.
+ */
+static bool are_fine(const char *numbers, int64_t count, const limits *l) {
+    double low = l->low, high = l->high;
+    uint64_t wrong = 0;
+    for (int64_t k = 0; k < count; k++) {
+        double value;
+        memcpy(&value, numbers + (size_t)k * sizeof value, sizeof value);
+        wrong |= !((value >= low) & (value <= high));
+    }
+    return !wrong;
+}
+
 static bool are_reals_fine(const char *rows, size_t stride, int64_t count, int width, const limits *l) {
+    if (stride == (size_t)width * sizeof(double)) return are_fine(rows, count * width, l);
     bool fine = true;
-    for (int64_t row = 0; row < count; row++, rows += stride)
-        for (int k = 0; k < width; k++) {
-            double value;
-            memcpy(&value, rows + (size_t)k * sizeof value, sizeof value);
-            fine = fine & (value >= l->low) & (value <= l->high);
-        }
+    for (int64_t row = 0; row < count; row++, rows += stride) fine = fine & are_fine(rows, width, l);
     return fine;
 }
 
