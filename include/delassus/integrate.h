@@ -92,10 +92,10 @@ typedef struct dls_energy {
     double spring;           /* stored in springs of joints */
     double strain;           /* stored in solids */
     double damping;          /* dissipated so far in solids, by the mean velocities of steps */
-    double
-        numerical; /* made so far, or lost, by the scheme in solids: stored less what was done on strains */
-    double work;   /* of drives, belts and applied forces so far */
-    double motors; /* of drives, motors and servos of joints so far */
+    double numerical;        /* made so far, or lost, by the scheme: in solids what is stored less
+                                what was done on strains, in bodies that joints pull at hard what steadies them */
+    double work;             /* of drives, belts and applied forces so far */
+    double motors;           /* of drives, motors and servos of joints so far */
     /* kinetic + potential + spring + strain + friction + impact + turning + joints + damping − work − motors
      * − numerical − what it was at the start, and what bodies that came and went brought and took */
     double unaccounted;

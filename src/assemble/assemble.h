@@ -63,8 +63,10 @@ typedef struct dls_twist {
 typedef struct dls_assembly {
     dls_workspace *space;
     int dimension, row_count;
-    dls_row_mass *mass;   /* per row */
-    dls_twist *before;    /* without forces and impulses */
+    dls_row_mass *mass;           /* per row */
+    dls_twist *before;            /* without forces and impulses */
+    struct dls_tight_body *tight; /* bodies that joints pull at hard: joints.h */
+    int tight_count;
     dls_twist *free;      /* with forces, without impulses */
     int block_count;      /* of contacts; blocks of joints stand behind them */
     int *contact_of;      /* the contact that each block is */

@@ -31,6 +31,20 @@ typedef struct dls_joint_asks {
  * dls_assemble_bodies. */
 dls_status dls_find_joint_asks(dls_assembly *a, const dls_world *world, const dls_assemble_options *options,
                                dls_error *error);
+/* A body that turns with A = J + c h² K: what pulls at it turns it back. z = turnᵀ ω are its turns, ½ |z|²
+ * their energy, and 1 + added_k what A has for 1 of J. */
+typedef struct dls_tight_body {
+    int row;
+    double turn[9], added[3];
+} dls_tight_body;
+
+/* Masses, and velocities without impulses, of bodies that joints pulled at so hard in the last step that the
+ * scheme would swing up. Behind dls_find_joint_asks, before any block is filled. */
+dls_status dls_tighten(dls_assembly *a, const dls_world *world, const dls_assemble_options *options,
+                       dls_error *error);
+/* Kinetic energy that such bodies have got beyond what was done on them, once they have v⁺. */
+double dls_tight_energy(const dls_assembly *a, const dls_world *world);
+
 /* How many blocks they are, and the rows of these, two per block; −1 for none. */
 int dls_joint_blocks(const dls_assembly *a);
 void dls_joint_bodies(const dls_assembly *a, int *body);

@@ -66,6 +66,7 @@ static dls_status assemble(dls_simulation *s, const dls_step_plan *plan, dls_err
     if (!status && s->world->joint_count && plan->joints_at != plan->contacts_at)
         status = dls_joints_place(s, plan->joints_at, &options.joint_states, &options.joint_spots, error);
     if (!status) status = dls_find_joint_asks(&s->assembly, s->world, &options, error);
+    if (!status) status = dls_tighten(&s->assembly, s->world, &options, error);
     if (!status) mark_joined(&s->assembly);
     if (!status) status = dls_impacts_strike(s, plan, &options, error);
     if (status) return status;
@@ -259,6 +260,7 @@ dls_status dls_impulse_advance(dls_simulation *s, const dls_step_plan *plan, dls
     for (int look = 0; again && !status; look++) status = respond(s, plan, look, &again, report, error);
     if (!status) status = dls_joints_apply(s, error);
     if (status) return status;
+    s->energy.numerical += dls_tight_energy(&s->assembly, s->world);
     s->flown_uid = s->world->next_uid;
     s->jump = fmax(largest_jump(s), s->impacts.jump);
     s->scheme->move(s, plan);
