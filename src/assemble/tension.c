@@ -22,6 +22,7 @@
 static const double TIGHT =
     1; /* h²K/J: an explicit torque swings up from about 4, and the forces are those of the step before */
 static const double LEAST_SHARE = 0.5;
+static const double HEAVY = 10; /* times a body's mass: a neighbour that stands still */
 
 /* K of one side of a joint by its impulses of the last step, which are h F. */
 static void add_pull(const dls_joint_asks *asks, const dls_joint *joint, int at, int side, double *hK) {
@@ -81,6 +82,13 @@ static void slow_down(const dls_tight_body *body, const double *SV, double *w) {
         vec_along(w, w, vec_dot(body->turn + 3 * k, free) / (1 + body->added[k]), SV + 3 * k);
 }
 
+/* Between the ground and a heavy body a light rod cannot swing, however hard it is pulled: a wave runs on
+ * where the next body gives way. */
+static bool gives_way(const dls_world *world, int row, int next) {
+    return next >= 0 && world->bodies[next].motion == DLS_DYNAMIC &&
+           world->bodies[next].mass < HEAVY * world->bodies[row].mass;
+}
+
 /* K of all bodies that joints act on, in the order in which joints name them; slot: of each row, −1 for none.
  */
 static int add_pulls(const dls_assembly *a, const dls_world *world, int *slot, int *row_of, double *hK) {
@@ -91,6 +99,7 @@ static int add_pulls(const dls_assembly *a, const dls_world *world, int *slot, i
             int row = asks->pose[at].row[side];
             if (world->joints[asks->joint[at]].def.conserving) continue; /* their own rule keeps the energy */
             if (row < 0 || world->bodies[row].motion != DLS_DYNAMIC || world->bodies[row].is_solid) continue;
+            if (!gives_way(world, row, asks->pose[at].row[1 - side])) continue;
             if (slot[row] < 0) slot[row] = count, row_of[count++] = row;
             add_pull(asks, &world->joints[asks->joint[at]], at, side, hK + 9 * (int64_t)slot[row]);
         }
