@@ -155,6 +155,21 @@ static void take_last_step(run_report *x) {
     dls_results_destroy(results);
 }
 
+/* Why steps were not certified, and how many for each reason. */
+static void print_reasons(const dls_run_summary *sum) {
+    static const char *const about[DLS_REASONS] = {
+        [DLS_REASON_CONTRADICTION] = "contacts or joints contradict each other: there is no solution",
+        [DLS_REASON_DRIFT] = "impulses drift on through sliding contacts",
+        [DLS_REASON_WORK] = "the bound on work or iterations came first",
+        [DLS_REASON_STALLED] = "the solver made no further progress",
+        [DLS_REASON_DIVERGED] = "numbers went beyond all bounds",
+        [DLS_REASON_STOPPED] = "stopped by time, or by another measure"};
+    for (int k = DLS_REASON_NONE + 1; k < DLS_REASONS; k++)
+        if (sum->uncertified[k])
+            printf("                   %s: %lld step%s (%s)\n", dls_reason_name((dls_reason)k),
+                   (long long)sum->uncertified[k], plural(sum->uncertified[k]), about[k]);
+}
+
 static void print_certified(const run_report *x, const dls_run_summary *sum) {
     if (!sum->steps) {
         printf("  certified        no step was taken\n");
@@ -165,14 +180,16 @@ static void print_certified(const run_report *x, const dls_run_summary *sum) {
            100.0 * (double)sum->certified / (double)sum->steps, x->tolerance);
     for (int i = 0; i < x->uncertified_count; i++)
         printf("                   not step %lld, t = %.6g s: residual %.2e, held %.2g, error %.2e "
-               "m/s%s%s%s%s%s\n",
+               "m/s; %s%s%s%s%s%s\n",
                (long long)x->uncertified[i].step, x->uncertified[i].t, x->uncertified[i].residual,
-               x->uncertified[i].held, x->uncertified[i].max_error, x->contradiction[i][0] ? "; " : "",
-               x->contradiction[i], x->contradiction[i][0] ? " contradicts others" : "",
+               x->uncertified[i].held, x->uncertified[i].max_error, dls_reason_name(x->uncertified[i].reason),
+               x->contradiction[i][0] ? "; " : "", x->contradiction[i],
+               x->contradiction[i][0] ? " contradicts others" : "",
                x->pressed[i][0] ? "; no impulses can do: contacts of " : "", x->pressed[i]);
     if (sum->steps - sum->certified > x->uncertified_count)
         printf("                   %s: see the history of steps in the results\n",
                x->uncertified_count ? "and others" : "those before it was resumed");
+    print_reasons(sum);
 }
 
 /* Bodies that came in and left, and by which gates. */
@@ -268,11 +285,20 @@ static void json_uncertified(json *j, const run_report *x) {
         json_member_real(j, "residual", x->uncertified[i].residual);
         json_member_real(j, "max_error", x->uncertified[i].max_error);
         json_member_real(j, "held", x->uncertified[i].held);
+        json_member_text(j, "reason", dls_reason_name(x->uncertified[i].reason));
         if (x->contradiction[i][0]) json_member_text(j, "contradicts", x->contradiction[i]);
         if (x->pressed[i][0]) json_member_text(j, "contradicting_contacts", x->pressed[i]);
         json_object_end(j);
     }
     json_array_end(j);
+}
+
+static void json_reasons(json *j, const dls_run_summary *sum) {
+    json_key(j, "reasons");
+    json_object_begin(j);
+    for (int k = DLS_REASON_NONE + 1; k < DLS_REASONS; k++)
+        json_member_integer(j, dls_reason_name((dls_reason)k), sum->uncertified[k]);
+    json_object_end(j);
 }
 
 static void json_traffic(json *j, const run_report *x, const dls_traffic *t) {
@@ -312,6 +338,7 @@ void run_report_json(run_report *x, const dls_run_summary *sum) {
     json_member_integer(&j, "steps", sum->steps);
     json_member_integer(&j, "certified", sum->certified);
     json_uncertified(&j, x);
+    json_reasons(&j, sum);
     json_member_integer(&j, "resumed_after", x->first_step);
     json_member_real(&j, "tolerance", x->tolerance);
     json_member_real(&j, "worst_residual", sum->worst_residual);

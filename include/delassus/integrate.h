@@ -114,10 +114,12 @@ typedef struct dls_step_report {
     double t;     /* at its end */
     int bodies, contacts, active;
     dls_outcome outcome;
+    dls_reason reason; /* why the step is not certified */
     bool certified; /* residual ≤ the solver's tolerance, and held ≤ DLS_HELD_LIMIT where it is known */
     double residual, max_error;
     double held; /* NaN without a reference velocity */
     int iterations;
+    double sweeps; /* over the step's contacts that the solver's work is worth, by flops; NaN: not counted */
     double penetration; /* largest −gap of the step's contacts, m */
     int joints;         /* that acted */
     int joint_rows, joint_rows_at_bound;
@@ -136,6 +138,7 @@ typedef struct dls_step_report {
 /* What a run adds up to. */
 typedef struct dls_run_summary {
     int64_t steps, certified;
+    int64_t uncertified[DLS_REASONS];   /* the others, by the reason */
     double worst_residual, worst_error; /* over all steps */
     double worst_held;                  /* NaN where it is known of none */
     double penetration;

@@ -102,6 +102,7 @@ typedef struct dls_solve_info {
     int fallbacks;               /* times that a solver left the rest to Gauss–Seidel */
     int unsolved;                /* contacts that the law could not solve in the last sweep */
     int64_t products;            /* with W, or sweeps */
+    double work;                 /* in sweeps over the problem: each, or what costs as many flops, is 1 */
     int stage_count;
     dls_stage stages[DLS_MAX_STAGES];
     void *user; /* that of the solver's row: set before its solve function is called */
@@ -223,6 +224,8 @@ typedef struct dls_auto_options {
     dls_stop_options stop;   /* iterations: sweeps, factorisations and gradient steps together */
     double max_factor_flops; /* no factorisation that costs more */
     double budget;           /* flops that factorisations in a time step of few contacts may always cost */
+    double step_work;        /* sweeps, or as many flops, that a time step may cost at most; 0: no bound */
+    double step_flops;       /* flops that a time step may cost in any case, however cheap its sweeps are */
 } dls_auto_options;
 
 DLS_API dls_auto_options dls_default_auto_options(void);
@@ -283,6 +286,20 @@ typedef struct dls_contradiction {
  * found is not proven to be solvable: friction can leave a problem without a solution as well. */
 DLS_API dls_status dls_find_contradiction(const dls_problem *problem, dls_workspace *workspace,
                                           dls_contradiction *found, dls_error *error);
+
+/* Why a solution misses its tolerance. */
+typedef enum dls_reason {
+    DLS_REASON_NONE = 0,      /* it does not, or no one knows: older files do not say */
+    DLS_REASON_CONTRADICTION, /* contacts or joints contradict each other: there is no solution */
+    DLS_REASON_DRIFT,    /* impulses walk on through contacts that slide, by the same way in every sweep */
+    DLS_REASON_WORK,     /* the bound on work, or on iterations, came first */
+    DLS_REASON_STALLED,  /* the solver made no further progress */
+    DLS_REASON_DIVERGED, /* numbers went beyond all bounds */
+    DLS_REASON_STOPPED   /* by time, by the caller, or by another measure than the residual */
+} dls_reason;
+enum { DLS_REASONS = 7 };
+
+DLS_API const char *dls_reason_name(dls_reason reason); /* "none", "contradiction", "drift", … */
 
 #ifdef __cplusplus
 }

@@ -9,6 +9,7 @@
 #include "base/vector.h"
 #include "integrate/impacts.h"
 #include "solve/joined/joined.h"
+#include "solve/reason.h"
 
 #include <assert.h>
 #include <math.h>
@@ -89,14 +90,21 @@ static dls_status solve_once(dls_simulation *s, dls_solve_info *info, dls_step_r
                              dls_error *error) {
     dls_assembly *a = &s->assembly;
     bool joints = a->joints && a->joints->count && s->options.joints == DLS_JOINTS_ELIMINATED;
-    dls_joined_info joined;
-    if (!joints)
-        return dls_solve_step(a->problem, s->solver, s->solver_options, a->r, a->u, a->space, info, error);
-    if (!s->elimination && !(s->elimination = dls_elimination_create())) return dls_fail_memory(error);
-    dls_status status = dls_solve_joined(a->rows, s->elimination, s->solver, s->solver_options, a->r, a->u,
-                                         a->space, info, &joined, error);
-    if (!status) report->contradiction = contradiction(a, &joined);
-    return status;
+    dls_joined_info joined = {.row = -1};
+    alignas(16) unsigned char options[DLS_MAX_OPTIONS_SIZE];
+    memcpy(options, s->solver_options, s->solver->options_size);
+    if (report->sweeps > 0)
+        dls_solver_spend(s->solver, a->rows, report->sweeps * dls_sweep_flops(a->rows), options);
+    if (joints && !s->elimination && !(s->elimination = dls_elimination_create()))
+        return dls_fail_memory(error);
+    dls_status status =
+        joints ? dls_solve_joined(a->rows, s->elimination, s->solver, options, a->r, a->u, a->space, info,
+                                  &joined, error)
+               : dls_solve_step(a->problem, s->solver, options, a->r, a->u, a->space, info, error);
+    if (status) return status;
+    report->sweeps += info->work;
+    if (joints) report->contradiction = contradiction(a, &joined);
+    return DLS_OK;
 }
 
 /* Friction of a joint that follows from its load: bounds are renewed by the impulses until they stay. */
@@ -113,6 +121,17 @@ static dls_status solve_with_friction(dls_simulation *s, dls_solve_info *info, d
     }
     info->iterations = iterations;
     return DLS_OK;
+}
+
+static dls_status give_reason(dls_simulation *s, const dls_solve_info *info, dls_step_report *report,
+                              dls_error *error) {
+    dls_assembly *a = &s->assembly;
+    report->reason = DLS_REASON_NONE;
+    if (report->certified) return DLS_OK;
+    report->reason = DLS_REASON_CONTRADICTION;
+    return report->contradiction >= 0
+               ? DLS_OK
+               : dls_find_reason(a->problem, a->r, a->space, info, &report->reason, error);
 }
 
 static dls_status solve(dls_simulation *s, dls_step_report *report, dls_error *error) {
@@ -136,7 +155,7 @@ static dls_status solve(dls_simulation *s, dls_step_report *report, dls_error *e
     report->held = info.measures.held;
     report->iterations = info.iterations;
     report->certified = report->residual <= stop->tolerance && !(report->held > DLS_HELD_LIMIT);
-    return DLS_OK;
+    return give_reason(s, &info, report, error);
 }
 
 /* Of all impulses that hold the same, those of least norm. A contact holds where it moves by no more than the

@@ -145,7 +145,14 @@ static void solids_write(const dls_simulation *s, void *bytes) {
     dls_solids_memory_write(s->world, (char *)bytes + sizeof sums);
 }
 
-enum { GATES, TURNING, NUMERICAL, JOINTS, SOLIDS, SIMULATION, WORLD, COLLIDER, SCHEME, PARTS };
+/* Steps that were not certified, by the reason. */
+static size_t reasons_size(const dls_simulation *s) { return sizeof s->summary.uncertified; }
+
+static void reasons_write(const dls_simulation *s, void *bytes) {
+    memcpy(bytes, s->summary.uncertified, sizeof s->summary.uncertified);
+}
+
+enum { REASONS, GATES, TURNING, NUMERICAL, JOINTS, SOLIDS, SIMULATION, WORLD, COLLIDER, SCHEME, PARTS };
 
 static const struct {
     const char *tag;
@@ -153,7 +160,8 @@ static const struct {
     size_t (*size)(const dls_simulation *s);
     void (*write)(const dls_simulation *s, void *bytes);
     bool may_lack; /* older states have none */
-} parts[PARTS] = {[GATES] = {"gates", 1, gates_size, gates_write, true},
+} parts[PARTS] = {[REASONS] = {"reasons", 1, reasons_size, reasons_write, true},
+                  [GATES] = {"gates", 1, gates_size, gates_write, true},
                   [TURNING] = {"turning", 1, number_size, turning_write, true},
                   [NUMERICAL] = {"numerical", 1, number_size, numerical_write, true},
                   [JOINTS] = {"joints", 1, joints_size, joints_write, true},
@@ -416,6 +424,20 @@ static dls_status open_gates(dls_simulation *s, const section *found, state_traf
                                  dls_world_memory_bodies(found[WORLD].bytes, found[WORLD].size), error);
 }
 
+static dls_status read_reasons(const section *from, int64_t *uncertified, dls_error *error) {
+    size_t size = sizeof(int64_t) * DLS_REASONS;
+    memset(uncertified, 0, size);
+    if (!from->bytes) return DLS_OK;
+    if (from->size != size)
+        return dls_fail(error, DLS_ERROR_INPUT, "section 'reasons' of a state has %zu bytes, expected %zu",
+                        from->size, size);
+    memcpy(uncertified, from->bytes, size);
+    for (int k = 0; k < DLS_REASONS; k++)
+        if (uncertified[k] < 0 || uncertified[k] > INT64_C(1) << 53)
+            return dls_fail(error, DLS_ERROR_INPUT, "section 'reasons' of a state makes no sense");
+    return DLS_OK;
+}
+
 static void take_sums(dls_simulation *s, const state_sums *sums, double turning) {
     s->options.step = sums->step_length;
     s->t = sums->t;
@@ -472,12 +494,14 @@ dls_status dls_simulation_state_read(dls_simulation *s, const void *bytes, size_
     section found[PARTS] = {{NULL, 0}};
     state_sums sums;
     double turning, numerical;
+    int64_t uncertified[DLS_REASONS];
     state_joints joints;
     state_solids solids;
     dls_error_clear(error);
     if (!s || !bytes)
         return dls_fail(error, DLS_ERROR_ARGUMENT, "a simulation and bytes are needed, got NULL");
     dls_status status = open_state(bytes, size, found, &sums, error);
+    if (!status) status = read_reasons(&found[REASONS], uncertified, error);
     if (!status) status = read_number(found, TURNING, &turning, error);
     if (!status) status = read_number(found, NUMERICAL, &numerical, error);
     if (!status) status = read_joints(s, &found[JOINTS], &joints, error);
@@ -487,6 +511,7 @@ dls_status dls_simulation_state_read(dls_simulation *s, const void *bytes, size_
     if (found[SOLIDS].bytes) dls_solids_memory_use(s->world, found[SOLIDS].bytes + sizeof solids);
     if (found[JOINTS].bytes) dls_joints_memory_use(s->world, found[JOINTS].bytes + sizeof joints);
     take_sums(s, &sums, turning);
+    memcpy(s->summary.uncertified, uncertified, sizeof uncertified);
     s->energy.joints = joints.joints;
     s->energy.spring = joints.spring;
     s->energy.motors = joints.motors;

@@ -161,6 +161,7 @@ static void add_up(dls_simulation *s, const dls_step_report *report) {
     dls_run_summary *sum = &s->summary;
     sum->steps++;
     sum->certified += report->certified;
+    sum->uncertified[report->reason] += !report->certified;
     sum->worst_residual = fmax(sum->worst_residual, report->residual);
     sum->worst_error = fmax(sum->worst_error, report->max_error);
     sum->worst_held = fmax(sum->worst_held, report->held); /* of two numbers the one that is one */

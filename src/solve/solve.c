@@ -14,6 +14,8 @@
 
 enum { MAX_SOLVERS = 32 };
 
+static const double LAW_FLOPS = 250; /* one visit of the exact law, measured on the public problems */
+
 static const dls_solver *const built_in[] = {&dls_solver_auto, &dls_solver_nlgs, &dls_solver_newton,
                                              &dls_solver_ipm,  &dls_solver_apgd, &dls_solver_pqn};
 
@@ -368,13 +370,15 @@ static dls_status run_and_certify(const dls_problem *p, const dls_solver *solver
     double nothing[1] = {0};
     if (!r) r = nothing; /* of a problem without rows */
     dls_workspace_mark mark = dls_workspace_get_mark(w);
-    *info = (dls_solve_info){.solver = solver->name, .law = "", .stop_value = NAN, .user = solver->user};
+    *info = (dls_solve_info){
+        .solver = solver->name, .law = "", .stop_value = NAN, .work = NAN, .user = solver->user};
     bool timed = wanted != NOT_JUDGED;
     double wall = timed ? dls_clock_wall() : 0, cpu = timed ? dls_clock_cpu() : 0;
     bool within = is_built_in(solver); /* others see the problem as its user does */
     if (within) dls_enter_units(p, r);
     dls_status status = solver->solve(p, options, r, u, w, info, error);
     if (!within) dls_enter_units(p, r);
+    if (isnan(info->work)) info->work = (double)info->products; /* a product is read as a sweep is */
     if (timed) info->seconds = dls_clock_wall() - wall, info->cpu_seconds = dls_clock_cpu() - cpu;
     dls_workspace_release(w, mark);
     mark = dls_workspace_get_mark(w);
@@ -399,6 +403,8 @@ static dls_status solve_and_certify(const dls_problem *p, const dls_solver *solv
     if (!workspace) dls_workspace_destroy(w);
     return status;
 }
+
+double dls_sweep_flops(const dls_problem *p) { return p->op->sweep_cost(p) + LAW_FLOPS * p->block_count; }
 
 dls_status dls_solve(const dls_problem *p, const dls_solver *solver, const void *options, double *r,
                      double *u, dls_workspace *workspace, dls_solve_info *info, dls_error *error) {

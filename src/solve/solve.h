@@ -27,6 +27,13 @@ dls_status dls_solve_part(const dls_problem *problem, const dls_solver *solver, 
 dls_status dls_certify_step(const dls_problem *problem, const dls_stop_options *stop, double *r, double *u,
                             dls_workspace *workspace, dls_solve_info *info, dls_error *error);
 
+/* Flops of one sweep with its laws, by which work is counted. */
+double dls_sweep_flops(const dls_problem *problem);
+
+/* Takes so many flops, which a step has cost so far, off the bound on work that auto has on problem p; others
+ * have none. */
+void dls_solver_spend(const dls_solver *solver, const dls_problem *p, double flops, void *options);
+
 /* Follows a solve: measures iterates, keeps the best, and knows when to stop. */
 typedef struct dls_monitor {
     const dls_problem *problem;

@@ -53,6 +53,7 @@ def test_tables_have_what_was_not_measured_as_nan():
         steps = list(csv.DictReader(file))
     assert len(steps) == 20 and all(row["held"] == "nan" for row in steps), steps
     assert math.isclose(float(steps[0]["residual"]), 9.458664733919645e-08, rel_tol=1e-12), steps[0]
+    assert all(row["reason"] == "none" and row["sweeps"] == "nan" for row in steps), steps
     assert steps[-1]["iterations"].isdigit() and float(steps[-1]["seconds [s]"]) > 0, steps[-1]
     with open("csv/contacts.csv") as file:
         assert len(list(csv.DictReader(file))) == 20  # four frames of five

@@ -415,6 +415,39 @@ def test_uncertified_steps_are_told():
     assert f"not step {first['step']}, t = " in done.stdout and "and others: see" in done.stdout, done.stdout
 
 
+def test_reasons_of_uncertified_steps_are_counted():
+    facts = uncertified("-o", "why.h5", "--until", "0.1")
+    missed = facts["steps"] - facts["certified"]
+    assert facts["reasons"] == {"contradiction": 0, "drift": 0, "work": missed, "stalled": 0, "diverged": 0,
+                                "stopped": 0}, facts
+    steps = [dict(zip(data_of("why.h5")["steps.csv"][0], row)) for row in data_of("why.h5")["steps.csv"][1:]]
+    assert all(row["reason"] == ("none" if row["certified"] == "1" else "work") for row in steps)
+    assert all(0 <= float(row["sweeps"]) <= 1 for row in steps)
+    uncertified("-o", "halves.h5", "--until", "0.05")
+    assert uncertified("-o", "halves.h5", "--until", "0.1", "--resume")["reasons"] == facts["reasons"]
+    told = run("run", "drum.yaml", "--solver", "nlgs+max_iterations=1", "-o", "why.h5", "--until", "0.1", expect=1).stdout
+    assert f"work: {missed} steps (the bound on work or iterations came first)" in told, told
+
+
+PRESS = """delassus: 1
+dimension: 2
+bodies:
+  - {name: disc, shape: {kind: disc, radius: 0.1}}
+  - {name: left, motion: driven, position: [-0.15, 0], shape: {kind: polygon, points: [[-0.05, -0.5], [0.05, -0.5], [0.05, 0.5], [-0.05, 0.5]]},
+     drive: {x: {velocity: 0.1}}}
+  - {name: right, motion: driven, position: [0.15, 0], shape: {kind: polygon, points: [[-0.05, -0.5], [0.05, -0.5], [0.05, 0.5], [-0.05, 0.5]]},
+     drive: {x: {velocity: -0.1}}}
+time: {step: 1e-3, until: 0.005}
+"""
+
+
+def test_contacts_that_contradict_each_other_are_the_reason():
+    facts = run_json("run", scene("press", PRESS), "-o", "press.h5", expect=1)
+    assert facts["certified"] == 0 and facts["reasons"]["contradiction"] == facts["steps"] == 5, facts
+    told = run("run", "press.yaml", "-o", "press.h5", expect=1).stdout
+    assert "contradiction: 5 steps (contacts or joints contradict each other: there is no solution)" in told, told
+
+
 def test_strict():
     first = uncertified("-o", "loose.h5", "--until", "0.1")["uncertified"][0]["step"]
     facts = uncertified("-o", "strict.h5", "--until", "0.1", "--strict")

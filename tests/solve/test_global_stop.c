@@ -377,6 +377,36 @@ static void auto_reports_its_stages(void **state) {
 
 /* Heaps that sweeps do not solve, from starts near a solution: the interior point, which aims no nearer, is
  * put off, and Newton ends most of them. */
+/* A step that is hard is left at the bound: by sweeps, by quasi-Newton and by factorisations, of which the
+ * last may end beyond it, as gradients may with the products that they begin with. Nothing binds a problem
+ * alone. */
+static void auto_keeps_to_its_bound_on_work(void **state) {
+    (void)state;
+    const struct {
+        int contacts; /* 0: two that contradict each other */
+        double bound, beyond;
+    } cases[] = {{60, 50, 5}, {0, 2000, 30}, {600, 100, 5}};
+    for (int k = 0; k < 3; k++) {
+        char text[100];
+        dls_problem *p = cases[k].contacts ? generated(DLS_GENERATE_PACKING, cases[k].contacts, 0.7, true)
+                                           : squeezed_body(0.5);
+        double *r = doubles(dls_problem_row_count(p));
+        snprintf(text, sizeof text, "auto+tolerance=1e-15+purpose=step+step_work=%g+step_flops=0",
+                 cases[k].bound);
+        variant v = variant_from(text);
+        dls_solve_info info = variant_solve(&v, p, r, NULL);
+        if (info.outcome != DLS_ITERATION_LIMIT || info.work < 0.9 * cases[k].bound ||
+            info.work > cases[k].bound + cases[k].beyond)
+            fail_msg("bound %g: %s after %g", cases[k].bound, dls_outcome_name(info.outcome), info.work);
+        memset(r, 0, sizeof(double) * (size_t)dls_problem_row_count(p));
+        v = variant_from("auto+step_work=1+step_flops=0");
+        info = variant_solve(&v, p, r, NULL);
+        assert_true((info.outcome == DLS_CONVERGED) == (cases[k].contacts > 0) && info.work > 1);
+        free(r);
+        dls_problem_destroy(p);
+    }
+}
+
 static void newton_goes_on_where_sweeps_came_near(void **state) {
     (void)state;
     static const int seeds[] = {1476, 4104, 8028, 4465, 7497, 3324, 335,
@@ -557,6 +587,7 @@ int main(void) {
         cmocka_unit_test(stop_on_each_measure),
         cmocka_unit_test(increments_are_refused),
         cmocka_unit_test(auto_reports_its_stages),
+        cmocka_unit_test(auto_keeps_to_its_bound_on_work),
         cmocka_unit_test(newton_goes_on_where_sweeps_came_near),
         cmocka_unit_test(pqn_falls_back),
         cmocka_unit_test(pqn_leaves_minima_of_its_merit),

@@ -464,6 +464,8 @@ dls_status dls_alpha_world_advance(dls_simulation *s, const dls_step_plan *plan,
     status = dls_alpha_finish_step(s, plan, &finish, report, error);
     report->certified =
         report->certified && report->residual <= stop->tolerance && !(report->held > DLS_HELD_LIMIT);
+    report->reason = report->certified ? DLS_REASON_NONE : DLS_REASON_STALLED;
+    report->sweeps = NAN; /* its Newton is not that of contacts */
     report->seconds_collide = found - began;
     report->seconds_solve = solved - found;
     report->seconds_assemble = dls_clock_wall() - solved;

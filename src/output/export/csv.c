@@ -230,6 +230,8 @@ static void put_step(FILE *out, const dls_step_report *s, bool joints, bool soli
     fprintf(out, ",%" PRId64 ",%" PRId64 ",%" PRId64, s->traffic.bodies_in, s->traffic.bodies_out,
             s->backlog);
     put_reals(out, (int)(sizeof passed / sizeof *passed), passed);
+    fprintf(out, ",%s", dls_reason_name(s->reason));
+    put_reals(out, 1, &s->sweeps);
     if (joints) {
         fprintf(out, ",%d,%d,%d,%d", s->joints, s->joint_rows, s->joint_rows_at_bound, s->joints_broken);
         put_reals(out, 4, (double[]){s->joint_gap, s->energy.spring, s->energy.motors, s->energy.joints});
@@ -244,7 +246,7 @@ static dls_status put_steps(FILE *out, dls_results *r, dls_step_report *reports,
         "step,time [s],bodies,contacts,active,outcome,certified,iterations,residual,max_error [m/s],held,"
         "penetration [m],kinetic [J],potential [J],friction [J],impact [J],work [J],unaccounted [J],"
         "seconds_collide [s],seconds_assemble [s],seconds_solve [s],seconds [s],bodies_in,bodies_out,backlog,"
-        "mass_in [kg],mass_out [kg],energy_in [J],energy_out [J],backlog_mass [kg],turning [J]",
+        "mass_in [kg],mass_out [kg],energy_in [J],energy_out [J],backlog_mass [kg],turning [J],reason,sweeps",
         out);
     fputs(has_joints(r)
               ? ",joints,joint_rows,joint_rows_at_bound,joints_broken,joint_gap [m or rad],spring [J],"

@@ -64,13 +64,15 @@ static const dls_cell step_cells[] = {
     {"strain", DLS_CELL_DOUBLE, 1, offsetof(dls_step_report, energy.strain), "J", DLS_RANGE_FINITE},
     {"damping", DLS_CELL_DOUBLE, 1, offsetof(dls_step_report, energy.damping), "J", DLS_RANGE_FINITE},
     {"numerical", DLS_CELL_DOUBLE, 1, offsetof(dls_step_report, energy.numerical), "J", DLS_RANGE_FINITE},
+    {"reason", DLS_CELL_REASON, 1, offsetof(dls_step_report, reason), "1", DLS_RANGE_ANY},
+    {"sweeps", DLS_CELL_DOUBLE, 1, offsetof(dls_step_report, sweeps), "1", DLS_RANGE_KNOWN_SIZE},
 };
 
 static const dls_older older_steps[] = {
     {1, "held", 0, NAN},         {2, "bodies_in", 0, 0},   {2, "bodies_out", 0, 0},   {2, "mass_in", 0, NAN},
     {2, "mass_out", 0, NAN},     {2, "energy_in", 0, NAN}, {2, "energy_out", 0, NAN}, {2, "backlog", 0, 0},
     {2, "backlog_mass", 0, NAN}, {3, "turning", 0, 0},     {5, "strain", 0, 0},       {5, "damping", 0, 0},
-    {7, "numerical", 0, 0},
+    {7, "numerical", 0, 0},      {8, "reason", 0, 0},      {8, "sweeps", 0, NAN},
 };
 
 static const dls_cell summary_cells[] = {
@@ -95,11 +97,13 @@ static const dls_cell summary_cells[] = {
     {"mass_out", DLS_CELL_DOUBLE, 1, offsetof(dls_run_summary, traffic.mass_out), "kg", DLS_RANGE_SIZE},
     {"energy_in", DLS_CELL_DOUBLE, 1, offsetof(dls_run_summary, traffic.energy_in), "J", DLS_RANGE_FINITE},
     {"energy_out", DLS_CELL_DOUBLE, 1, offsetof(dls_run_summary, traffic.energy_out), "J", DLS_RANGE_FINITE},
+    {"uncertified", DLS_CELL_INT64, DLS_REASONS, offsetof(dls_run_summary, uncertified), "1",
+     DLS_RANGE_COUNT},
 };
 
 static const dls_older older_summary[] = {
     {1, "worst_held", 0, NAN}, {2, "bodies_in", 0, 0},   {2, "bodies_out", 0, 0},   {2, "mass_in", 0, NAN},
-    {2, "mass_out", 0, NAN},   {2, "energy_in", 0, NAN}, {2, "energy_out", 0, NAN},
+    {2, "mass_out", 0, NAN},   {2, "energy_in", 0, NAN}, {2, "energy_out", 0, NAN}, {8, "uncertified", 0, 0},
 };
 
 static const dls_cell body_cells[] = {

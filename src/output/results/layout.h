@@ -8,7 +8,7 @@
 #include <delassus/output.h>
 
 #define DLS_RESULTS_FORMAT "delassus results"
-enum { DLS_RESULTS_FORMAT_VERSION = 8, DLS_RESULTS_OLDEST_VERSION = 1 }; /* of those that are read */
+enum { DLS_RESULTS_FORMAT_VERSION = 9, DLS_RESULTS_OLDEST_VERSION = 1 }; /* of those that are read */
 
 typedef enum dls_table_name {
     /* what the world consists of, a row per thing */

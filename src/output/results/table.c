@@ -21,6 +21,7 @@ enum { NEWEST = INT_MAX }; /* format version that has all columns */
 static const char *motion_name(int value) { return dls_motion_name((dls_motion)value); }
 static const char *kind_name(int value) { return dls_shape_kind_name((dls_shape_kind)value); }
 static const char *outcome_name(int value) { return dls_outcome_name((dls_outcome)value); }
+static const char *reason_name(int value) { return dls_reason_name((dls_reason)value); }
 static const char *joint_name(int value) { return dls_joint_kind_name((dls_joint_kind)value); }
 static const char *bool_name(int value) { return value ? "TRUE" : "FALSE"; } /* as h5py has it */
 
@@ -35,6 +36,7 @@ static const named_type named_types[] = {{DLS_CELL_BOOL, 2, bool_name},
                                          {DLS_CELL_MOTION, DLS_MOTIONS, motion_name},
                                          {DLS_CELL_KIND, DLS_SHAPE_KINDS, kind_name},
                                          {DLS_CELL_OUTCOME, DLS_CANCELLED + 1, outcome_name},
+                                         {DLS_CELL_REASON, DLS_REASONS, reason_name},
                                          {DLS_CELL_JOINT, DLS_JOINT_KINDS, joint_name}};
 
 static hid_t make_named(const named_type *named) {

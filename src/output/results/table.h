@@ -17,6 +17,7 @@ typedef enum dls_cell_type {
     DLS_CELL_MOTION,  /* dls_motion as int */
     DLS_CELL_KIND,    /* dls_shape_kind as int */
     DLS_CELL_OUTCOME, /* dls_outcome as int */
+    DLS_CELL_REASON,  /* dls_reason as int */
     DLS_CELL_JOINT,   /* dls_joint_kind as int */
     DLS_CELL_TEXT     /* plain tables only; its length is the file's choice */
 } dls_cell_type;

@@ -12,9 +12,12 @@
 #include "solve/global/pqn.h"
 #include "solve/sweep/nlgs.h"
 
+#include <float.h>
 #include <limits.h>
 #include <math.h>
 #include <string.h>
+
+enum { GRADIENT_WORK = 2 }; /* products of one step of the gradient */
 
 typedef struct chain {
     const dls_problem *problem;
@@ -32,6 +35,7 @@ typedef struct chain {
     dls_workspace *workspace;
     dls_solve_info *info;
     double stage_began;
+    double most;    /* sweeps that all stages together may cost */
     bool many;      /* blocks: sweeps and quasi-Newton side by side */
     bool factoring; /* flops say that factorisations are worth it */
     bool near;      /* when that was decided: the interior point would not come nearer */
@@ -45,9 +49,11 @@ static void stage_begin(chain *x, int counted) {
     x->monitor.earlier = x->info->iterations - counted;
 }
 
-static void stage_end(chain *x, const char *name, int iterations) {
+/* work: of all its iterations, in sweeps. */
+static void stage_end(chain *x, const char *name, int iterations, double work) {
     dls_solve_info *info = x->info;
     info->iterations += iterations;
+    info->work += work;
     if (iterations == 0) return;
     dls_stage *last = info->stage_count ? &info->stages[info->stage_count - 1] : NULL;
     bool goes_on = last && !strcmp(last->name, name); /* starts of one solver, one after the other */
@@ -59,19 +65,24 @@ static void stage_end(chain *x, const char *name, int iterations) {
     stage->residual = x->monitor.best_value;
 }
 
+/* Of the wanted iterations, each of which costs so many sweeps, those that the bounds still allow. */
+static int left(const chain *x, double wanted, double each) {
+    double rest = x->options->stop.max_iterations - x->info->iterations;
+    double work = x->most - x->info->work;
+    return (int)fmax(0, fmin(wanted, fmin(rest, each > 0 ? work / each : HUGE_VAL)));
+}
+
+/* Whether a bound is what ends it. */
+static bool is_exhausted(const chain *x) { return left(x, 1, 1) == 0; }
+
 static bool ended(const chain *x, dls_outcome outcome) {
     return outcome == DLS_CONVERGED || outcome == DLS_TIME_LIMIT || outcome == DLS_CANCELLED ||
-           x->info->iterations >= x->options->stop.max_iterations;
+           is_exhausted(x);
 }
 
-static int left(const chain *x, int wanted) {
-    int rest = x->options->stop.max_iterations - x->info->iterations;
-    return wanted < rest ? wanted : rest;
-}
-
-/* Flops of one sweep. */
-static double sweep_flops(const dls_problem *p) {
-    return p->op->sweep_cost(p) + POLICY.law_flops * p->block_count;
+/* A factorisation and what belongs to it, in sweeps. */
+static double factorisation_work(const chain *x) {
+    return dls_system_cost(x->system) / dls_sweep_flops(x->problem);
 }
 
 static bool is_step(const chain *x) { return x->options->stop.purpose == DLS_PURPOSE_STEP; }
@@ -81,12 +92,13 @@ static bool is_step(const chain *x) { return x->options->stop.purpose == DLS_PUR
 static dls_status want_system(chain *x, bool *affordable, dls_error *error) {
     *affordable = false;
     double limit = x->options->max_factor_flops;
-    if (!x->scaled.problem && dls_system_least_cost(x->problem) > limit)
-        return DLS_OK; /* not even the analysis */
+    double analysis = dls_system_least_cost(x->problem), sweep = dls_sweep_flops(x->problem);
+    if (!x->scaled.problem && (analysis > limit || left(x, 1, analysis / sweep) == 0)) return DLS_OK;
     if (!x->scaled.problem) {
         dls_status status = dls_scaled_create(&x->scaled, x->problem, error);
         if (!status) status = dls_system_create(x->scaled.problem, limit, &x->system, error);
         if (status) return status;
+        x->info->work += analysis / sweep;
         if (!dls_newton_prepare(&x->newton, &x->newton_options, &x->scaled, x->system, &x->monitor,
                                 x->workspace))
             return dls_fail_memory(error);
@@ -97,12 +109,13 @@ static dls_status want_system(chain *x, bool *affordable, dls_error *error) {
 
 /* Whether sweeps that gave up are worth a factorisation. */
 static dls_status worth_factoring(chain *x, bool *worth, dls_error *error) {
-    double spent =
-        fmax(POLICY.step_share * x->nlgs.sweeps * sweep_flops(x->problem), x->many ? 0 : x->options->budget);
+    double spent = fmax(POLICY.step_share * x->nlgs.sweeps * dls_sweep_flops(x->problem),
+                        x->many ? 0 : x->options->budget);
     bool step = is_step(x);
     *worth = false;
     if (step && spent < POLICY.factorisations * dls_system_least_cost(x->problem)) return DLS_OK;
     dls_status status = want_system(x, worth, error);
+    *worth = *worth && left(x, 1, factorisation_work(x)) > 0;
     if (!status && *worth && step) *worth = spent >= POLICY.factorisations * dls_system_cost(x->system);
     return status;
 }
@@ -116,7 +129,7 @@ static double sweeps_needed(double now, double before, int sweeps, double tolera
 /* Whether the interior point is cheaper than so many sweeps. The system is analysed only when it may be. */
 static dls_status factoring_is_cheaper(chain *x, double sweeps, bool *cheaper, dls_error *error) {
     const dls_problem *p = x->problem;
-    double flops = (is_step(x) ? fmin(sweeps, POLICY.step_sweeps) : sweeps) * sweep_flops(p);
+    double flops = (is_step(x) ? fmin(sweeps, POLICY.step_sweeps) : sweeps) * dls_sweep_flops(p);
     *cheaper = false;
     if (flops < POLICY.factorisations * dls_system_least_cost(p)) return DLS_OK;
     bool affordable;
@@ -127,7 +140,7 @@ static dls_status factoring_is_cheaper(chain *x, double sweeps, bool *cheaper, d
 
 /* Doubling rounds of sweeps, as long as finishing them is cheaper than factoring. */
 static dls_status sweep_stage(chain *x, dls_outcome *outcome, dls_error *error) {
-    int limit = x->options->stop.max_iterations;
+    int limit = left(x, INFINITY, 1);
     double before = x->monitor.best_value;
     dls_status status = DLS_OK;
     stage_begin(x, 0);
@@ -141,30 +154,40 @@ static dls_status sweep_stage(chain *x, dls_outcome *outcome, dls_error *error) 
         status = factoring_is_cheaper(x, needed, &x->factoring, error);
         before = now;
     }
-    stage_end(x, "nlgs", x->nlgs.sweeps);
+    stage_end(x, "nlgs", x->nlgs.sweeps, x->nlgs.sweeps);
     return status;
+}
+
+/* From r. Most contacts of a heap are open, and no part of a factorisation: what was spent tells. */
+static dls_outcome newton_from(chain *x, double alpha, int budget) {
+    int before = x->newton.iterations;
+    double spent = dls_system_spent(x->system), flops = dls_sweep_flops(x->problem);
+    x->newton.alpha = alpha;
+    x->newton.max_iterations = before + left(x, budget, 0);
+    x->newton.most_flops = spent + (x->most - x->info->work) * flops;
+    dls_outcome outcome = dls_newton_run(&x->newton, x->r);
+    stage_end(x, "newton", x->newton.iterations - before, (dls_system_spent(x->system) - spent) / flops);
+    return outcome;
 }
 
 static dls_outcome newton_stage(chain *x, double alpha, int budget) {
     int before = x->newton.iterations;
     stage_begin(x, before);
-    x->newton.alpha = alpha;
-    x->newton.max_iterations = before + left(x, budget);
     memcpy(x->r, x->monitor.best, sizeof(double) * (size_t)x->problem->row_count);
-    dls_outcome outcome = dls_newton_run(&x->newton, x->r);
-    stage_end(x, "newton", x->newton.iterations - before);
-    return outcome;
+    return newton_from(x, alpha, budget);
 }
 
 /* Long paths are worth it where steps are cheap; a time step that is hard is not worth more than others. */
 static int ipm_budget(const chain *x) {
-    if (is_step(x) && x->many) return left(x, (int)POLICY.factorisations);
-    return left(x, (int)fmin(POLICY.ipm_iterations,
-                             fmax(POLICY.factorisations, POLICY.ipm_flops / dls_system_cost(x->system))));
+    double wanted = fmin(POLICY.ipm_iterations,
+                         fmax(POLICY.factorisations, POLICY.ipm_flops / dls_system_cost(x->system)));
+    if (is_step(x) && x->many) wanted = POLICY.factorisations;
+    return left(x, wanted, factorisation_work(x));
 }
 
 static dls_status ipm_stage(chain *x, dls_outcome *outcome, dls_error *error) {
     int iterations = 0;
+    double spent = dls_system_spent(x->system);
     stage_begin(x, 0);
     dls_workspace_mark mark = dls_workspace_get_mark(x->workspace);
     double better = 0.5 * x->monitor.best_value; /* what is no better would not be polished */
@@ -173,7 +196,7 @@ static dls_status ipm_stage(chain *x, dls_outcome *outcome, dls_error *error) {
                      outcome))
         return dls_fail_memory(error);
     dls_workspace_release(x->workspace, mark);
-    stage_end(x, "ipm", iterations);
+    stage_end(x, "ipm", iterations, (dls_system_spent(x->system) - spent) / dls_sweep_flops(x->problem));
     if (*outcome == DLS_CONVERGED && x->monitor.best_value > x->options->stop.tolerance)
         *outcome = DLS_ITERATION_LIMIT;
     return DLS_OK;
@@ -226,8 +249,8 @@ static dls_outcome fresh_stage(chain *x, int sweeps) {
     x->nlgs.acceleration = DLS_PLAIN;
     memset(x->r, 0, sizeof(double) * (size_t)x->problem->row_count);
     dls_nlgs_restart(&x->nlgs, x->r);
-    dls_outcome outcome = dls_nlgs_advance(&x->nlgs, x->r, before + left(x, sweeps));
-    stage_end(x, "nlgs", x->nlgs.sweeps - before);
+    dls_outcome outcome = dls_nlgs_advance(&x->nlgs, x->r, before + left(x, sweeps, 1));
+    stage_end(x, "nlgs", x->nlgs.sweeps - before, x->nlgs.sweeps - before);
     return outcome;
 }
 
@@ -240,7 +263,7 @@ static dls_status restart_stages(chain *x, dls_outcome *outcome, dls_error *erro
     bool progress = false;
     if (!errors) return dls_fail_memory(error);
     *outcome = DLS_STALLED;
-    for (int k = 0; k < POLICY.restarts && left(x, 1) > 0; k++) {
+    for (int k = 0; k < POLICY.restarts && left(x, 1, 1) > 0; k++) {
         int before = x->newton.iterations;
         double value = x->monitor.best_value;
         if ((before - first) * dls_system_cost(x->system) > POLICY.restart_flops) break;
@@ -250,10 +273,7 @@ static dls_status restart_stages(chain *x, dls_outcome *outcome, dls_error *erro
             shake(x, progress ? 0 : k % 3 == 1 ? POLICY.gentle : POLICY.wild, errors, &random);
         if (ended(x, *outcome)) break;
         stage_begin(x, before);
-        x->newton.alpha = POLICY.alpha;
-        x->newton.max_iterations = before + left(x, POLICY.last);
-        *outcome = dls_newton_run(&x->newton, x->r);
-        stage_end(x, "newton", x->newton.iterations - before);
+        *outcome = newton_from(x, POLICY.alpha, POLICY.last);
         if (ended(x, *outcome)) break;
         progress = x->monitor.best_value < POLICY.progress * value;
     }
@@ -267,9 +287,10 @@ static dls_status gradient_stage(chain *x, dls_outcome *outcome, dls_error *erro
     memcpy(x->r, x->monitor.best, sizeof(double) * (size_t)x->problem->row_count);
     if (!dls_apgd_prepare(&apgd, x->problem, &x->gradient, &x->monitor, x->r, x->workspace))
         return dls_fail_memory(error);
-    *outcome = dls_apgd_advance(
-        &apgd, left(x, !is_step(x) ? INT_MAX : x->nlgs.sweeps / (x->nlgs.single.lanes ? 8 : 2)));
-    stage_end(x, "apgd", apgd.iterations);
+    double wanted = HUGE_VAL;
+    if (is_step(x)) wanted = x->nlgs.sweeps / (x->nlgs.single.lanes ? 8 : 2);
+    *outcome = dls_apgd_advance(&apgd, left(x, wanted, GRADIENT_WORK));
+    stage_end(x, "apgd", apgd.iterations, (double)apgd.products);
     return DLS_OK;
 }
 
@@ -279,19 +300,21 @@ static dls_status gradient_stage(chain *x, dls_outcome *outcome, dls_error *erro
  * do not take over what it found, for they would lose it: the monitor keeps the best. */
 static dls_outcome quasi_newton_stage(chain *x, dls_pqn *pqn) {
     int before = pqn->iterations, most = x->nlgs.in_lanes ? POLICY.lane_polish : POLICY.pqn_iterations;
+    int64_t products = pqn->products;
     stage_begin(x, before);
+    x->quasi_newton.max_products = (int)fmin(INT_MAX, (double)products + left(x, INFINITY, 1));
     pqn->delta = x->quasi_newton.delta;
     double value = dls_pqn_start(pqn, before ? x->r : x->monitor.best);
     dls_outcome outcome = DLS_CONVERGED;
     if (!(value <= x->options->stop.tolerance))
-        outcome = dls_pqn_advance(pqn, before + left(x, most), x->nlgs.in_lanes ? 1 : POLICY.pqn_patience);
-    stage_end(x, "pqn", pqn->iterations - before);
+        outcome = dls_pqn_advance(pqn, before + left(x, most, 1), x->nlgs.in_lanes ? 1 : POLICY.pqn_patience);
+    stage_end(x, "pqn", pqn->iterations - before, (double)(pqn->products - products));
     return outcome;
 }
 
 /* Sweeps up to number `until`, or as long as their rate says that they will soon be done. */
 static dls_outcome sweep_round(chain *x, int until) {
-    int first = x->nlgs.sweeps, limit = first + left(x, INT_MAX - first);
+    int first = x->nlgs.sweeps, limit = first + left(x, INT_MAX - first, 1);
     double before = x->monitor.best_value, needed = 0;
     dls_outcome outcome = DLS_ITERATION_LIMIT;
     stage_begin(x, first);
@@ -302,7 +325,7 @@ static dls_outcome sweep_round(chain *x, int until) {
         before = x->monitor.value;
         until = x->nlgs.sweeps + (int)POLICY.round_sweeps / 2;
     }
-    stage_end(x, "nlgs", x->nlgs.sweeps - first);
+    stage_end(x, "nlgs", x->nlgs.sweeps - first, x->nlgs.sweeps - first);
     return outcome;
 }
 
@@ -405,8 +428,24 @@ static dls_status run(chain *x, dls_outcome *outcome, dls_error *error) {
         dls_status status = stages[k].run(x, outcome, error);
         if (status || ended(x, *outcome)) return status;
     }
-    if (x->factoring) *outcome = DLS_STALLED;
+    *outcome = is_exhausted(x) ? DLS_ITERATION_LIMIT : x->factoring ? DLS_STALLED : *outcome;
     return DLS_OK;
+}
+
+/* No single step may cost more than the whole run of its neighbours, however hard it is. */
+static double most_work(const dls_problem *p, const dls_auto_options *o) {
+    double flops = dls_sweep_flops(p);
+    if (o->stop.purpose != DLS_PURPOSE_STEP || o->step_work == 0 || flops == 0) return INFINITY;
+    return fmax(o->step_work, o->step_flops / flops);
+}
+
+void dls_solver_spend(const dls_solver *solver, const dls_problem *p, double flops, void *options) {
+    if (solver != &dls_solver_auto) return;
+    dls_auto_options *o = options;
+    double most = most_work(p, o);
+    if (isinf(most)) return;
+    o->step_flops = fmax(0, most * dls_sweep_flops(p) - flops);
+    o->step_work = DBL_MIN; /* none beside these */
 }
 
 static void aim(chain *x) {
@@ -428,10 +467,12 @@ static dls_status solve(const dls_problem *p, const void *options, double *r, do
     x.sweeps.stop = x.newton_options.stop = x.gradient.stop = x.quasi_newton.stop = x.options->stop;
     x.many = p->block_count >= (is_step(&x) ? POLICY.many_step : POLICY.many_alone);
     if (x.many && is_step(&x)) x.sweeps.stall_sweeps = 0; /* others decide when sweeps have stalled */
+    x.most = most_work(p, x.options);
     info->law = dls_law_find(x.sweeps.law)->name;
     if (!dls_monitor_prepare(&x.monitor, p, &x.options->stop, w)) return dls_fail_memory(error);
     dls_monitor_start(&x.monitor, r);
     info->outcome = DLS_CONVERGED;
+    info->work = 0;
     dls_status status = DLS_OK;
     if (!(x.monitor.value <= x.options->stop.tolerance) || x.options->stop.min_iterations > 0) {
         status = dls_nlgs_prepare(&x.nlgs, p, &x.sweeps, &x.monitor, r, w, error);
@@ -452,7 +493,11 @@ static dls_status solve(const dls_problem *p, const void *options, double *r, do
 /* ---- options ---- */
 
 dls_auto_options dls_default_auto_options(void) {
-    return (dls_auto_options){.stop = dls_default_stop_options(), .max_factor_flops = 2e10, .budget = 2e10};
+    return (dls_auto_options){.stop = dls_default_stop_options(),
+                              .max_factor_flops = 2e10,
+                              .budget = 2e10,
+                              .step_work = 20000,
+                              .step_flops = 2e11};
 }
 
 static void defaults(void *options) { *(dls_auto_options *)options = dls_default_auto_options(); }
@@ -462,6 +507,10 @@ static const dls_field fields[] = {
     DLS_REAL(dls_auto_options, , max_factor_flops, 0, 1e15, "1", "no factorisation that costs more flops"),
     DLS_REAL(dls_auto_options, , budget, 0, 1e15, "1",
              "flops that factorisations in a time step of few contacts may always cost"),
+    DLS_REAL(dls_auto_options, , step_work, 0, 1e15, "1",
+             "sweeps, or what costs as many flops, that a time step may cost at most; 0: no bound"),
+    DLS_REAL(dls_auto_options, , step_flops, 0, 1e15, "1",
+             "flops that a time step may cost in any case, where its sweeps are cheap"),
 };
 
 const dls_solver dls_solver_auto = {

@@ -15,8 +15,7 @@ typedef struct auto_policy {
     int many_step;  /* filling */
 
     /* sweeps */
-    double law_flops; /* public: one visit of the exact law */
-    int first_check;  /* public: sweeps before their rate is judged, and again each time they have doubled */
+    int first_check; /* public: sweeps before their rate is judged, and again each time they have doubled */
     double step_sweeps; /* stack: what sweeps of a step that make no progress count as */
 
     /* At rest the errors of a step come back three times: in the next velocities, in the gaps and in the warm
@@ -63,7 +62,6 @@ typedef struct auto_policy {
 static const auto_policy POLICY = {
     .many_alone = 1000,
     .many_step = 256,
-    .law_flops = 250,
     .first_check = 64,
     .step_sweeps = 3000,
     .aim_share = 0.1,

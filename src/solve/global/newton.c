@@ -34,6 +34,7 @@ bool dls_newton_prepare(dls_newton *x, const dls_newton_options *options, const 
     *x = (dls_newton){.options = options, .scaled = scaled, .system = system, .monitor = monitor};
     x->alpha = options->alpha;
     x->max_iterations = options->stop.max_iterations;
+    x->most_flops = INFINITY;
     double **vectors[] = {&x->centre, &x->x, &x->u, &x->F, &x->step, &x->trial, &x->r};
     for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++)
         if (!(*vectors[i] = DLS_TAKE(w, double, n))) return false;
@@ -138,13 +139,17 @@ static bool newton_step(dls_newton *s, double *norm) {
     return false;
 }
 
+static bool may_go_on(const dls_newton *s) {
+    return s->iterations < s->max_iterations && dls_system_spent(s->system) < s->most_flops;
+}
+
 /* One proximal step: the inner problem to a tenth of where it began. Returns its Newton steps, −1 on failure.
  */
 static int proximal_step(dls_newton *s) {
     int n = s->scaled->problem->row_count, steps = 0;
     memcpy(s->x, s->centre, sizeof(double) * (size_t)n);
     double norm = linearize(s, s->x, s->F), first = norm;
-    while (norm > INNER_GAIN * first && s->iterations < s->max_iterations) {
+    while (norm > INNER_GAIN * first && may_go_on(s)) {
         if (steps++ == INNER_ITERATIONS || !newton_step(s, &norm)) return -1;
     }
     return steps;
@@ -170,7 +175,7 @@ dls_outcome dls_newton_run(dls_newton *s, const double *r) {
     int failures = 0, idle = 0;
     if (!dls_scaled_enter(s->scaled, r, s->centre, s->u, s->state, s->options->stop.threads))
         return DLS_STALLED;
-    while (s->iterations < s->max_iterations) {
+    while (may_go_on(s)) {
         int steps = proximal_step(s);
         adapt_alpha(s, steps, &failed);
         if (steps < 0 && ++failures > MAX_FAILURES) return DLS_STALLED;
@@ -218,6 +223,7 @@ static dls_status solve_scaled(const scaled_call *call, const dls_scaled *scaled
         return dls_fail_memory(error);
     memcpy(call->r, monitor.best, sizeof(double) * (size_t)call->problem->row_count);
     info->products = dls_system_factor_count(system);
+    info->work = dls_system_spent(system) / dls_sweep_flops(call->problem);
     info->stop_value = monitor.best_value;
     return DLS_OK;
 }

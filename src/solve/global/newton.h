@@ -14,8 +14,9 @@ typedef struct dls_newton {
     double alpha;         /* proximal parameter, carried from call to call */
     int iterations;       /* Newton steps so far, over all calls */
     int max_iterations;
-    double *rho;    /* descent parameter of each block */
-    double *centre; /* r_k of the proximal point iteration */
+    double most_flops; /* no step begins once the system has cost so many */
+    double *rho;       /* descent parameter of each block */
+    double *centre;    /* r_k of the proximal point iteration */
     double *x, *u, *F, *step, *trial;
     double *A, *B;
     double *state; /* of the operator; empty for a stored one */

@@ -26,7 +26,7 @@ struct dls_system {
     const dls_problem *problem;
     const dls_block_matrix *W;
     bool dense;
-    double cost;
+    double cost, spent;
     int64_t factor_count;
     int size;      /* rows of the present system */
     int *place;    /* of each row of the problem in it, −1 where it is left out */
@@ -221,12 +221,18 @@ bool dls_system_factor(dls_system *s, const double *A, const double *B, double a
         for (int i = p->row[c]; i < p->row[c + 1]; i++) s->place[i] = left_out[c] ? -1 : s->size++;
     if (s->size == 0) return true;
     if (s->dense || s->size <= ALWAYS_DENSE) {
+        double n = s->size;
+        s->spent += ENTRY_COST * n * n + ROW_COST * n + FACTOR_COST * 2 * n * n * n / 3;
         fill_dense(s);
         return dls_lu_factor(s->size, s->matrix, s->pivot, s->room) == 0;
     }
     fill_sparse(s);
     assert(is_pattern(s));
-    return factor_sparse(s);
+    bool done = factor_sparse(s);
+    s->spent += ENTRY_COST * s->start[s->size] + ROW_COST * s->size;
+    if (done && klu_flops(s->symbolic, s->numeric, &s->common))
+        s->spent += FACTOR_COST * SPARSE_COST * s->common.flops;
+    return done;
 }
 
 /* What the given values contribute moves to the right-hand side. */
@@ -268,6 +274,7 @@ bool dls_system_solve(dls_system *s, double *x) {
 }
 
 double dls_system_cost(const dls_system *s) { return s->cost; }
+double dls_system_spent(const dls_system *s) { return s->spent; }
 int64_t dls_system_factor_count(const dls_system *s) { return s->factor_count; }
 
 /* ---- creation ---- */

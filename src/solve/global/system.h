@@ -26,6 +26,8 @@ bool dls_system_solve(dls_system *system, double *x);
 double dls_system_cost(const dls_system *system);
 /* A bound from below that needs no analysis, nor a stored W. */
 double dls_system_least_cost(const dls_problem *problem);
+/* What all factorisations of this system have cost so far, each by the rows that were in it, the same way. */
+double dls_system_spent(const dls_system *system);
 int64_t dls_system_factor_count(const dls_system *system);
 
 #endif

@@ -49,6 +49,7 @@ typedef struct joined_work {
     dls_joined_info *joined;
     dls_error *error;
     double tolerance, dependent;
+    double flops;          /* that all solves have cost so far */
     double *r, *u, *state; /* in the units inside */
     uint8_t *role, *flips;
     int wrong;                /* rows that moved after the last round */
@@ -328,15 +329,18 @@ static void add_info(const dls_solve_info *part, dls_solve_info *sum) {
 static dls_status solve_reduced(joined_work *x, const dls_problem *q, const dls_solver *solver,
                                 const any_options *options) {
     dls_workspace_mark mark = dls_workspace_get_mark(x->w);
+    any_options own = *options;
     double *r = DLS_TAKE(x->w, double, q->row_count);
     dls_solve_info info;
     if (!r) return dls_fail_memory(x->error);
     dls_elimination_enter(x->e, x->r, r);
     dls_leave_units(q, r, NULL);
-    dls_status status = dls_solve_part(q, solver, options, r, x->w, &info, x->error);
+    dls_solver_spend(solver, x->p, x->flops, &own);
+    dls_status status = dls_solve_part(q, solver, &own, r, x->w, &info, x->error);
     dls_enter_units(q, r);
     if (!status) {
         add_info(&info, x->info);
+        x->flops += info.work * dls_sweep_flops(q);
         dls_elimination_leave(x->e, r, x->r);
     }
     dls_workspace_release(x->w, mark);
@@ -456,10 +460,12 @@ static dls_status solve_blocks(joined_work *x) {
     x->options.stop.tolerance = x->tolerance;
     x->joined->as_blocks = true;
     dls_leave_units(p, x->r, NULL);
+    dls_solver_spend(x->solver, p, x->flops, &x->options);
     dls_status status = dls_solve_step(p, x->solver, &x->options, x->r, x->u, x->w, &info, x->error);
     dls_enter_units(p, x->r);
     if (status) return status;
     add_info(&info, x->info);
+    x->flops += info.work * dls_sweep_flops(p);
     if (fresh || x->info->measures.residual < residual) return judge(x);
     memcpy(x->r, before, bytes);
     kept.iterations = x->info->iterations;
@@ -541,6 +547,7 @@ dls_status dls_solve_joined(const dls_problem *p, dls_elimination *elimination, 
     dls_enter_units(p, r);
     x.begun = dls_workspace_get_mark(w);
     if (!status) status = solve(&x);
+    info->work = x.flops > 0 ? x.flops / dls_sweep_flops(p) : 0;
     dls_leave_units(p, r, x.u);
     dls_workspace_release(w, mark);
     info->seconds = dls_clock_wall() - wall;
