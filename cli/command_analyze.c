@@ -49,6 +49,7 @@ static int list_measures(void) {
                m->summary,
                m->needs & DLS_NEEDS_CONTACTS ? " (needs contacts)"
                : m->needs & DLS_NEEDS_PLANE  ? " (needs --plane)"
+               : m->needs & DLS_NEEDS_ASKING ? " (by name only)"
                : m->needs & DLS_NEEDS_JOINTS ? " (needs joints)"
                                              : "",
                m->needs & DLS_NEEDS_HEAP ? " (spatial runs, by name only)" : "");
@@ -178,7 +179,8 @@ static bool suits(const dls_analysis_measure *m, const dls_results *results, boo
     dls_world_def world = dls_results_world(results);
     bool gravity = world.gravity[0] != 0 || world.gravity[1] != 0 || world.gravity[2] != 0;
     if ((m->needs & DLS_NEEDS_JOINTS) && dls_results_joint_count(results) == 0) return false;
-    if ((m->needs & DLS_NEEDS_HEAP) || ((m->needs & DLS_NEEDS_PLANE) && !has_plane)) return false;
+    if ((m->needs & (DLS_NEEDS_HEAP | DLS_NEEDS_ASKING)) || ((m->needs & DLS_NEEDS_PLANE) && !has_plane))
+        return false;
     return !((m->needs & DLS_NEEDS_SPACE) && world.dimension == 2) &&
            !((m->needs & DLS_NEEDS_GRAVITY) && !gravity);
 }

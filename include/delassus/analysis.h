@@ -19,7 +19,8 @@ typedef enum dls_analysis_need {
     DLS_NEEDS_STEPS = 8,    /* the history of steps */
     DLS_NEEDS_HEAP = 16,    /* a heap about an upright axis: only who asks knows that there is one */
     DLS_NEEDS_PLANE = 32,   /* among the options */
-    DLS_NEEDS_JOINTS = 64   /* of the run */
+    DLS_NEEDS_JOINTS = 64,  /* of the run */
+    DLS_NEEDS_ASKING = 128  /* nothing tells runs of which it makes sense from others: by name only */
 } dls_analysis_need;
 
 typedef struct dls_analysis_measure {

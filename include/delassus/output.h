@@ -121,8 +121,9 @@ DLS_API dls_status dls_results_frame_joints(dls_results *results, int frame, dls
 typedef struct dls_node_record {
     dls_body_id body;
     double at; /* material coordinate of a line; of a skin the number of the point over that of the last */
-    double x[3], v[3]; /* m, m/s */
-    double von_mises;  /* Pa; 0 of lines, and of files without it */
+    double x[3], v[3];   /* m, m/s */
+    double von_mises;    /* Pa; 0 of lines, and of files without it */
+    double principal[3]; /* Pa, Cauchy's principal stresses, descending; likewise */
 } dls_node_record;
 DLS_API int dls_results_frame_node_count(const dls_results *results, int frame);
 DLS_API dls_status dls_results_frame_nodes(dls_results *results, int frame, dls_node_record *nodes,

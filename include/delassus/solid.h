@@ -64,6 +64,8 @@ typedef struct dls_solid_def {
     int gauss;           /* points of each at which energies are summed, degree + 1 to 8 */
     /* ---- elements: density, stiffness, law and damping are those of the shape's material ---- */
     int cells[3];               /* along x, y, z of a box, sphere, ellipsoid or cylinder that they fill */
+    double bend;                /* rad: x of a box goes round the y axis at the radius size_x/bend, so that an
+                                   arch stands about its shape's origin; a full turn closes a ring */
     dls_solid_cell cell;        /* which */
     bool corotational;          /* small strains as seen from the mean rotation, as with the linear law */
     bool lumped;                /* a diagonal M */
@@ -75,6 +77,7 @@ DLS_API dls_solid_def dls_default_solid_def(dls_solid_form form);
 
 /* Numbers of q and of u; 0 of a rigid body and of one that there is not. */
 DLS_API int dls_solid_freedoms(const dls_world *world, dls_body_id id);
+/* As it was made, without its mesh. */
 DLS_API dls_status dls_solid_get(const dls_world *world, dls_body_id id, dls_solid_def *def,
                                  dls_error *error);
 /* q and u into or from arrays of so many numbers each; either may be NULL. */
@@ -88,6 +91,12 @@ DLS_API dls_status dls_solid_place(const dls_world *world, dls_body_id id, doubl
 /* The same of a solid that is no line: X is a point of the body's frame, as the solid is at rest. */
 DLS_API dls_status dls_solid_point(const dls_world *world, dls_body_id id, const double *X,
                                    dls_body_state *state, dls_error *error);
+/* Nodes of a body of elements, in the order in which its mesh was told; 0 of others. */
+DLS_API int dls_solid_element_nodes(const dls_world *world, dls_body_id id);
+/* Where a node is at rest, in the body's frame, and on which sides of the cells that fill a shape: bits 0 to
+ * 5 are low and high x, y and z; none where the mesh was told. */
+DLS_API dls_status dls_solid_element_node(const dls_world *world, dls_body_id id, int node, double *X,
+                                          unsigned *sides, dls_error *error);
 /* How many places, evenly from 0 to 1, show its shape: those that results hold. 0 of a rigid body. */
 DLS_API int dls_solid_node_count(const dls_world *world, dls_body_id id);
 /* The longest step, s, that explicit forces of all solids stand near their rest; INFINITY where there are

@@ -41,6 +41,10 @@ static const measure_row measures[] = {
      dls_measure_complementarity},
     {{"joints", "coordinates, reactions, motors and losses of joints", "N", DLS_NEEDS_JOINTS},
      dls_measure_joints},
+    {{"supports", "reactions of supports: joints NAME-0, NAME-1, … added up", "N",
+      DLS_NEEDS_JOINTS | DLS_NEEDS_ASKING},
+     dls_measure_supports},
+    {{"solids", "largest stresses of bodies of elements", "Pa", DLS_NEEDS_ASKING}, dls_measure_solids},
 };
 
 enum { MEASURES = sizeof measures / sizeof *measures };

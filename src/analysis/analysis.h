@@ -173,6 +173,8 @@ dls_status dls_measure_energy(dls_analysis_work *work, dls_error *error);
 dls_status dls_measure_penetration(dls_analysis_work *work, dls_error *error);
 dls_status dls_measure_complementarity(dls_analysis_work *work, dls_error *error);
 dls_status dls_measure_joints(dls_analysis_work *work, dls_error *error);
+dls_status dls_measure_solids(dls_analysis_work *work, dls_error *error);
+dls_status dls_measure_supports(dls_analysis_work *work, dls_error *error);
 /* By its name, else by its number. */
 dls_status dls_analysis_find_joint(const dls_results *results, const char *name, dls_joint_id *id,
                                    dls_error *error);

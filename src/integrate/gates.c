@@ -5,6 +5,7 @@
 #include "base/memory.h"
 #include "base/random.h"
 #include "base/vector.h"
+#include "world/solid/solid.h"
 #include "world/world.h"
 
 #include <ctype.h>
@@ -216,6 +217,7 @@ static void let_in(dls_world *world, const fed_body *body, const double *x, doub
     dls_body_entry *entry = &world->entries[body->id];
     entry->kept->state = body->start;
     vec_copy(entry->kept->state.x, x);
+    if (entry->solid >= 0) dls_solid_begin(world, entry->solid, &entry->kept->state);
     entry->birth = t;
     world->unsettled = true;
 }

@@ -466,11 +466,13 @@ static void take_sums(dls_simulation *s, const state_sums *sums, double turning)
 
 /* The parts are checked and made before the first of them changes anything; the scheme, which changes all or
  * nothing, is the last that can fail. */
-static dls_status read_parts(dls_simulation *s, const section *found, dls_error *error) {
+static dls_status read_parts(dls_simulation *s, const section *found, state_solids *solids,
+                             dls_error *error) {
     dls_world_memory *memory = NULL;
     const section *world = &found[WORLD], *collider = &found[COLLIDER];
     state_traffic traffic;
     dls_status status = open_gates(s, found, &traffic, error);
+    if (!status) status = read_solids(s, &found[SOLIDS], solids, error); /* those of inlets are made */
     if (!status) status = dls_world_memory_open(s->world, world->bytes, world->size, &memory, error);
     if (status) return status;
     dls_world next = dls_world_memory_preview(s->world, memory);
@@ -505,8 +507,7 @@ dls_status dls_simulation_state_read(dls_simulation *s, const void *bytes, size_
     if (!status) status = read_number(found, TURNING, &turning, error);
     if (!status) status = read_number(found, NUMERICAL, &numerical, error);
     if (!status) status = read_joints(s, &found[JOINTS], &joints, error);
-    if (!status) status = read_solids(s, &found[SOLIDS], &solids, error);
-    if (!status) status = read_parts(s, found, error);
+    if (!status) status = read_parts(s, found, &solids, error);
     if (status) return status;
     if (found[SOLIDS].bytes) dls_solids_memory_use(s->world, found[SOLIDS].bytes + sizeof solids);
     if (found[JOINTS].bytes) dls_joints_memory_use(s->world, found[JOINTS].bytes + sizeof joints);

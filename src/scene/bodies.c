@@ -22,7 +22,7 @@ typedef struct body_text {
     int motion;
     double position[3], velocity[3], centre[3], mass, birth, death;
     const dls_node *rotation, *spin, *inertia, *shape, *shapes, *material, *group, *collides, *ignores;
-    const dls_node *locked, *drive, *force, *torque, *belts, *frames, *solid;
+    const dls_node *locked, *drive, *force, *torque, *belts, *frames, *solid, *supports;
 } body_text;
 
 static void body_defaults(void *target) {
@@ -48,7 +48,7 @@ static const dls_key body_keys[] = {
     {DLS_KEY("shapes", DLS_KEY_NODE, AT(shapes), "", "instead: several shapes, a compound", "list of shapes"),
      "none", false, 0},
     {DLS_KEY("solid", DLS_KEY_NODE, AT(solid), "", "what it is where it deforms", "solid"), "rigid", false,
-     NOT_FED},
+     0},
     {DLS_KEY("material", DLS_KEY_NODE, AT(material), "", "of shapes that name none", "name"), "`default`",
      false, 0},
     {DLS_KEY("position", DLS_KEY_VECTOR, AT(position), "m", "of the body's frame", NULL), NULL, false,
@@ -91,6 +91,9 @@ static const dls_key body_keys[] = {
      NOT_FED},
     {DLS_KEY("frames", DLS_KEY_NODE, AT(frames), "", "places for joints, by name", "map of frames"), "none",
      false, NOT_FED},
+    {DLS_KEY("supports", DLS_KEY_NODE, AT(supports), "", "of a solid of elements: what holds its surfaces",
+             "list of supports"),
+     "none", false, NOT_FED},
     {DLS_KEY("group", DLS_KEY_NODE, AT(group), "", "collision group, one of the scene's `groups`", "name"),
      "none", false, 0},
     {DLS_KEY("collides", DLS_KEY_NODE, AT(collides), "", "groups it meets, all others pass through",
@@ -106,7 +109,7 @@ const dls_group dls_group_body = {
     "An entry of `bodies` is one body with these keys, or a generator. A "
     "generator's prototype, its `body`, has "
     "the same keys but `position`; that of an inlet has none of `motion`, "
-    "`drive`, `force`, `torque`, `birth`, `death` and `frames` either. No two bodies "
+    "`drive`, `force`, `torque`, `birth`, `death`, `frames` and `supports` either. No two bodies "
     "have one name: those of a generator or an inlet get NAME-0, NAME-1, …, "
     "counted on over all that have the name NAME.",
     DLS_GROUP_KEYS(body_keys),
@@ -345,6 +348,8 @@ static dls_status read_solid(dls_reader *reader, const dls_node *node, bool gene
     p->scaled_mesh = dls_arena_take(reader->arena, 1, sizeof *p->scaled_mesh);
     if (!p->scaled_solid || !p->scaled_mesh) return dls_fail_memory(reader->error);
     dls_status status = dls_read_solid(reader, node, solid, &p->file);
+    if (!status && generated && solid->bend > 0)
+        return dls_node_fail(node, reader->error, "a prototype is bent, expected a single body or a mesh");
     if (!status && generated && dls_solid_form_is_line(solid->form))
         return dls_node_fail(node, reader->error, "a prototype is a %s, expected one with a shape of its own",
                              dls_solid_form_name(solid->form));
@@ -371,6 +376,7 @@ dls_status dls_prototype_read(dls_reader *reader, const dls_node *map, dls_proto
     p->belts = text.belts;
     p->drive = text.drive;
     p->frames = text.frames;
+    p->supports = text.supports;
     vec_copy(p->def.pose.x, text.position);
     vec_copy(p->def.v, text.velocity);
     if (text.drive && text.motion != DLS_DRIVEN)
@@ -532,7 +538,9 @@ dls_status dls_prototype_add(dls_reader *reader, dls_prototype *p, const double 
     }
     dls_body_id id;
     status = dls_world_add_body(reader->world, &def, &id, reader->error);
-    return status ? dls_read_blame(p->node, reader->error) : dls_note_frames(reader, p->frames, id, size);
+    if (status) return dls_read_blame(p->node, reader->error);
+    status = dls_note_frames(reader, p->frames, id, size);
+    return status ? status : dls_note_supports(reader, p->supports, p->file, id);
 }
 
 /* ---- memory ---- */

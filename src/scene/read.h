@@ -56,8 +56,8 @@ extern const dls_group dls_group_scene, dls_group_periodic, dls_group_material, 
     dls_group_lattice, dls_group_packing, dls_group_layers, dls_group_pyramid, dls_group_wall,
     dls_group_links, dls_group_frame, dls_group_joint, dls_group_side, dls_group_freedom,
     dls_group_joint_drive, dls_group_joint_motor, dls_group_joint_servo, dls_group_joint_spring,
-    dls_group_joint_friction, dls_group_break, dls_group_neighbours, dls_group_spring_item, dls_group_mixture,
-    dls_group_inlet, dls_group_removal, dls_group_region, dls_group_size, dls_group_normal,
+    dls_group_joint_friction, dls_group_support, dls_group_break, dls_group_neighbours, dls_group_spring_item,
+    dls_group_mixture, dls_group_inlet, dls_group_removal, dls_group_region, dls_group_size, dls_group_normal,
     dls_group_size_table;
 
 /* ---- the reader ---- */
@@ -99,6 +99,15 @@ typedef struct dls_framed {
     double size; /* that its prototype was multiplied by */
 } dls_framed;
 
+/* Surfaces of bodies that are held, once all bodies are there. */
+struct dls_element_file;
+typedef struct dls_supports {
+    dls_body_id id;
+    const dls_node *list;
+    const struct dls_element_file *file; /* whose groups name nodes; NULL: none */
+    struct dls_supports *next;
+} dls_supports;
+
 /* Bodies along a curve whose joints are made when all bodies are there. */
 typedef struct dls_links {
     const dls_node *joint, *ends;
@@ -136,6 +145,7 @@ typedef struct dls_reader {
     int64_t framed_count, framed_room; /* by id */
     dls_framed *framed;
     dls_links *links;
+    dls_supports *supports, *last_supports;
     int64_t joint_count, joint_room;
     const dls_node **joint_nodes; /* by id */
 } dls_reader;
@@ -213,7 +223,7 @@ typedef struct dls_prototype {
     dls_shape_def *shapes; /* as written */
     dls_shape_def *scaled; /* the same, times a size */
     double inertia[9];
-    const dls_node *force, *torque, *belts, *drive, *frames;
+    const dls_node *force, *torque, *belts, *drive, *frames, *supports;
     double *points;                      /* room for scaled points */
     const struct dls_element_file *file; /* of its solid's mesh; NULL: none */
     struct dls_solid_mesh *scaled_mesh;  /* of such a solid, times a size */
@@ -248,7 +258,6 @@ dls_status dls_reader_reserve(dls_reader *reader, const dls_node *node, double c
 /* shapes.c */
 /* A body that deforms. */
 struct dls_solid_def;
-struct dls_element_file;
 /* file: of its mesh; left as it is where it has none. */
 dls_status dls_read_solid(dls_reader *reader, const dls_node *map, struct dls_solid_def *def,
                           const struct dls_element_file **file);
@@ -282,6 +291,9 @@ dls_status dls_read_generator(dls_reader *reader, const dls_node *item, const dl
 /* joints/ */
 /* Frames of a body that was made, of a prototype times a size; NULL: none. */
 dls_status dls_note_frames(dls_reader *reader, const dls_node *frames, dls_body_id id, double size);
+/* What holds surfaces of a body of elements; NULL: nothing. */
+dls_status dls_note_supports(dls_reader *reader, const dls_node *list, const struct dls_element_file *file,
+                             dls_body_id id);
 dls_status dls_generate_links(dls_reader *reader, const dls_node *map, dls_mixture *mixture);
 /* Joints of links, then those of both lists; each may be NULL. */
 dls_status dls_read_joints(dls_reader *reader, const dls_node *joints, const dls_node *springs);

@@ -11,7 +11,7 @@
 typedef struct solid_text {
     const dls_node *kind;
     double length, EA, EI, line_density, damping, degree, elements, gauss;
-    double cells[3], mass_damping, scale;
+    double cells[3], mass_damping, scale, bend;
     const char *mesh;
     int shape, element, form, mass;
 } solid_text;
@@ -67,6 +67,12 @@ static const dls_key solid_keys[] = {
              "hexahedron or six tetrahedra",
              NULL),
      "[2, 2, 2]", false, ELEMENTS},
+    {DLS_KEY(
+         "bend", DLS_KEY_NOT_NEGATIVE, AT(bend), "rad",
+         "of a box: its x goes round the y axis of its frame at the radius size_x/bend, an arch about its "
+         "origin, z to the outside; 2*pi closes a ring; of single bodies",
+         NULL),
+     NULL, false, ELEMENTS},
     {DLS_KEY(
          "mesh", DLS_KEY_TEXT, AT(mesh), "",
          "instead of cells: a .msh file of Gmsh (2.2 or 4.1) or a .vtu file, beside the scene, with elements "
@@ -136,7 +142,7 @@ static int read_kind(dls_reader *reader, const dls_node *map) {
 /* The mesh of a file goes with the definition; its skin is the body's shape. */
 static dls_status read_mesh(dls_reader *reader, const dls_node *map, const solid_text *text,
                             dls_solid_def *def, const dls_element_file **file) {
-    static const char *const others[] = {"cells", "element"};
+    static const char *const others[] = {"cells", "element", "bend"};
     const dls_node *node = dls_node_find(map, "mesh");
     dls_element_file *made = dls_arena_take(reader->arena, 1, sizeof *made);
     if (!made) return dls_fail_memory(reader->error);
@@ -174,7 +180,8 @@ dls_status dls_read_solid(dls_reader *reader, const dls_node *map, dls_solid_def
                            .cell = (dls_solid_cell)text.element,
                            .corotational = text.form == 1,
                            .lumped = text.mass == 1,
-                           .mass_damping = text.mass_damping};
+                           .mass_damping = text.mass_damping,
+                           .bend = text.bend};
     if (text.mesh) return read_mesh(reader, map, &text, def, file);
     if (dls_node_find(map, "scale"))
         return dls_node_fail(dls_node_find(map, "scale"), reader->error,

@@ -13,7 +13,7 @@ import tap  # noqa: E402
 from program import PROGRAM, SOURCE, run, run_json  # noqa: E402
 
 # How far each is run where it is killed: into its motion, with joints at bounds and contacts that slide.
-MECHANISMS = {"linkage": 0.7, "pendulum-chain": 0.9, "gripper": 1.2, "vehicle": 1.2, "excavator": 1.6, "ragdoll": 0.9}
+MECHANISMS = {"arch": 0.3, "tyres": 0.3, "linkage": 0.7, "pendulum-chain": 0.9, "gripper": 1.2, "vehicle": 1.2, "excavator": 1.6, "ragdoll": 0.9}
 FEW = float(os.environ.get("DLS_TEST_SCALE", 1)) < 1
 
 
@@ -48,7 +48,7 @@ def unless_few():
 
 
 def test_all_templates_with_joints_are_here():
-    joined = {path.stem for path in (SOURCE / "scenes/templates").glob("*.yaml") if "joint" in path.read_text()}
+    joined = {path.stem for path in (SOURCE / "scenes/templates").glob("*.yaml") if "joints:" in path.read_text() or "supports:" in path.read_text() or "links:" in path.read_text()}
     assert joined == set(MECHANISMS)
 
 
@@ -121,6 +121,33 @@ def test_the_ragdoll_comes_to_rest_below():
     for name, low, high in (("knee-left", 0, 130), ("knee-right", 0, 130), ("elbow-left", -130, 0)):
         angles = [math.degrees(angle) for angle in numbers("ragdoll", "joints", name, "coordinate_4")]
         assert low - 0.05 < min(angles) and max(angles) < high + 0.05, (name, min(angles), max(angles))
+
+
+def test_the_arch_carries_the_block():
+    unless_few()
+    facts = whole("arch")
+    run("analyze", "arch.h5", "supports", "-o", "arch-supports")
+    with open("arch-supports/supports.csv") as file:
+        feet = [(float(row["support"]), float(row["force_x [N]"]), float(row["force_z [N]"]), float(row["time [s]"]))
+                for row in csv.DictReader(file)]
+    last = [foot for foot in feet if foot[3] > 1.5]
+    times = len(last) / 2
+    thrust = [sum(x for k, x, _, _ in last if k == side) / times for side in (0, 1)]
+    carried = sum(z for _, _, z, _ in last) / times
+    # 24 straight pieces of the arch, and the block
+    weight = 9.81 * (1100 * 0.3 * 0.1 * 24 * math.sin(math.pi / 24) + 7800 * 0.3 * 0.2 * 0.08)
+    assert abs(carried - weight) < 0.03 * weight, (carried, weight)  # it still swings
+    assert abs(sum(thrust)) < 0.05 * thrust[0] and thrust[0] > 0.2 * weight, thrust
+    assert facts["strain"] > 10 and facts["penetration"] < 2e-3, facts
+    assert abs(numbers("arch", "bodies", "block", "x")[-1]) < 0.02
+
+
+def test_the_cart_climbs_the_stones():
+    unless_few()
+    facts = whole("tyres")
+    x, z = (numbers("tyres", "bodies", "cart", key) for key in "xz")
+    assert x[-1] > 0.6 and max(z) > z[0] + 2e-3, (x[-1], max(z), z[0])
+    assert facts["penetration"] < 5e-3 and abs(facts["unaccounted"]) < 1e-6, facts
 
 
 # ---- the same bits ----

@@ -25,7 +25,8 @@ UNTIL = {
     "templates/filling": 1.1, "templates/newton-cradle": 0.3, "templates/shear": 0.4, "templates/silo": 0.35,
     "templates/stack": 0.5, "templates/hopper": 0.7, "templates/inlet": 0.5, "templates/heap": 0.4,
     "templates/gripper": 0.6, "templates/linkage": 0.8, "templates/pendulum-chain": 0.8, "templates/vehicle": 1.2,
-    "templates/excavator": 1.8, "templates/ragdoll": 0.8, "templates/jelly": 0.5,
+    "templates/excavator": 1.8, "templates/ragdoll": 0.8, "templates/jelly": 0.5, "templates/arch": 0.4,
+    "templates/tyres": 0.3,
 }
 VARIANTS = {
     "templates/drum": ["integrator.scheme=theta", "integrator.scheme=dvi", "integrator.operator=stored",

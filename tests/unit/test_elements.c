@@ -18,7 +18,7 @@ enum { MOST = 3 * 400 };
 
 static dls_cell_mesh *block(dls_cell_form cell, dls_block_form form, double a, double b, double c, int na,
                             int nb, int nc) {
-    dls_block def = {form, cell, {a, b, c}, {na, nb, nc}};
+    dls_block def = {.form = form, .cell = cell, .size = {a, b, c}, .cells = {na, nb, nc}};
     dls_cell_mesh *mesh = NULL;
     assert_int_equal(dls_cell_mesh_block(&def, &mesh, error), DLS_OK);
     return mesh;

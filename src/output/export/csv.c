@@ -120,6 +120,7 @@ static dls_status put_nodes(FILE *out, const csv_frame *f, void *rows, dls_error
             put_reals(out, 3, row[k].x);
             put_reals(out, 3, row[k].v);
             put_reals(out, 1, &row[k].von_mises);
+            put_reals(out, 3, row[k].principal);
             fprintf(out, "\n");
         }
     }
@@ -184,7 +185,9 @@ static const csv_file frame_files[] = {
                                           "impulse_x [N s],impulse_y [N s],impulse_z [N s],"
                                           "torque_x [N m s],torque_y [N m s],torque_z [N m s]",
      "", has_joints, put_joints},
-    {"nodes.csv", "frame,step,time [s],body,at,x [m],y [m],z [m],vx [m/s],vy [m/s],vz [m/s],von_mises [Pa]",
+    {"nodes.csv",
+     "frame,step,time [s],body,at,x [m],y [m],z [m],vx [m/s],vy [m/s],vz [m/s],von_mises [Pa],"
+     "stress_1 [Pa],stress_2 [Pa],stress_3 [Pa]",
      "", has_nodes, put_nodes},
     {"gradients.csv",
      "frame,step,time [s],body,Fxx,Fyx,Fzx,Fxy,Fyy,Fzy,Fxz,Fyz,Fzz,rate_xx [1/s],rate_yx [1/s],rate_zx [1/s],"

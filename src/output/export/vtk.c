@@ -137,7 +137,7 @@ typedef struct vtk_export {
     bool *present;
     int *first_node;             /* of each body; −1: it has none */
     bool *is_skin;               /* whether these are points of its skin, */
-    double *stress;              /* von Mises's at each node */
+    double *stress;              /* von Mises's and the principal ones at each node, 4 numbers */
     dls_gradient_record *deform; /* of each body that has one, by ascending body */
     int deform_count;
     dls_surface surface;
@@ -159,7 +159,17 @@ typedef struct vtk_export {
 #define CELL_SORT INTS("connectivity"), INTS("offsets")
 #define CELLS     CELL_SORT, CELL_SORT, CELL_SORT
 
-enum { BODY = FIRST_DATA, MATERIAL, OBSTACLE, SPEED, VELOCITY, ANGULAR_VELOCITY, VON_MISES, BODY_ARRAYS };
+enum {
+    BODY = FIRST_DATA,
+    MATERIAL,
+    OBSTACLE,
+    SPEED,
+    VELOCITY,
+    ANGULAR_VELOCITY,
+    VON_MISES,
+    PRINCIPAL_STRESS,
+    BODY_ARRAYS
+};
 enum {
     BODY_A = FIRST_DATA,
     BODY_B,
@@ -194,7 +204,7 @@ static void describe_files(vtk_export *x) {
     x->bodies = (poly_data){BODY_ARRAYS,
                             {FLOATS("points", 3), CELLS, INTS("body"), INTS("material"), INTS("obstacle"),
                              FLOATS("speed", 1), FLOATS("velocity", 3), FLOATS("angular_velocity", 3),
-                             FLOATS("von_mises", 1)}};
+                             FLOATS("von_mises", 1), FLOATS("principal_stress", 3)}};
     x->contacts = (poly_data){CONTACT_ARRAYS,
                               {REALS("points", 3), CELLS, INTS("body_a"), INTS("body_b"), REALS("gap", 1),
                                REALS("normal_impulse", 1), REALS("impulse", 1), REALS("normal_force", 1),
@@ -252,7 +262,9 @@ static void put_points(vtk_export *x, int id, const dls_shape_def *shape) {
     }
 }
 
-static void put_cell_data(vtk_export *x, int id, const dls_shape_def *shape, double stress) {
+static const double unstressed[4];
+
+static void put_cell_data(vtk_export *x, int id, const dls_shape_def *shape, const double *stress) {
     array *a = x->bodies.arrays;
     const dls_body_state *state = &x->states[id];
     put_int(&a[BODY].values, id);
@@ -261,7 +273,8 @@ static void put_cell_data(vtk_export *x, int id, const dls_shape_def *shape, dou
     put_floats(&a[SPEED].values, 1, &(double){vec_norm(state->v)});
     put_floats(&a[VELOCITY].values, 3, state->v);
     put_floats(&a[ANGULAR_VELOCITY].values, 3, state->w);
-    put_floats(&a[VON_MISES].values, 1, &stress);
+    put_floats(&a[VON_MISES].values, 1, stress);
+    put_floats(&a[PRINCIPAL_STRESS].values, 3, stress + 1);
 }
 
 /* Cells of one sort; VTK counts lines before polygons, and so does the data of cells. */
@@ -274,7 +287,7 @@ static void put_cells(vtk_export *x, bool lines, int first_point, int id, const 
         if ((size < 0) == lines) {
             for (int i = 0; i < count; i++) put_int(corners, first_point + corner[i]);
             put_int(ends, (int)(corners->size / sizeof(int32_t)));
-            put_cell_data(x, id, shape, 0);
+            put_cell_data(x, id, shape, unstressed);
         }
         corner += count;
     }
@@ -294,10 +307,11 @@ static void put_skin(vtk_export *x, int id) {
     dls_shape_def skin;
     if (dls_results_body_shape(x->results, id, 0, &skin, NULL)) return;
     for (int k = 0; x->is_skin[id] && k < skin.triangle_count; k++) {
-        double stress = 0;
+        double stress[4] = {0};
         for (int i = 0; i < 3; i++) {
             put_int(&a[POLYGONS].values, first + skin.triangles[3 * k + i]);
-            stress += x->stress[first + skin.triangles[3 * k + i]] / 3;
+            for (int m = 0; m < 4; m++)
+                stress[m] += x->stress[4 * ((int64_t)first + skin.triangles[3 * k + i]) + m] / 3;
         }
         put_int(&a[POLYGON_ENDS].values, (int)(a[POLYGONS].values.size / sizeof(int32_t)));
         put_cell_data(x, id, &skin, stress);
@@ -313,12 +327,13 @@ static void put_nodes(vtk_export *x, const dls_node_record *nodes, int first, in
     x->is_skin[id] = find_skin(x, id, count, &skin);
     for (int k = first; k < first + count; k++) {
         put_floats(&a[POINTS].values, 3, nodes[k].x);
-        x->stress[k] = nodes[k].von_mises;
+        x->stress[4 * (int64_t)k] = nodes[k].von_mises;
+        vec_copy(x->stress + 4 * (int64_t)k + 1, nodes[k].principal);
         if (!x->is_skin[id]) put_int(&a[LINES].values, k);
     }
     if (x->is_skin[id]) return;
     put_int(&a[LINE_ENDS].values, (int)(a[LINES].values.size / sizeof(int32_t)));
-    put_cell_data(x, id, &(dls_shape_def){.kind = (dls_shape_kind)0}, 0);
+    put_cell_data(x, id, &(dls_shape_def){.kind = (dls_shape_kind)0}, unstressed);
 }
 
 /* Solids come before shapes; how many points they took. */
@@ -327,7 +342,7 @@ static dls_status put_solids(vtk_export *x, int frame, int *points, dls_error *e
     dls_node_record *nodes = DLS_NEW(dls_node_record, count);
     x->deform_count = dls_results_frame_gradient_count(x->results, frame);
     x->deform = DLS_NEW(dls_gradient_record, x->deform_count);
-    x->stress = DLS_NEW(double, count);
+    x->stress = DLS_NEW(double, 4 * (int64_t)count);
     dls_status status = nodes && x->deform && x->stress
                             ? dls_results_frame_nodes(x->results, frame, nodes, error)
                             : dls_fail_memory(error);

@@ -117,7 +117,8 @@ static void put_frame(FILE *out, const char *file, const dls_results_writer *w, 
                                               {"gap", DLS_TABLE_REACTIONS + 8, "Scalar"}};
     static const xdmf_array node_arrays[] = {{"body", DLS_TABLE_NODES, "Scalar"},
                                              {"velocity", DLS_TABLE_NODES + 3, "Vector"},
-                                             {"von_mises", DLS_TABLE_NODES_STRESS, "Scalar"}};
+                                             {"von_mises", DLS_TABLE_NODES_STRESS, "Scalar"},
+                                             {"principal_stress", DLS_TABLE_NODES_PRINCIPAL, "Vector"}};
     fprintf(out,
             "<Grid Name=\"frame\" GridType=\"Collection\" CollectionType=\"Spatial\"><Time "
             "Value=\"%.17g\"/>\n",
@@ -130,7 +131,7 @@ static void put_frame(FILE *out, const char *file, const dls_results_writer *w, 
         put_grid(out, file, w, "joints", DLS_TABLE_REACTIONS + 2, joint_arrays, 4, f->reaction_start,
                  f->reaction_count);
     if (w->tables[DLS_TABLE_NODES].rows)
-        put_grid(out, file, w, "nodes", DLS_TABLE_NODES + 2, node_arrays, 3, f->node_start, f->node_count);
+        put_grid(out, file, w, "nodes", DLS_TABLE_NODES + 2, node_arrays, 4, f->node_start, f->node_count);
     fprintf(out, "</Grid>\n");
 }
 

@@ -57,13 +57,13 @@ static dls_status copy_all(dls_results_writer *w, const dls_results *old, int64_
                         : table == DLS_TABLE_FRAMES      ? frames
                         : table == DLS_TABLE_JOINT_STEPS ? (old->tables[table].rows ? kept : 0)
                         : table >= DLS_TABLE_GRADIENTS   ? gradients
-                        : table >= DLS_TABLE_NODES_STRESS && !old->has_stress ? 0
-                        : table >= DLS_TABLE_NODES                            ? nodes
-                        : table >= DLS_TABLE_REACTIONS                        ? reactions
-                        : table >= DLS_TABLE_TURNING && !old->has_turning     ? 0
-                        : table >= DLS_TABLE_CONTACTS                         ? contacts
-                        : table >= DLS_TABLE_STATES_POSES && !w->def.contacts ? 0
-                                                                              : states;
+                        : table >= dls_results_node_end(old) && table < DLS_TABLE_NODES_END ? 0
+                        : table >= DLS_TABLE_NODES                                          ? nodes
+                        : table >= DLS_TABLE_REACTIONS                                      ? reactions
+                        : table >= DLS_TABLE_TURNING && !old->has_turning                   ? 0
+                        : table >= DLS_TABLE_CONTACTS                                       ? contacts
+                        : table >= DLS_TABLE_STATES_POSES && !w->def.contacts               ? 0
+                                                                                            : states;
         status = copy_rows(w, old, table, count, error);
     }
     return status;

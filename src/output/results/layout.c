@@ -355,6 +355,8 @@ const dls_table_layout dls_table_layouts[DLS_TABLES] = {
     [DLS_TABLE_NODES + 3] = NODE("velocity", double, DLS_CELL_DOUBLE, 3, v, "m/s", DLS_RANGE_NEAR),
     [DLS_TABLE_NODES_STRESS] = LATER(7, "nodes/von_mises", DLS_CELL_DOUBLE, double, 1, dls_node_record,
                                      von_mises, "Pa", DLS_RANGE_SIZE),
+    [DLS_TABLE_NODES_PRINCIPAL] = LATER(9, "nodes/principal_stress", DLS_CELL_DOUBLE, double, 3,
+                                        dls_node_record, principal, "Pa", DLS_RANGE_NEAR),
 
     [DLS_TABLE_GRADIENTS + 0] = GRADIENT("body", int32_t, DLS_CELL_INT32, 1, body, "1", DLS_RANGE_INDEX),
     [DLS_TABLE_GRADIENTS + 1] = GRADIENT("F", double, DLS_CELL_DOUBLE, 9, F, "1", DLS_RANGE_NEAR),

@@ -37,8 +37,9 @@ typedef enum dls_table_name {
     DLS_TABLE_REACTIONS_END = DLS_TABLE_REACTIONS + 13,
     /* columns of dls_node_record, a row per node of a solid and frame */
     DLS_TABLE_NODES = DLS_TABLE_REACTIONS_END,
-    DLS_TABLE_NODES_STRESS = DLS_TABLE_NODES + 4, /* not in files of version 6 */
-    DLS_TABLE_NODES_END = DLS_TABLE_NODES_STRESS + 1,
+    DLS_TABLE_NODES_STRESS = DLS_TABLE_NODES + 4,           /* not in files of version 6 */
+    DLS_TABLE_NODES_PRINCIPAL = DLS_TABLE_NODES_STRESS + 1, /* not in files of versions 6 to 8 */
+    DLS_TABLE_NODES_END = DLS_TABLE_NODES_PRINCIPAL + 1,
     /* columns of dls_gradient_record, a row per solid that deforms alike everywhere and frame */
     DLS_TABLE_GRADIENTS = DLS_TABLE_NODES_END,
     DLS_TABLE_GRADIENTS_END = DLS_TABLE_GRADIENTS + 3,

@@ -294,6 +294,8 @@ static dls_status load_frames(dls_results *r, dls_error *error) {
     r->reaction_rows = least_rows(r, DLS_TABLE_REACTIONS, DLS_TABLE_REACTIONS_END);
     r->has_stress =
         r->tables[DLS_TABLE_NODES_STRESS].version >= dls_table_layouts[DLS_TABLE_NODES_STRESS].since;
+    r->has_principal =
+        r->tables[DLS_TABLE_NODES_PRINCIPAL].version >= dls_table_layouts[DLS_TABLE_NODES_PRINCIPAL].since;
     r->node_rows = least_rows(r, DLS_TABLE_NODES, dls_results_node_end(r));
     r->gradient_rows = least_rows(r, DLS_TABLE_GRADIENTS, DLS_TABLE_GRADIENTS_END);
     dls_status status = count_written(r, DLS_TABLE_FRAMES, &rows, error);

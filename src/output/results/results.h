@@ -88,7 +88,7 @@ struct dls_results {
     char **file_names, *file_bytes;
     double tolerance;
     bool has_contacts, has_turning, is_finished; /* has_turning: a contact of it may resist turning */
-    bool has_stress;                             /* nodes have von Mises's */
+    bool has_stress, has_principal;              /* nodes have von Mises's; and the principal ones */
     dls_world_def world;
     dls_run_summary summary;
     int frame_count;
@@ -136,7 +136,9 @@ static inline int dls_results_contact_end(const dls_results *results) {
 
 /* The same of nodes. */
 static inline int dls_results_node_end(const dls_results *results) {
-    return results->has_stress ? DLS_TABLE_NODES_END : DLS_TABLE_NODES_STRESS;
+    return results->has_principal ? DLS_TABLE_NODES_END
+           : results->has_stress  ? DLS_TABLE_NODES_PRINCIPAL
+                                  : DLS_TABLE_NODES_STRESS;
 }
 
 dls_shape_def dls_results_shape_def(const dls_results *results, int index);

@@ -327,9 +327,10 @@ static bool fill_line(const dls_world *world, dls_body_id id, int nodes, int fir
 /* All of a skin, for batches of them. */
 static bool take_skin(dls_results_writer *w, const dls_solid *solid, int nodes) {
     if (!solid->kind->skin) return true;
-    if (!DLS_RESERVE(w->skin, 0, w->skin_room, 7 * (int64_t)nodes)) return false;
+    if (!DLS_RESERVE(w->skin, 0, w->skin_room, 10 * (int64_t)nodes)) return false;
     solid->kind->skin(solid->data, w->world->q + solid->at, w->world->u + solid->at, w->skin,
-                      w->skin + 3 * (int64_t)nodes, w->skin + 6 * (int64_t)nodes);
+                      w->skin + 3 * (int64_t)nodes, w->skin + 6 * (int64_t)nodes,
+                      w->skin + 7 * (int64_t)nodes);
     return true;
 }
 
@@ -338,6 +339,7 @@ static void fill_skin(const double *skin, int nodes, int first, int count, dls_n
         vec_copy(rows[k].x, skin + 3 * (int64_t)(first + k));
         vec_copy(rows[k].v, skin + 3 * (int64_t)(nodes + first + k));
         rows[k].von_mises = skin[6 * (int64_t)nodes + first + k];
+        vec_copy(rows[k].principal, skin + 7 * (int64_t)nodes + 3 * (int64_t)(first + k));
     }
 }
 

@@ -408,8 +408,7 @@ static dls_status read_break(dls_reader *reader, const dls_node *node, dls_joint
 
 static double ends_apart(const dls_side *sides) { return vec_distance(sides[0].point, sides[1].point); }
 
-/* The world owns the functions of def from here on. */
-static dls_status add_joint(dls_reader *reader, const dls_node *map, dls_joint_def *def) {
+dls_status dls_add_read_joint(dls_reader *reader, const dls_node *map, dls_joint_def *def) {
     dls_joint_id id;
     if (!DLS_RESERVE(reader->joint_nodes, reader->joint_count, reader->joint_room, reader->joint_count + 1)) {
         dls_joint_functions_destroy(def);
@@ -443,7 +442,7 @@ dls_status dls_read_joint(dls_reader *reader, const dls_node *map, const dls_joi
     status = read_break(reader, text.breaks, &def);
     if (!status && text.cone > 0) status = dls_doubt_angle(reader, dls_node_find(map, "cone"), text.cone);
     if (!status) status = read_freedoms(reader, map, &text, &def);
-    if (!status) return add_joint(reader, map, &def);
+    if (!status) return dls_add_read_joint(reader, map, &def);
     dls_joint_functions_destroy(&def);
     return status;
 }
@@ -471,7 +470,7 @@ static dls_status read_spring(dls_reader *reader, const dls_node *map) {
     def.freedom[0].damping = text.damping;
     def.freedom[0].one_sided = text.one_sided == 1 ? 1 : text.one_sided == 2 ? -1 : 0;
     def.freedom[0].rest = isnan(text.rest) ? ends_apart(sides) : text.rest;
-    return add_joint(reader, map, &def);
+    return dls_add_read_joint(reader, map, &def);
 }
 
 static dls_status read_list(dls_reader *reader, const dls_node *list, bool springs) {
@@ -493,7 +492,8 @@ static dls_status read_list(dls_reader *reader, const dls_node *list, bool sprin
 }
 
 dls_status dls_read_joints(dls_reader *reader, const dls_node *joints, const dls_node *springs) {
-    dls_status status = dls_join_links(reader);
+    dls_status status = dls_join_supports(reader);
+    if (!status) status = dls_join_links(reader);
     if (!status) status = read_list(reader, joints, false);
     return status ? status : read_list(reader, springs, true);
 }

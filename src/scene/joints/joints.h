@@ -68,6 +68,9 @@ typedef struct dls_joint_given {
     char name[128];
 } dls_joint_given;
 
+/* The world owns the functions of def from here on. */
+dls_status dls_add_read_joint(dls_reader *reader, const dls_node *map, dls_joint_def *def);
+dls_status dls_join_supports(dls_reader *reader);
 dls_status dls_join_links(dls_reader *reader);
 dls_status dls_join_neighbours(dls_reader *reader, const dls_node *joint, const dls_node *map);
 dls_status dls_read_joint(dls_reader *reader, const dls_node *map, const dls_joint_given *given);

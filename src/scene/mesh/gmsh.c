@@ -310,14 +310,14 @@ static dls_status take_new_block(gmsh *g) {
     if (!status) status = take_count(g, 8, g->binary ? 16 : 4, &count);
     if (status) return status;
     const dls_element_type *type = find_type(g, of, &status);
-    const entity *of_group = find_entity(g, dimension, number);
+    const entity *whole = find_entity(g, dimension, number);
+    int group_count = whole ? whole->group_count : 0;
+    const int *groups = group_count ? g->groups + whole->first : NULL;
     for (int64_t i = 0; i < count && !status; i++) {
         mark(g);
         status = take_whole(g, 8, &element);
         if (!status) status = take_nodes(g, type, 8, nodes);
-        if (!status)
-            status = dls_text_add_cell(g->t, type, element, nodes, of_group ? of_group->group_count : 0,
-                                       of_group ? g->groups + of_group->first : NULL);
+        if (!status) status = dls_text_add_cell(g->t, type, element, nodes, group_count, groups);
     }
     return status;
 }

@@ -105,6 +105,7 @@ dls_status dls_solid_prepare(dls_world *w, const dls_body_def *def, dls_shape *s
     else
         status = solid->kind->create(&build, &solid->data, error);
     if (status) return status;
+    solid->def.mesh = NULL; /* the data have what it told */
     solid->n = solid->kind->freedoms(solid->data);
     if (solid->kind->damping) solid->def.damping = solid->kind->damping(solid->data);
     if (!reserve(w, solid->n, is_line(def) ? def->shape_count : 0)) status = dls_fail_memory(error);
@@ -349,6 +350,24 @@ dls_status dls_solid_point(const dls_world *w, dls_body_id id, const double *X, 
     if (status) return status;
     dls_spot_stand(w, &spot);
     *state = spot.state;
+    return DLS_OK;
+}
+
+int dls_solid_element_nodes(const dls_world *world, dls_body_id id) {
+    const dls_solid *solid = find(world, id, NULL);
+    return solid && solid->kind->elements ? solid->kind->elements(solid->data) : 0;
+}
+
+dls_status dls_solid_element_node(const dls_world *world, dls_body_id id, int node, double *X,
+                                  unsigned *sides, dls_error *error) {
+    dls_error_clear(error);
+    int count = dls_solid_element_nodes(world, id);
+    if (!X || !sides || node < 0 || node >= count)
+        return dls_fail(error, DLS_ERROR_ARGUMENT, "there is no node %d of body %d, or no room for it", node,
+                        id);
+    const dls_solid *solid = find(world, id, error);
+    *sides = solid->kind->element_node(solid->data, node, X);
+    vec_add(X, X, world->entries[id].centre);
     return DLS_OK;
 }
 

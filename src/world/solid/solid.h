@@ -117,10 +117,14 @@ struct dls_solid_kind {
                      const dls_body_state *mean);
     /* The cell that is turned inside out at q, −1: none. NULL: none ever is. */
     int (*inverted)(const dls_solid_data *data, const double *q);
-    /* Vertices of its skin, as its shape has them, and how fast; von Mises's stress there. As many as nodes
-     * says; NULL: it has no skin. */
+    /* Nodes of its elements; place X at rest about the mass centre, and sides of the block of one. NULL: it
+     * has none. */
+    int (*elements)(const dls_solid_data *data);
+    unsigned (*element_node)(const dls_solid_data *data, int node, double *X);
+    /* Vertices of its skin, as its shape has them, and how fast; von Mises's stress there, and the principal
+     * ones, descending. As many as nodes says; NULL: it has no skin. */
     void (*skin)(const dls_solid_data *data, const double *q, const double *u, double *x, double *v,
-                 double *von_mises);
+                 double *von_mises, double *principal);
     /* F of all its places and its rate, column-major; false, or NULL: its shapes do not deform by one. */
     bool (*gradient)(const dls_solid_data *data, const double *q, const double *u, double *F, double *rate);
     /* ---- of all ---- */

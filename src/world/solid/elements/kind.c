@@ -72,7 +72,9 @@ static dls_status make_mesh(const dls_solid_build *build, bool corotational, dls
         return dls_fail(error, DLS_ERROR_INPUT,
                         "a %s of elements, expected a box, sphere, ellipsoid or cylinder, or a mesh",
                         kind->name);
-    dls_block block = {.form = (dls_block_form)(kind->grid - 1), .cell = cell_of(build->def, corotational)};
+    dls_block block = {.form = (dls_block_form)(kind->grid - 1),
+                       .cell = cell_of(build->def, corotational),
+                       .bend = build->def->bend};
     memcpy(block.cells, build->def->cells, sizeof block.cells);
     size_of(shape, block.size);
     return dls_cell_mesh_block(&block, mesh, error);
@@ -176,6 +178,7 @@ static dls_status complete(const dls_solid_build *build, const dls_elements_def 
     data->grid = dls_shape_table[build->shapes[0].kind].grid;
     data->told = told_as(build->def->mesh);
     data->def = *build->def;
+    data->def.mesh = NULL;
     place_mesh(&build->shapes[0], mesh);
     dls_status status = dls_elements_create(law, mesh, &data->elements, error);
     if (status) return status;
@@ -221,7 +224,8 @@ static bool equal(const dls_solid_data *data, const dls_solid_build *build) {
            data->law.density == law.density && data->law.mass_damping == law.mass_damping &&
            data->law.law.law == law.law.law && data->law.law.lambda == law.law.lambda &&
            data->law.law.mu == law.law.mu && data->law.law.damping == law.law.damping &&
-           data->def.cell == def->cell && !memcmp(data->def.cells, def->cells, sizeof def->cells);
+           data->def.cell == def->cell && data->def.bend == def->bend &&
+           !memcmp(data->def.cells, def->cells, sizeof def->cells);
 }
 
 /* The body's shape becomes its skin, with a mesh of its own at rest. */
@@ -508,13 +512,23 @@ static void deform(const dls_solid_data *data, const double *q, const dls_body_s
     dls_mesh_refit(now->mesh);
 }
 
+/* ---- nodes ---- */
+
+static int element_count(const dls_solid_data *data) { return data->elements->mesh->node_count; }
+
+static unsigned element_node(const dls_solid_data *data, int node, double *X) {
+    const dls_cell_mesh *mesh = data->elements->mesh;
+    vec_copy(X, mesh->X + 3 * (size_t)node);
+    return mesh->sides ? mesh->sides[node] : 0;
+}
+
 /* ---- what is shown ---- */
 
 static int nodes(const dls_solid_data *data) { return data->skin->vertex_count; }
 
 /* Stresses are NaN where there is no memory to find them. */
 static void skin(const dls_solid_data *data, const double *q, const double *u, double *x, double *v,
-                 double *von_mises) {
+                 double *von_mises, double *principal) {
     double *stress = DLS_NEW(double, 6 * (size_t)data->elements->mesh->node_count);
     bool found = stress && !dls_elements_stress(data->elements, q, stress, NULL);
     for (int k = 0; k < data->skin->vertex_count; k++) {
@@ -522,6 +536,8 @@ static void skin(const dls_solid_data *data, const double *q, const double *u, d
         vec_copy(x + 3 * (size_t)k, q + 3 * node);
         vec_copy(v + 3 * (size_t)k, u + 3 * node);
         von_mises[k] = found ? dls_stress_mises(stress + 6 * node) : (double)NAN;
+        vec_set(principal + 3 * (size_t)k, NAN, NAN, NAN);
+        if (found) dls_stress_principal(stress + 6 * node, principal + 3 * (size_t)k);
     }
     dls_free(stress);
 }
@@ -552,6 +568,8 @@ const dls_solid_kind dls_solid_kind_elements = {
     .deform = deform,
     .spread = spread,
     .inverted = inverted,
+    .elements = element_count,
+    .element_node = element_node,
     .nodes = nodes,
     .skin = skin,
     .kinetic_energy = kinetic_energy,

@@ -307,6 +307,7 @@ void dls_cell_mesh_destroy(dls_cell_mesh *mesh) {
     if (!mesh) return;
     dls_free(mesh->X);
     dls_free(mesh->cells);
+    dls_free(mesh->sides);
     dls_free(mesh->faces);
     dls_free(mesh->face_cell);
     dls_free(mesh->edges);

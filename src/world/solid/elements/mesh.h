@@ -34,8 +34,9 @@ typedef struct dls_skin_edge {
 typedef struct dls_cell_mesh {
     dls_cell_form form;
     int node_count, cell_count;
-    double *X;  /* 3 per node */
-    int *cells; /* nodes of each */
+    double *X;      /* 3 per node */
+    int *cells;     /* nodes of each */
+    uint8_t *sides; /* of a block's nodes: bits of dls_solid_element_node; NULL of a mesh that was told */
     int face_count, edge_count;
     int *faces;     /* the skin: 3 nodes of each triangle, counter-clockwise from outside */
     int *face_cell; /* what each belongs to */
@@ -66,6 +67,7 @@ typedef struct dls_block {
     dls_cell_form cell;
     double size[3];
     int cells[3];
+    double bend; /* rad, of a box: x goes round the y axis at the radius size_x/bend; 2π closes a ring */
 } dls_block;
 
 dls_status dls_cell_mesh_block(const dls_block *block, dls_cell_mesh **mesh, dls_error *error);
