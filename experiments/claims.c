@@ -170,8 +170,8 @@ static void write_order(char *text, size_t size, const contender *contenders, in
     if (used < size && isfinite(ratio)) snprintf(text + used, size - used, ", %.3g ×", ratio);
 }
 
-void claim_order(claim_list *list, const char *text, const char *unit, const char *reason,
-                 const contender *contenders, int count) {
+static void show_contenders(claim_list *list, const char *text, const char *unit, const char *reason,
+                            const contender *contenders, int count) {
     for (int i = 0; i < count; i++) {
         claim one = {.relation = CLAIM_NOT_COMPARABLE,
                      .unit = unit,
@@ -181,11 +181,39 @@ void claim_order(claim_list *list, const char *text, const char *unit, const cha
         snprintf(one.text, sizeof one.text, "%s: %s", text, contenders[i].name);
         append(list, &one);
     }
+}
+
+void claim_order(claim_list *list, const char *text, const char *unit, const char *reason,
+                 const contender *contenders, int count) {
+    show_contenders(list, text, unit, reason, contenders, count);
     claim order = {.relation = CLAIM_ORDER, .unit = unit, .ours = count_reversed(contenders, count)};
     write_order(order.paper_order, sizeof order.paper_order, contenders, count, false);
     write_order(order.our_order, sizeof order.our_order, contenders, count, true);
     snprintf(order.text, sizeof order.text, "%s: order", text);
     append(list, &order);
+}
+
+/* The one that the paper has next above another; NULL where none is. */
+static const contender *next_above(const contender *c, const contender *contenders, int count) {
+    const contender *next = NULL;
+    for (int i = 0; i < count; i++)
+        if (contenders[i].paper > c->paper && (!next || contenders[i].paper < next->paper))
+            next = &contenders[i];
+    return next;
+}
+
+void claim_order_seeds(claim_list *list, const char *text, const char *unit, const char *reason,
+                       const contender *contenders, int count, const double *const *each, int seeds) {
+    show_contenders(list, text, unit, reason, contenders, count);
+    for (int i = 0; i < count; i++) {
+        const contender *low = &contenders[i], *high = next_above(low, contenders, count);
+        double ratio[EXPERIMENT_MOST_SEEDS];
+        if (!high) continue;
+        for (int k = 0; k < seeds; k++) ratio[k] = log10(each[high - contenders][k] / each[i][k]);
+        dls_interval ours = dls_interval_of(seeds, ratio);
+        claim_seeds(list, CLAIM_PRINTED, "1", CLAIM_AT_LEAST, 0, 0, &ours, "%s: log₁₀ of %s over %s", text,
+                    high->name, low->name);
+    }
 }
 
 void claim_list_free(claim_list *list) {

@@ -114,6 +114,10 @@ typedef struct contender {
  * whoever is below another in the paper is below here. */
 void claim_order(claim_list *list, const char *text, const char *unit, const char *reason,
                  const contender *contenders, int count);
+/* The same over seeds, each[i] of contender i: whoever is next above another in the paper must be above here,
+ * by the interval of the ratio's logarithm. */
+void claim_order_seeds(claim_list *list, const char *text, const char *unit, const char *reason,
+                       const contender *contenders, int count, const double *const *each, int seeds);
 
 typedef struct verdict_counts {
     int of[VERDICT_COUNT];

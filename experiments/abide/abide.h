@@ -49,17 +49,22 @@ void abide_choose(abide_settings *s, int method, const abide_parameters *p);
 /* What a run of quick steps takes when nothing else runs: its fastest whole row, times rows. */
 double abide_undisturbed(const case_history *h, int own_column);
 
-/* A claim on the order of times: PDAS is the mean of EPDAS and IPDAS, whose difference in the paper is less
+/* What each of the paper's methods took, seed by seed. */
+typedef struct abide_costs {
+    double of[ABIDE_METHODS][EXPERIMENT_MOST_SEEDS];
+} abide_costs;
+
+/* Claims on the order of times: PDAS is the mean of EPDAS and IPDAS, whose difference in the paper is less
  * than times repeat to. */
 void abide_claim_times(claim_list *list, const char *text, const double paper[ABIDE_METHODS],
-                       const double ours[ABIDE_METHODS]);
-/* A claim on the order of numbers of sweeps, PDAS as above. */
+                       const abide_costs *ours, int seeds);
+/* The same of numbers of sweeps. */
 void abide_claim_sweeps(claim_list *list, const char *text, const double paper[ABIDE_METHODS],
-                        const double ours[ABIDE_METHODS]);
+                        const abide_costs *ours, int seeds);
 
-/* A claim on the order of exponents with which times grow, PDAS as above. */
+/* The same of exponents with which times grow. */
 void abide_claim_growth(claim_list *list, const char *text, const double paper[ABIDE_METHODS],
-                        const double ours[ABIDE_METHODS]);
+                        const abide_costs *ours, int seeds);
 
 /* A column of a history against its time, each row added to those before where cumulative; for figures.
  * count values in x and y, which are freed by the caller. */

@@ -28,25 +28,33 @@ typedef struct crowd_def {
     void (*set_run)(abide_settings *s);        /* of the runs from settled balls; NULL: none */
 } crowd_def;
 
+/* What one run has beside its size and method; zeros: the scene's own. */
+typedef struct crowd_variant {
+    int seed;
+    double filling; /* of 002-6.4: the solid share of the drum */
+} crowd_variant;
+
 typedef struct crowd {
     const crowd_def *def;
     int sizes;                                 /* that are run */
     bool has[ABIDE_EVERY][CROWD_SIZES];        /* a history, finished or not */
-    case_history of[ABIDE_EVERY][CROWD_SIZES]; /* by method and size */
+    case_history of[ABIDE_EVERY][CROWD_SIZES]; /* by method and size, of the first seed */
+    int seeds[CROWD_SIZES];                    /* that the paper's methods were run with */
+    abide_costs sweeps[CROWD_SIZES], seconds[CROWD_SIZES];
 } crowd;
 
 /* All methods and sizes; a method that did not finish a size within most_seconds, or by its growth so far
- * will not finish the next, is not asked for larger ones. False after one line on stderr or an interrupt. */
+ * will not finish the next, is not asked for larger ones. The paper's methods run with several seeds where
+ * one takes all of them together no more than some minutes. False after one line on stderr or an interrupt.
+ */
 bool crowd_run(experiment_run *run, const crowd_def *def, double most_seconds, crowd *c);
 void crowd_free(crowd *c);
 /* The default solver alone, for as long as the scene has it, whatever the size of the run. */
-bool crowd_run_alone(experiment_run *run, const crowd_def *def, int balls, case_history *h);
+bool crowd_run_alone(experiment_run *run, const crowd_def *def, int balls, const crowd_variant *variant,
+                     case_history *h);
 
-/* Only finished histories; NaN otherwise. */
-double crowd_sum(const crowd *c, int method, int size, int column);
-double crowd_largest(const crowd *c, int method, int size, int column);
-
-/* Orders of sweeps and of seconds for every size that all methods finished, and growth with the size. */
+/* Orders of sweeps and of seconds for every size that all methods finished, and growth with the size: pairs
+ * of neighbours, over the seeds. */
 void crowd_claims(experiment_run *run, const crowd *c);
 /* The two tables as one file, and the cumulative curves of the smallest and of larger sizes. */
 bool crowd_write(experiment_run *run, const crowd *c);

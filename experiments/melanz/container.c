@@ -8,8 +8,7 @@
 static const double last_seconds = 0.5; /* over which the force is weighed */
 static const double several_orders = 1e2;
 
-/* A small container is ruled by chance: what it says is the mean over several seeds. */
-enum { MOST_SIZES = CONTAINER_SIZES, MOST_SEEDS = CONTAINER_SEEDS };
+enum { MOST_SIZES = CONTAINER_SIZES, MOST_SEEDS = EXPERIMENT_MOST_SEEDS };
 
 /* Runs of one size that differ by their seed. */
 typedef struct sample {
@@ -49,14 +48,14 @@ static double mean_over_seeds(const sample *s, filling_method method, history_va
     return sum / s->count;
 }
 
-/* Geometric mean of relaxed over another: what is compared spans orders of magnitude from seed to seed. */
-static double ratio_over_seeds(const sample *s, filling_method method, history_value value) {
-    double sum = 0;
+/* log₁₀ of relaxed over another: what is compared spans orders of magnitude from seed to seed. */
+static dls_interval ratio_over_seeds(const sample *s, filling_method method, history_value value) {
+    double ratio[MOST_SEEDS];
     for (int i = 0; i < s->count; i++) {
         const filling_runs *runs = &s->runs[i];
-        sum += log(value(runs, &runs->history[FILLING_RELAXED]) / value(runs, &runs->history[method]));
+        ratio[i] = log10(value(runs, &runs->history[FILLING_RELAXED]) / value(runs, &runs->history[method]));
     }
-    return exp(sum / s->count);
+    return dls_interval_of(s->count, ratio);
 }
 
 static bool finished(const sample *s, filling_method method) {
@@ -75,11 +74,13 @@ static claim_source source_of(filling_method method) {
     return method == FILLING_DEFAULT ? CLAIM_DERIVED : CLAIM_PRINTED;
 }
 
+/* One run decides nothing that chance has a part in. */
 static void claim_ratio(claim_list *c, const sample *s, filling_method method, history_value value,
                         double bound, const char *what) {
+    const dls_interval ours = ratio_over_seeds(s, method, value);
     c->method = method == FILLING_DEFAULT ? METHOD_OURS : METHOD_PAPERS;
-    claim_bound(c, source_of(method), "1", CLAIM_AT_LEAST, bound, ratio_over_seeds(s, method, value),
-                "%s, relaxed over %s: %s", s->name, filling_names[method], what);
+    claim_seeds(c, source_of(method), "1", CLAIM_AT_LEAST, log10(bound), 0, &ours,
+                "%s, log₁₀ of relaxed over %s: %s", s->name, filling_names[method], what);
     c->method = METHOD_PAPERS;
 }
 
@@ -113,7 +114,8 @@ static bool draw(experiment_run *run, const container_text *text, const filling_
 
 static bool run_sample(experiment_run *run, const container_text *text, filling_size size, bool paper_size,
                        sample *s) {
-    const int seeds = run->size == SIZE_REDUCED ? text->seeds : 1;
+    const int own = run->size == SIZE_REDUCED ? text->seeds : text->full_seeds;
+    const int seeds = run->seeds ? run->seeds : own;
     snprintf(s->name, sizeof s->name, "%d spheres%s", filling_count(size), paper_size ? "" : " (reduced)");
     for (int i = 0; i < seeds; i++) {
         s->runs[i] = filling_begin(text->scene, size, text->slab, i + 1);
@@ -161,14 +163,16 @@ static const filling_size smaller[] = {{10, 5, 10}, {5, 5, 8}, {5, 4, 5}};
 
 static bool run_filling(experiment_run *run) {
     static const filling_size paper[] = {{10, 10, 10}};
-    static const container_text text = {"001-3.2", "filling", false, paper, smaller, 1, 3, {5, 2, 5}, 3, 0};
+    static const container_text text = {"001-3.2", "filling", false, paper, smaller, 1,
+                                        3,         {5, 2, 5}, 5,     5,     0};
     return container_run(run, &text);
 }
 
 /* A thousand in the text, four thousand in the caption of Fig. 9. */
 static bool run_compaction(experiment_run *run) {
     static const filling_size paper[] = {{10, 10, 10}, {10, 10, 40}};
-    static const container_text text = {"001-3.3", "compaction", true, paper, smaller, 2, 3, {3, 3, 3}, 1, 0};
+    static const container_text text = {"001-3.3", "compaction", true, paper, smaller, 2,
+                                        3,         {3, 3, 3},    5,    1,     0};
     return container_run(run, &text);
 }
 

@@ -63,7 +63,7 @@ bool filling_draw(experiment_run *run, const filling_runs *runs, const char *nam
 
 /* ---- the experiments ----------------------------------------------------------------------------------- */
 
-enum { CONTAINER_SIZES = 8, CONTAINER_SEEDS = 3, SCALING_SIZES = 16 };
+enum { CONTAINER_SIZES = 8, SCALING_SIZES = 16 };
 
 typedef struct container_text {
     const char *scene, *name; /* of the scene; of figures */
@@ -72,8 +72,8 @@ typedef struct container_text {
         *smaller; /* the paper's sizes, and what stands in where a method is too slow */
     int paper_count, smaller_count;
     filling_size reduced;
-    int seeds;    /* of the reduced size */
-    double until; /* and its end, s; 0: as the paper's */
+    int seeds, full_seeds; /* of the reduced size, of the others; unless it is said how many */
+    double until;          /* end of the reduced size, s; 0: as the paper's */
 } container_text;
 
 /* The paper's sizes; where at none of them both of its methods came to the end, smaller ones until they do.

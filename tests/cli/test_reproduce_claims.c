@@ -97,6 +97,30 @@ static void a_missing_number_has_no_order(void **state) {
     assert_int_equal(judge_order(missing, 2, NULL), VERDICT_FAIL);
 }
 
+/* b over a in the paper: verdict of the one pair. */
+static claim_verdict judge_seeds(const double *a, const double *b, int seeds) {
+    const contender two[] = {{"b", 20, b[0]}, {"a", 10, a[0]}};
+    const double *const each[] = {b, a};
+    claim_list list = {0};
+    claim_order_seeds(&list, "sweeps", "1", "another machine", two, 2, each, seeds);
+    assert_int_equal(list.count, 3);
+    assert_string_equal(list.items[2].text, "sweeps: log₁₀ of b over a");
+    claim_verdict verdict = last_verdict(&list);
+    claim_list_free(&list);
+    return verdict;
+}
+
+static void an_order_over_seeds_is_judged_where_the_interval_decides(void **state) {
+    (void)state;
+    const double low[] = {1, 1.1, 0.9}, high[] = {2, 2.3, 1.9}, mixed[] = {1.4, 0.7, 1.1},
+                 none[] = {1, NAN, 1};
+    assert_int_equal(judge_seeds(low, high, 3), VERDICT_PASS);
+    assert_int_equal(judge_seeds(high, low, 3), VERDICT_FAIL);
+    assert_int_equal(judge_seeds(low, mixed, 3), VERDICT_UNDECIDED);
+    assert_int_equal(judge_seeds(low, high, 1), VERDICT_UNDECIDED);
+    assert_int_equal(judge_seeds(low, none, 3), VERDICT_FAIL);
+}
+
 /* ---- the whole ---- */
 
 static void one_failure_fails_the_whole(void **state) {
@@ -175,6 +199,7 @@ int main(void) {
         cmocka_unit_test(numbers_that_cannot_be_compared_are_judged_by_their_order),
         cmocka_unit_test(ties_of_the_paper_may_fall_either_way),
         cmocka_unit_test(a_missing_number_has_no_order),
+        cmocka_unit_test(an_order_over_seeds_is_judged_where_the_interval_decides),
         cmocka_unit_test(one_failure_fails_the_whole),
         cmocka_unit_test(nothing_judged_is_nothing_shown),
         cmocka_unit_test(every_experiment_can_run_and_has_a_paper),

@@ -133,7 +133,7 @@ static const claim *find_claim(const experiment_run *run, const char *words) {
 static void a_small_container(void **state) {
     (void)state;
     const container_text text = {
-        .scene = "001-3.2", .name = "filling", .reduced = {2, 1, 4}, .seeds = 2, .until = 3};
+        .scene = "001-3.2", .name = "filling", .reduced = {2, 1, 4}, .seeds = 4, .until = 3};
     experiment_run run = begin(&experiment_filling, "container");
     assert_true(container_run(&run, &text));
     assert_int_equal(run.claims.count, 3 + 1 + 2 * 3);
