@@ -48,6 +48,13 @@ FIGURES = {
     **{f"004-10.{number}": [f"figure_{number + 1:02}"] for number in range(2, 7)},
     "behaviours": ["creep", "gap", "iterations"],
 }
+
+
+def twins(*names):
+    """Benchmarks of paper 004 as scenes beside their callbacks."""
+    return [f"case-twin-{name}" for name in names]
+
+
 TABLES = {"000-4": ["smoothing"], "000-6": ["derivatives"], "000-8.1": ["iterations"], "000-A": [],
           "001-3.1": ["history", "case-relaxed", "case-anti-relaxed", "case-default"],
           "002-6.1": ["tables_1_2", "case-ipdas-50000",
@@ -57,9 +64,14 @@ TABLES = {"000-4": ["smoothing"], "000-6": ["derivatives"], "000-8.1": ["iterati
                       "figure_05_sbp", "figure_06_sal", "figure_07_ebp"],
           "003-4.2": ["table", *(f"case-{name}" for name in ("default", "sbp", "sal", "ebp", "eal")),
                       "figure_09_sbp", "figure_10_sal", "figure_11_ebp", "figure_12_eal"],
-          "004-10.1": ["omega-0", "omega-50", "omega-10"], "004-10.2": ["corner"],
-          "004-10.3": ["case-moreau", "cylinder"], "004-10.4": ["rod"], "004-10.5": ["hopper"],
-          "004-10.6": ["case-moreau", "end", "switched"],
+          "004-10.1": ["omega-0", "omega-50", "omega-10", *twins("omega-50", "omega-10", "omega-0-e-0.45", "omega-30-e-0.8", "mu-0.45",
+                                                                 "rho-0", "rho-0.3", "rho-0.9", "rho-1", "half-step", "double-step")],
+          "004-10.2": ["corner", *twins("corner", "rho-0", "rho-0.9", "rho-1", "double-step", "half-step")],
+          "004-10.3": ["case-moreau", "cylinder", *twins("cylinder", "mu-0.35", "rho-0", "rho-0.3", "rho-0.9", "rho-1", "half-step",
+                                                         "double-step")],
+          "004-10.4": ["rod", *twins("rod", "rho-0", "rho-0.5", "rho-1", "half-step", "double-step")],
+          "004-10.5": ["hopper", "case-scene-0", "case-scene-1", "case-scene-2"],
+          "004-10.6": ["case-moreau", "end", "switched", *twins("top", "mu-0.2", "rho-0", "rho-0.9", "rho-1", "half-step")],
           "behaviours": ["bits", "case-cube", "case-rest-box", "case-rest-stack",
                          *(f"case-slide-{law}-{step}" for law in ("default", "relaxed") for step in ("1e-2", "1e-3", "1e-4")),
                          *(f"case-size-{size}" for size in ("1.4", "0.14", "0.0014"))]}
