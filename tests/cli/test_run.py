@@ -423,7 +423,7 @@ def test_reasons_of_uncertified_steps_are_counted():
     steps = [dict(zip(data_of("why.h5")["steps.csv"][0], row)) for row in data_of("why.h5")["steps.csv"][1:]]
     assert all(row["reason"] == ("none" if row["certified"] == "1" else "work") for row in steps)
     assert all(0 <= float(row["sweeps"]) <= 1 for row in steps)
-    uncertified("-o", "halves.h5", "--until", "0.05")
+    uncertified("-o", "halves.h5", "--until", f"{facts['uncertified'][0]['t']:g}")
     assert uncertified("-o", "halves.h5", "--until", "0.1", "--resume")["reasons"] == facts["reasons"]
     told = run("run", "drum.yaml", "--solver", "nlgs+max_iterations=1", "-o", "why.h5", "--until", "0.1", expect=1).stdout
     assert f"work: {missed} steps (the bound on work or iterations came first)" in told, told
