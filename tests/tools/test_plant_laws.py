@@ -35,7 +35,7 @@ def test_every_defect_fits_its_file():
     for defect in TOOL.DEFECTS:
         assert TOOL.broken_source(defect) != (ROOT / defect[2]).read_text(), defect
     try:
-        TOOL.broken_source(("a", "b", TOOL.PLANAR, "no such text", "", ()))
+        TOOL.broken_source(("a", "b", TOOL.APGD, "no such text", "", ()))
     except TOOL.Unfit as unfit:
         assert "occurs 0 times" in str(unfit)
     else:
