@@ -355,6 +355,19 @@ static dls_status many_stage(chain *x, dls_outcome *outcome, dls_error *error) {
     return DLS_OK;
 }
 
+/* Sweeps in double from the best: what lanes leave may need some thousand of them, and nothing else. */
+static dls_status sweeps_after_lanes(chain *x, dls_outcome *outcome, dls_error *error) {
+    dls_pqn pqn = {.problem = NULL};
+    memcpy(x->r, x->monitor.best, sizeof(double) * (size_t)x->problem->row_count);
+    dls_nlgs_restart(&x->nlgs, x->r);
+    *outcome = sweep_round(x, x->nlgs.sweeps + POLICY.after_lanes);
+    if (ended(x, *outcome)) return DLS_OK;
+    if (!dls_pqn_prepare(&pqn, x->problem, &x->quasi_newton, &x->monitor, x->workspace))
+        return dls_fail_memory(error);
+    *outcome = quasi_newton_stage(x, &pqn);
+    return DLS_OK;
+}
+
 /* ---- the chain ---- */
 
 /* Whether a stage is affordable, or of use. */
@@ -412,6 +425,7 @@ static const struct {
     {"sweeps", has_few, sweep_stage},
     {"sweeps and quasi-Newton by turns", has_many, many_stage},
     {"is a factorisation worth it", always, count_flops},
+    {"sweeps in double, after lanes", left_by_lanes, sweeps_after_lanes},
     {"gradients", may_not_factor, gradient_stage},
     {"Newton, after gradients", left_by_lanes, newton_after_gradients},
     {"Newton, near after so many sweeps", factors_many, newton_after_sweeps},

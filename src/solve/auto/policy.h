@@ -35,6 +35,7 @@ typedef struct auto_policy {
     int lane_rounds;     /* filling: of these */
     double lane_near;    /* filling: tolerances from which quasi-Newton finishes what lanes began */
     int lane_polish;     /* filling: its iterations */
+    int after_lanes;     /* filling: sweeps in double of what they left */
     double round_spent;  /* packings: what sweeps and quasi-Newton cost together, in sweeps */
 
     /* when to factor */
@@ -76,6 +77,7 @@ static const auto_policy POLICY = {
     .lane_rounds = 4,
     .lane_near = 1.8,
     .lane_polish = 3,
+    .after_lanes = 4000,
     .round_spent = 4,
     .factorisations = 25,
     .step_share = 10,
