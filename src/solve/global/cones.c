@@ -198,7 +198,7 @@ void dls_cones_aim(dls_cones *s, double sigma, bool corrector) {
             lorentz_product(m, a, b, y);
             for (int i = 0; i < m; i++) d[i] -= y[i];
         }
-        lorentz_divide(m, t->lambda, d, y);
+        lorentz_divide(m, t->lambda, t->determinant, d, y);
         lorentz_scale(m, t, y, s->target + at);
     }
 }

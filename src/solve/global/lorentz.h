@@ -7,9 +7,10 @@
 
 #include <assert.h>
 
-/* Nesterov–Todd scaling of a pair x, z in the interior: V = β(2vvᵀ − J), V²x = z, λ = Vx = V⁻¹z. */
+/* Nesterov–Todd scaling of a pair x, z in the interior: V = β(2vvᵀ − J), V²x = z, λ = Vx = V⁻¹z. Near the
+ * edge of the cone λ₀² − |λ̄|² has no digit left, so that det λ = √(det x det z) is kept beside λ. */
 typedef struct lorentz_scaling {
-    double beta;
+    double beta, determinant;
     double v[4], lambda[4];
 } lorentz_scaling;
 
@@ -44,7 +45,7 @@ static inline void lorentz_unscale(int m, const lorentz_scaling *s, const double
 static inline bool lorentz_scaling_make(int m, const double *x, const double *z, lorentz_scaling *s) {
     double det_x = lorentz_determinant(m, x), det_z = lorentz_determinant(m, z), w[4];
     if (!(det_x > 0) || !(det_z > 0) || !(x[0] > 0) || !(z[0] > 0)) return false;
-    double a = 1 / sqrt(det_x), b = 1 / sqrt(det_z);
+    double a = 1 / sqrt(det_x), b = 1 / sqrt(det_z); /* x and z divided by them: both on det = 1 */
     double gamma = sqrt(0.5 * (1 + a * b * small_dot(m, x, z)));
     w[0] = (b * z[0] + a * x[0]) / (2 * gamma);
     for (int i = 1; i < m; i++) w[i] = (b * z[i] - a * x[i]) / (2 * gamma);
@@ -52,7 +53,11 @@ static inline bool lorentz_scaling_make(int m, const double *x, const double *z,
     s->v[0] = (w[0] + 1) * scale;
     for (int i = 1; i < m; i++) s->v[i] = w[i] * scale;
     s->beta = sqrt(sqrt(det_z / det_x));
-    lorentz_scale(m, s, x, s->lambda);
+    s->determinant = sqrt(det_x) * sqrt(det_z);
+    double size = sqrt(s->determinant), share = size / (a * x[0] + b * z[0] + 2 * gamma);
+    s->lambda[0] = size * gamma;
+    for (int i = 1; i < m; i++)
+        s->lambda[i] = share * ((gamma + b * z[0]) * a * x[i] + (gamma + a * x[0]) * b * z[i]);
     return true;
 }
 
@@ -62,10 +67,10 @@ static inline void lorentz_product(int m, const double *x, const double *y, doub
     for (int i = 1; i < m; i++) z[i] = x[0] * y[i] + y[0] * x[i];
 }
 
-/* y with x ∘ y = d, x in the interior. */
-static inline void lorentz_divide(int m, const double *x, const double *d, double *y) {
-    assert(x[0] > 0 && lorentz_determinant(m, x) > 0);
-    y[0] = (x[0] * d[0] - small_dot(m - 1, x + 1, d + 1)) / lorentz_determinant(m, x);
+/* y with x ∘ y = d, x in the interior, det x from the caller. */
+static inline void lorentz_divide(int m, const double *x, double determinant, const double *d, double *y) {
+    assert(x[0] > 0 && determinant > 0);
+    y[0] = (x[0] * d[0] - small_dot(m - 1, x + 1, d + 1)) / determinant;
     for (int i = 1; i < m; i++) y[i] = (d[i] - y[0] * x[i]) / x[0];
 }
 
