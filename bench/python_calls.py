@@ -1,6 +1,7 @@
 """What Python adds: a step with all states against the step alone, results against h5py; see bench/run."""
 import json
 import pathlib
+import statistics
 import sys
 import tempfile
 import time
@@ -35,28 +36,37 @@ def packing(count):
     return world
 
 
-def step_cost():
-    """(a step by C's own clock, what Python adds to it and to all states), s, of 1000 spheres that settle.
+def step_cost(rounds=300):
+    """(a step by C's own clock, with all states in C, the same by the module), s, of 1000 spheres that settle; medians.
 
-    Steps by the module and by the bare C function take turns: the difference of what they take beside C's clock is
-    Python's, and so is all of states().
+    Bare steps, steps with dls_body_states_get and steps of the module with states take turns, so that each meets the
+    cache and the load that the others meet; of each the time beside C's own clock of the step is taken.
     """
     simulation = delassus.Simulation(packing(1000), step=1e-3)
     simulation.step(100)
-    owner, report, error = simulation._owner, _c.dls_step_report(), _c.dls_error()
-    inside, bare, module, states = [], [], [], []
-    for _ in range(100):
-        begin = time.perf_counter()
-        lib.dls_simulation_step(owner.pointer, report, error)
-        bare.append(time.perf_counter() - begin - report.seconds)
-        begin = time.perf_counter()
-        report = simulation.step()
-        module.append(time.perf_counter() - begin - report.seconds)
-        inside.append(report.seconds)
-        begin = time.perf_counter()
-        simulation.states()
-        states.append(time.perf_counter() - begin)
-    return sorted(inside)[50], min(module) - min(bare) + min(states)
+    pointer, world, room = simulation._owner.pointer, simulation.world._owner.pointer, simulation.states()
+    report, error, place = _c.dls_step_report(), _c.dls_error(), _c.dls_body_state.from_buffer(room)
+
+    def bare():
+        lib.dls_simulation_step(pointer, report, error)
+        return report
+
+    def with_states():
+        lib.dls_simulation_step(pointer, report, error)
+        lib.dls_body_states_get(world, len(room), None, place, error)
+        return report
+
+    def module():
+        return simulation.step(states=room)
+    beside, inside = {bare: [], with_states: [], module: []}, []
+    for _ in range(rounds):
+        for way, found in beside.items():
+            begin = time.perf_counter()
+            seconds = way().seconds
+            found.append(time.perf_counter() - begin - seconds)
+            inside.append(seconds)
+    none, in_c, in_python = map(statistics.median, beside.values())
+    return statistics.median(inside), in_c - none, in_python - none
 
 
 def read_cost(folder, bodies, frames):
@@ -81,10 +91,10 @@ def read_cost(folder, bodies, frames):
 
 def main(bodies=10000, frames=300):
     """Prints one JSON object, which bench/run reads."""
-    step, added = step_cost()
+    step, in_c, in_python = step_cost()
     with tempfile.TemporaryDirectory() as folder:
         ours, theirs = read_cost(folder, bodies, frames)
-    print(json.dumps({"step_seconds": step, "added_seconds": added, "bodies": bodies, "frames": frames,
+    print(json.dumps({"step_seconds": step, "states_seconds": in_c, "added_seconds": in_python, "bodies": bodies, "frames": frames,
                       "read_seconds": ours, "h5py_seconds": theirs}))
 
 

@@ -7,6 +7,7 @@
 
 #include <delassus/integrate.h>
 #include <delassus/joint.h>
+#include <delassus/solid.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -77,6 +78,24 @@ DLS_API const char *dls_scene_doubt(const dls_scene *scene, int index);
  * too long for the sizes. Calls warn with one line each. */
 DLS_API dls_status dls_scene_check(dls_scene *scene, void (*warn)(const char *line, void *user), void *user,
                                    int *warnings, dls_error *error);
+
+/* ---- meshes from files ------------------------------------------------------------------------------------
+ */
+
+typedef struct dls_mesh_file dls_mesh_file;
+
+/* Triangles of a .obj or .stl file, or elements of a .msh (Gmsh 2.2 or 4.1) or .vtu file; scale multiplies
+ * all lengths. */
+DLS_API dls_status dls_mesh_file_open(const char *path, double scale, dls_mesh_file **file, dls_error *error);
+DLS_API void dls_mesh_file_close(dls_mesh_file *file); /* NULL is fine */
+/* What follows is valid until the file is closed; bodies copy what they take of it.
+ *
+ * The surface: of triangles a mesh, of elements the skin that is the one shape of their body. */
+DLS_API const dls_shape_def *dls_mesh_file_shape(const dls_mesh_file *file);
+/* For dls_solid_def; NULL where the file has triangles. */
+DLS_API const dls_solid_mesh *dls_mesh_file_elements(const dls_mesh_file *file);
+/* The index-th physical group, by its name or its number, with its nodes, ascending; NULL behind the last. */
+DLS_API const char *dls_mesh_file_group(const dls_mesh_file *file, int index, int *count, const int **nodes);
 
 /* ---- templates and reference ------------------------------------------------------------------------------
  */

@@ -16,8 +16,8 @@ from .pictures import Page, command, picture, program, view
 from .problem import FileProblem, Problem, Solution
 from .results import Analysis, Fact, Results, as_table, measures
 from .scene import Run, Scene, template_text, templates
-from .shapes import (Shape, Solid, beam, box, box_inside, capsule, chain, cylinder, cylinder_inside, disc, drum, ellipsoid, half_plane,
-                     half_space, mesh, polygon, polyhedron, rotation, sphere)
+from .shapes import (Mesh, Shape, Solid, beam, box, box_inside, capsule, chain, cylinder, cylinder_inside, disc, drum,
+                     elements, ellipsoid, half_plane, half_space, mesh, polygon, polyhedron, pseudo_rigid, rotation, sphere)
 from .simulation import Simulation
 from ._study import Study, half_width, study
 from .system import FrictionLaw, Rows, System
@@ -25,10 +25,10 @@ from .world import Body, World
 
 __all__ = [
     "Analysis", "ArgumentError", "Body", "BusyError", "ClosedError", "Error", "Fact", "FileError", "FileProblem",
-    "FrictionLaw", "Function", "InputError", "Joint", "Law", "NumericError", "OutOfMemory", "Page", "Problem",
+    "FrictionLaw", "Function", "InputError", "Joint", "Law", "Mesh", "NumericError", "OutOfMemory", "Page", "Problem",
     "Results", "Rows", "Run", "Scene", "Shape", "Simulation", "Solid", "Solution", "Study", "System", "World", "apply_law",
     "as_table", "beam", "box", "box_inside", "capsule", "chain", "command", "cylinder", "cylinder_inside", "disc", "drum",
-    "ellipsoid", "half_plane", "half_space", "half_width", "joint_kinds", "laws", "measures", "mesh", "options",
-    "picture", "polygon", "polyhedron", "program", "rotation", "shapes", "solvers", "sphere", "study",
+    "elements", "ellipsoid", "half_plane", "half_space", "half_width", "joint_kinds", "laws", "measures", "mesh", "options",
+    "picture", "polygon", "polyhedron", "program", "pseudo_rigid", "rotation", "shapes", "solvers", "sphere", "study",
     "template_text", "templates", "view",
 ]

@@ -64,5 +64,19 @@ def records(array, struct):
 STATE = record_type(_c.dls_body_state)
 CONTACT = record_type(_c.dls_contact_record)
 JOINT = record_type(_c.dls_joint_record)
+NODE = record_type(_c.dls_node_record)
+GRADIENT = record_type(_c.dls_gradient_record)
 REPORT = record_type(_c.dls_step_report)
 POSE = record_type(_c.dls_pose)
+
+
+def room_for_states(array, count):
+    """For parameters that states are written to: an array of the caller's, as states() makes it."""
+    if type(array) is not numpy.ndarray or (array.dtype is not STATE and array.dtype != STATE) or array.ndim != 1:
+        raise TypeError("states: expected an array as states() gives it")
+    if len(array) != count:
+        raise InputError(f"states: {len(array)} rows, expected {count}")
+    try:
+        return ctypes.byref(_c.dls_body_state.from_buffer(array)) if count else None
+    except (TypeError, ValueError, BufferError):
+        raise InputError("states: expected an array without gaps that can be written") from None

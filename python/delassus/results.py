@@ -4,9 +4,12 @@ import ctypes
 import numpy
 
 from . import _c
-from ._arrays import CONTACT, JOINT, POSE, REPORT, STATE, address, records, vector
+from ._arrays import CONTACT, GRADIENT, JOINT, NODE, POSE, REPORT, STATE, address, records, vector
 from ._library import ArgumentError, Object, Owner, encoded, lib, new_pointer, path_bytes, text
 from .problem import Problem
+
+STRUCTS = {CONTACT: _c.dls_contact_record, JOINT: _c.dls_joint_record, NODE: _c.dls_node_record,
+           GRADIENT: _c.dls_gradient_record}
 
 
 class Results(Object):
@@ -103,16 +106,25 @@ class Results(Object):
 
     def contacts(self, frame) -> numpy.ndarray:
         """Contacts of a frame, as Simulation.contacts gives them."""
-        number = self._frame(frame)
-        found = numpy.zeros(self._owner.ask(lib.dls_results_frame_contact_count, number), CONTACT)
-        self._owner.call(lib.dls_results_frame_contacts, number, records(found, _c.dls_contact_record))
-        return found
+        return self._frame_records(frame, CONTACT, lib.dls_results_frame_contact_count, lib.dls_results_frame_contacts)
 
     def joints(self, frame) -> numpy.ndarray:
         """Joints of a frame, as Simulation.joints gives them."""
+        return self._frame_records(frame, JOINT, lib.dls_results_frame_joint_count, lib.dls_results_frame_joints)
+
+    def nodes(self, frame) -> numpy.ndarray:
+        """Places on bodies that deform: body, at, x, v, von_mises, principal; a line's, or the points of a skin."""
+        return self._frame_records(frame, NODE, lib.dls_results_frame_node_count, lib.dls_results_frame_nodes)
+
+    def gradients(self, frame) -> numpy.ndarray:
+        """Of pseudo-rigid bodies: body, and F with its rate, column by column; the place X is at x + F X."""
+        return self._frame_records(frame, GRADIENT, lib.dls_results_frame_gradient_count,
+                                   lib.dls_results_frame_gradients)
+
+    def _frame_records(self, frame, kind, count, read):
         number = self._frame(frame)
-        found = numpy.zeros(self._owner.ask(lib.dls_results_frame_joint_count, number), JOINT)
-        self._owner.call(lib.dls_results_frame_joints, number, records(found, _c.dls_joint_record))
+        found = numpy.zeros(self._owner.ask(count, number), kind)
+        self._owner.call(read, number, records(found, STRUCTS[kind]))
         return found
 
     def steps(self) -> numpy.ndarray:
@@ -130,9 +142,10 @@ class Results(Object):
         return Problem(pointer)
 
     def frame_table(self, what="steps", frame=-1):
-        """'steps', 'states', 'contacts' or 'joints' as a pandas table with a column per number."""
+        """'steps', 'states', 'contacts', 'joints', 'nodes' or 'gradients' as a pandas table with a column per number."""
         sources = {"steps": self.steps, "states": lambda: self.states(frame),
-                   "contacts": lambda: self.contacts(frame), "joints": lambda: self.joints(frame)}
+                   "contacts": lambda: self.contacts(frame), "joints": lambda: self.joints(frame),
+                   "nodes": lambda: self.nodes(frame), "gradients": lambda: self.gradients(frame)}
         if what not in sources:
             raise ArgumentError(f"no table '{what}'; there are {', '.join(sources)}")
         return as_table(sources[what]())

@@ -4,9 +4,11 @@ import dataclasses
 import math
 from typing import Any
 
+import numpy
+
 from . import _c
 from ._arrays import address, real_array, vector, whole_array
-from ._library import ArgumentError, InputError, choices, lib
+from ._library import ArgumentError, InputError, choices, lib, new_pointer, path_bytes, text
 
 KINDS = {name: value for name, value in choices("dls_shape_kind").items() if name != "shape-kinds"}
 
@@ -106,30 +108,77 @@ def spatial_points(points):
     return array
 
 
+SOLIDS = {name: value for name, value in choices("dls_solid_form", "SOLID_").items() if name != "forms"}
+CELLS = {name.removeprefix("cell-"): value for name, value in choices("dls_solid_cell", "SOLID_").items()
+         if name != "cells"}
+CORNERS = {"tet4": 4, "tet10": 10, "hex8": 8}
+
+
 @dataclasses.dataclass(kw_only=True)
 class Solid:
-    """How a body deforms; see beam()."""
-    form: str
-    length: float
-    EA: float
-    EI: float
-    line_density: float
+    """How a body deforms; made by beam(), pseudo_rigid() and elements()."""
+    kind: str
+    length: float = 0.0
+    EA: float = 0.0
+    EI: float = 0.0
+    line_density: float = 0.0
     damping: float = 0.0
     degree: int | None = None
     elements: int | None = None
     gauss: int | None = None
+    shape: str = "deforming"
+    cells: Any = None
+    bend: float = 0.0
+    element: str = "any"
+    form: str = "material"
+    mass: str = "consistent"
+    mass_damping: float = 0.0
+    points: Any = None
+    connectivity: Any = None
 
-    def _definition(self):
-        forms = {name: value for name, value in choices("dls_solid_form", "SOLID_").items() if name != "forms"}
-        if self.form not in forms:
-            raise ArgumentError(f"no solid '{self.form}'; there are {', '.join(forms)}")
-        definition = lib.dls_default_solid_def(forms[self.form])
-        for key in ("length", "EA", "EI", "line_density", "damping"):
+    def _definition(self, keep):
+        """C's definition; arrays live in keep until it was copied."""
+        if self.kind not in SOLIDS:
+            raise ArgumentError(f"no solid '{self.kind}'; there are {', '.join(SOLIDS)}")
+        definition = lib.dls_default_solid_def(SOLIDS[self.kind])
+        for key in ("length", "EA", "EI", "line_density", "damping", "bend", "mass_damping"):
             setattr(definition, key, float(getattr(self, key)))
         for key in ("degree", "elements", "gauss"):
             if getattr(self, key) is not None:
                 setattr(definition, key, int(getattr(self, key)))
+        definition.retained = one_of("shape", self.shape, ("deforming", "retained")) == "retained"
+        definition.corotational = one_of("form", self.form, ("material", "corotational")) == "corotational"
+        definition.lumped = one_of("mass", self.mass, ("consistent", "lumped")) == "lumped"
+        definition.cell = CELLS[one_of("element", self.element, CELLS)]
+        if self.cells is not None:
+            definition.cells[:] = counts(self.cells)
+        if self.points is not None:
+            keep.append(self._mesh(keep))
+            definition.mesh = ctypes.pointer(keep[-1])
         return definition
+
+    def _mesh(self, keep):
+        corners = CORNERS[one_of("element of a mesh", self.element, CORNERS)]
+        points = real_array(self.points, "points", (-1, 3))
+        cells = whole_array(self.connectivity, "connectivity")
+        if cells.ndim != 2 or cells.shape[1] != corners:
+            raise InputError(f"connectivity: shape {cells.shape}, expected any × {corners} of a {self.element}")
+        keep += [points, cells]
+        return _c.dls_solid_mesh(cell=CELLS[self.element], node_count=len(points), cell_count=len(cells),
+                                 points=address(points), cells=address(cells))
+
+
+def one_of(what, name, known):
+    if name not in known:
+        raise ArgumentError(f"{what}: '{name}', expected {', '.join(known)}")
+    return name
+
+
+def counts(values):
+    array = whole_array(values, "cells")
+    if array.shape != (3,):
+        raise InputError(f"cells: shape {array.shape}, expected 3 numbers")
+    return [*map(int, array)]
 
 
 def beam(length, EA, EI, line_density, **more):
@@ -137,7 +186,93 @@ def beam(length, EA, EI, line_density, **more):
 
     length: m. EA, EI: N, N m². line_density: kg/m. damping: s. degree, elements, gauss: of its spline.
     """
-    return Solid(form="beam", length=length, EA=EA, EI=EI, line_density=line_density, **more)
+    return Solid(kind="beam", length=length, EA=EA, EI=EI, line_density=line_density, **more)
+
+
+def pseudo_rigid(shape="deforming"):
+    """All places of a body in space move by one affine map; mass and stiffness are those of its shapes and material.
+
+    shape: whether spheres, ellipsoids, boxes and polyhedra are 'deforming' with it, or 'retained'.
+
+    >>> world = World()
+    >>> _ = world.add_material("jelly", young=1e5, poisson=0.3, damping=1e-3)
+    >>> world.add_body(box((0.1, 0.1, 0.1), material="jelly"), solid=pseudo_rigid()).freedoms
+    12
+    """
+    return Solid(kind="pseudo-rigid", shape=shape)
+
+
+def elements(cells=(2, 2, 2), *, bend=0.0, element="any", form="material", mass="consistent", mass_damping=0.0):
+    """Finite elements that fill the one shape of a body in space: a box, sphere, ellipsoid or cylinder.
+
+    cells: how many along x, y and z.
+    bend: rad; lays a box around the y axis of its frame, as an arch; 2π closes a ring.
+    element: 'tet4', 'tet10', 'hex8', or 'any': hex8 where corotational, else tet10.
+    form: 'material': strains by the material's law; 'corotational': small strains as seen from the mean rotation.
+    mass: 'consistent' or 'lumped'.
+    mass_damping: 1/s, D = mass_damping M + damping K with the material's damping.
+
+    >>> world = World()
+    >>> _ = world.add_material("rubber", young=1e6, poisson=0.4)
+    >>> block = world.add_body(box((0.2, 0.1, 0.1), material="rubber"), solid=elements((4, 2, 2), form="corotational"))
+    >>> block.freedoms, len(block.nodes()[0])
+    (135, 45)
+    """
+    return Solid(kind="elements", cells=cells, bend=bend, element=element, form=form, mass=mass,
+                 mass_damping=mass_damping)
+
+
+class Mesh:
+    """A mesh of a file: triangles of .obj and .stl, elements of .msh (Gmsh 2.2, 4.1) and .vtu. Lengths times scale.
+
+    points: any × 3, m. triangles: of the surface, any × 3.
+    cells: of elements, any × their nodes; None of triangles. element: 'tet4', 'tet10', 'hex8' or None.
+    groups: {name: its nodes}, of physical groups.
+    """
+
+    def __init__(self, path, scale=1.0):
+        file = new_pointer(_c.dls_mesh_file, lib.dls_mesh_file_open, path_bytes(path), float(scale))
+        try:
+            self._read(file)
+        finally:
+            lib.dls_mesh_file_close(file)
+
+    def _read(self, file):
+        shape, found = lib.dls_mesh_file_shape(file)[0], lib.dls_mesh_file_elements(file)
+        self.points = copied(shape.points, numpy.float64, (shape.point_count, 3))
+        self.triangles = copied(shape.triangles, numpy.int32, (shape.triangle_count, 3))
+        self.cells = self.element = None
+        if found:
+            self.element = {value: name for name, value in CELLS.items()}[found[0].cell]
+            self.cells = copied(found[0].cells, numpy.int32, (found[0].cell_count, CORNERS[self.element]))
+        self.groups, count, nodes = {}, ctypes.c_int(), ctypes.POINTER(ctypes.c_int)()
+        while (name := lib.dls_mesh_file_group(file, len(self.groups), ctypes.byref(count), ctypes.byref(nodes))) is not None:
+            self.groups[text(name)] = copied(nodes, numpy.int32, (count.value,))
+
+    def __repr__(self):
+        cells = f", {len(self.cells)} {self.element}" if self.element else ""
+        return f"<mesh: {len(self.points)} points, {len(self.triangles)} triangles{cells}>"
+
+    def shape(self, **more):
+        """The surface as the shape of a body: an obstacle of triangles, or the skin of elements."""
+        return Shape(kind="skin" if self.element else "mesh", points=self.points, triangles=self.triangles, **more)
+
+    def solid(self, *, form="material", mass="consistent", mass_damping=0.0):
+        """The elements of a body whose shape is shape(); keywords as those of elements()."""
+        if self.element is None:
+            raise ArgumentError("a mesh of triangles, expected one of elements")
+        return Solid(kind="elements", element=self.element, form=form, mass=mass, mass_damping=mass_damping,
+                     points=self.points, connectivity=self.cells)
+
+
+def copied(pointer, kind, shape):
+    """An array of memory that is the library's; empty where there is none."""
+    place = ctypes.cast(pointer, ctypes.c_void_p).value
+    count = math.prod(shape)
+    if not place or not count:
+        return numpy.zeros(shape, kind)
+    held = (ctypes.c_char * (count * numpy.dtype(kind).itemsize)).from_address(place)
+    return numpy.frombuffer(held, kind).reshape(shape).copy()
 
 
 # ---- planar ----

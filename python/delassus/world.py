@@ -10,11 +10,13 @@ from ._library import (ArgumentError, InputError, Object, Owner, checked, choice
 from ._options import near
 from .functions import Places
 from .joints import Joint, joint_definition
-from .shapes import Shape, Solid, quaternion
+from .shapes import Shape, Solid, one_of, quaternion
 
 MOTIONS = {name: value for name, value in choices("dls_motion").items() if name != "motions"}
 PRESENCES = choices("dls_presence")
 FREEDOMS = ("x", "y", "z", "rx", "ry", "rz")
+MATERIAL = ("density", "mu", "e_n", "e_t", "cohesion", "young", "poisson", "damping", "law")
+ELASTIC_LAWS = {name: value for name, value in choices("dls_elastic_law", "ELASTIC_").items() if name != "laws"}
 TURNING = tuple(member[0] for member in _c.dls_turning_def._fields_)
 
 
@@ -177,7 +179,8 @@ class World(Object, Bodies):
         """A material, or new properties of one that is there ("default" is what shapes have unless told otherwise).
 
         density: kg/m³, kg/m² in the plane; mu, e_n, e_t; cohesion: N; rolling, spinning, drilling: m;
-        rolling_ratio, spinning_ratio: of the smaller radius.
+        rolling_ratio, spinning_ratio: of the smaller radius. Of bodies that deform: young, Pa; poisson;
+        law: 'kirchhoff', 'linear' or 'neo-hookean'; damping: s, stress follows strain + damping · its rate.
         """
         owner, definition = self._owner, _c.dls_material_def()
         with owner.turn.lock:
@@ -186,7 +189,7 @@ class World(Object, Bodies):
                 owner.call(lib.dls_world_material, identity, ctypes.byref(definition))
             else:
                 identity, definition = None, lib.dls_default_material_def()
-            fill_properties(definition, properties, "material", ("density", "mu", "e_n", "e_t", "cohesion"))
+            fill_properties(definition, properties, "material", MATERIAL)
             definition.name = encoded(name, "name of a material")
             if identity is not None:
                 owner.change(lib.dls_world_set_material, identity, ctypes.byref(definition))
@@ -201,6 +204,7 @@ class World(Object, Bodies):
         definition = _c.dls_material_def()
         self._owner.call(lib.dls_world_material, self._material_id(name), ctypes.byref(definition))
         found = definition.as_dict()
+        found["law"] = text(lib.dls_elastic_law_name(definition.law))
         return {key.removeprefix("turning."): value for key, value in found.items()}
 
     def set_pair(self, a, b, **properties):
@@ -242,7 +246,7 @@ class World(Object, Bodies):
         drive: of a driven body, {'rz': {'velocity': 3}}: position, velocity, or force with gain and max_speed.
         belts: a function of t that multiplies the speeds of its shapes' belts.
         birth, death: s; it takes part in between.
-        solid: how it deforms, see beam(); None: it is rigid.
+        solid: how it deforms, see beam(), pseudo_rigid(), elements() and Mesh.solid(); None: it is rigid.
         """
         keep, definition = [], lib.dls_default_body_def()
         if motion not in MOTIONS:
@@ -262,7 +266,7 @@ class World(Object, Bodies):
         if solid is not None:
             if not isinstance(solid, Solid):
                 raise TypeError(f"solid: expected a Solid, found {type(solid).__name__}")
-            keep.append(solid._definition())
+            keep.append(solid._definition(keep))
             definition.solid = ctypes.addressof(keep[-1])
         self._fill_shapes(definition, shape, keep)
         with self._owner.turn.lock, Places(self._owner.keep) as places:
@@ -444,6 +448,27 @@ class Body:
         self.world._owner.call(lib.dls_solid_place, self.id, float(at), ctypes.byref(state))
         return numpy.frombuffer(bytes(state), STATE)[0]
 
+    def point(self, X):
+        """The same of a solid that is no line, of its point X of the body's frame at rest."""
+        state, place = _c.dls_body_state(), real_array(vector(X, "X"), "X")
+        self.world._owner.call(lib.dls_solid_point, self.id, address(place), ctypes.byref(state))
+        return numpy.frombuffer(bytes(state), STATE)[0]
+
+    def nodes(self):
+        """Of a body of elements: (places at rest in the body's frame, any × 3; sides of the shape that each is on).
+
+        Sides are bits: 1, 2, 4, 8, 16, 32 of low and high x, y and z; none where the mesh was told. Where nodes
+        are now is solid_state()[0], reshaped alike.
+        """
+        owner = self.world._owner
+        with owner.turn.lock:
+            count, side = owner.ask(lib.dls_solid_element_nodes, self.id), ctypes.c_uint()
+            places, sides = numpy.empty((count, 3)), numpy.zeros(count, numpy.uint32)
+            for node in range(count):
+                owner.call(lib.dls_solid_element_node, self.id, node, address(places[node]), ctypes.byref(side))
+                sides[node] = side.value
+        return places, sides
+
     @property
     def strain_energy(self) -> float:
         """Of a solid, J."""
@@ -470,7 +495,9 @@ def spin(values):
 
 def fill_properties(definition, properties, what, plain):
     for key, value in properties.items():
-        if key in plain:
+        if key == "law" and key in plain:
+            definition.law = ELASTIC_LAWS[one_of("law", value, ELASTIC_LAWS)]
+        elif key in plain:
             setattr(definition, key, float(value))
         elif key in TURNING:
             setattr(definition.turning, key, float(value))

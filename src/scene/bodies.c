@@ -225,19 +225,11 @@ static dls_status check_end(dls_reader *reader, const dls_node *shape, bool line
     return DLS_OK;
 }
 
-/* The skin of a mesh from a file, by all nodes of the mesh: the kind of shape that solids make. */
 static void fill_skin(const dls_element_file *file, const dls_shape_def *inherited, dls_shape_def *skin) {
-    int kind = 0;
-    while (!dls_shape_table[kind].made) kind++;
-    *skin = dls_default_shape_def((dls_shape_kind)kind);
+    dls_skin_define(file, skin);
     skin->material = inherited->material;
     skin->group = inherited->group;
     skin->collides = inherited->collides;
-    skin->at = 0;
-    skin->points = file->mesh.points;
-    skin->point_count = file->mesh.node_count;
-    skin->triangles = file->triangles;
-    skin->triangle_count = file->triangle_count;
 }
 
 static dls_status read_shapes(dls_reader *reader, const body_text *text, const dls_node *map,

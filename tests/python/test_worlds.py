@@ -268,4 +268,21 @@ def test_the_problem_of_a_step_stands_alone():
     assert numpy.allclose(problem.solve(tol=1e-10).r, impulses, atol=1e-9)
 
 
+def test_a_step_writes_states_into_an_array_of_ones_own():
+    world = floor_and_ball(position=(0, 0, 0.3))
+    sim = Simulation(world, step=1e-2)
+    room = sim.states()
+    assert sim.step(3, states=room).step == 3 and (room == sim.states()).all() and room["x"][1, 2] < 0.3
+    raises(delassus.InputError, "states: 3 rows, expected 2", sim.step, states=numpy.zeros(3, room.dtype))
+    raises(delassus.InputError, "can be written", sim.step, states=numpy.zeros(4, room.dtype)[::2])
+    assert sim.steps == 3, "refused before the step"
+    locked = room.copy()
+    locked.setflags(write=False)
+    raises(delassus.InputError, "can be written", sim.step, states=locked)
+    raises(TypeError, "as states() gives it", sim.step, states=numpy.zeros((2, 13)))
+    raises(TypeError, "as states() gives it", sim.step, states=[1, 2])
+    sim.close()
+    raises(delassus.ClosedError, "closed", sim.step, states=room)
+
+
 tap.main(globals())

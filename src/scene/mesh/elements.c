@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "world/shape/kinds.h"
 #include "world/solid/elements/mesh.h"
 
 #include <limits.h>
@@ -337,6 +338,17 @@ dls_status dls_elements_bytes_read(dls_arena *arena, const char *name, const cha
     if (!status) status = take_sets(&t, file);
     release(&t);
     return status;
+}
+
+void dls_skin_define(const dls_element_file *file, dls_shape_def *skin) {
+    int kind = 0;
+    while (!dls_shape_table[kind].made) kind++;
+    *skin = dls_default_shape_def((dls_shape_kind)kind);
+    skin->at = 0;
+    skin->points = file->mesh.points;
+    skin->point_count = file->mesh.node_count;
+    skin->triangles = file->triangles;
+    skin->triangle_count = file->triangle_count;
 }
 
 dls_status dls_elements_file_read(dls_reader *reader, const dls_node *node, const char *path, double scale,

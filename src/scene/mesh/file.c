@@ -1,9 +1,15 @@
-/* Files that a scene names: read once, or given with it. */
+/* Files that a scene names: read once, or given with it; and meshes of files for those who build worlds by
+ * hand.
+ */
 #include "scene/mesh/mesh.h"
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/memory.h"
 
+#include <delassus/scene.h>
+
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -85,4 +91,77 @@ dls_status dls_reader_file(dls_reader *reader, const char *path, const dls_file 
     snprintf(name, room, "%s%s%s", folder, *folder ? "/" : "", path);
     *whole = name;
     return take_file(reader, path, name, file);
+}
+
+/* ---- without a scene ---- */
+
+struct dls_mesh_file {
+    dls_arena arena;
+    dls_shape_def shape;
+    dls_element_file elements; /* of triangles: none */
+};
+
+static dls_status read_surface(dls_mesh_file *file, const char *path, const char *bytes, size_t size,
+                               double scale, dls_error *error) {
+    int kind = 0;
+    while (kind < DLS_SHAPE_KINDS - 1 && !dls_scene_shape_has((dls_shape_kind)kind, "file")) kind++;
+    file->shape = dls_default_shape_def((dls_shape_kind)kind);
+    dls_status status = dls_mesh_bytes_read(&file->arena, path, bytes, size, &file->shape, error);
+    double *points =
+        status ? NULL : dls_arena_take(&file->arena, 3 * (size_t)file->shape.point_count, sizeof *points);
+    if (!points) return status ? status : dls_fail_memory(error);
+    for (int k = 0; k < 3 * file->shape.point_count; k++) points[k] = scale * file->shape.points[k];
+    file->shape.points = points;
+    return DLS_OK;
+}
+
+static dls_status read_bytes(dls_mesh_file *file, const char *path, double scale, dls_error *error) {
+    char *bytes;
+    size_t size;
+    dls_status status = load(&file->arena, path, &bytes, &size, error);
+    if (status) return status;
+    if (dls_name_ends(path, ".obj") || dls_name_ends(path, ".stl"))
+        return read_surface(file, path, bytes, size, scale, error);
+    if (!dls_name_ends(path, ".msh") && !dls_name_ends(path, ".vtu"))
+        return dls_fail(error, DLS_ERROR_FILE,
+                        "%.300s: no kind of mesh that is known, expected .obj, .stl, .msh or .vtu", path);
+    status = dls_elements_bytes_read(&file->arena, path, bytes, size, scale, &file->elements, error);
+    dls_skin_define(&file->elements, &file->shape);
+    return status;
+}
+
+dls_status dls_mesh_file_open(const char *path, double scale, dls_mesh_file **file, dls_error *error) {
+    *file = NULL;
+    if (!path || !(scale > 0 && isfinite(scale)))
+        return dls_fail(error, DLS_ERROR_ARGUMENT,
+                        "a mesh from %s with scale %g, expected a path and a scale above 0",
+                        path ? "a file" : "no file", scale);
+    dls_mesh_file *made = DLS_NEW_ZERO(dls_mesh_file, 1);
+    if (!made) return dls_fail_memory(error);
+    dls_status status = read_bytes(made, path, scale, error);
+    if (status)
+        dls_mesh_file_close(made);
+    else
+        *file = made;
+    return status;
+}
+
+void dls_mesh_file_close(dls_mesh_file *file) {
+    if (!file) return;
+    dls_arena_release(&file->arena);
+    dls_free(file);
+}
+
+const dls_shape_def *dls_mesh_file_shape(const dls_mesh_file *file) { return &file->shape; }
+
+const dls_solid_mesh *dls_mesh_file_elements(const dls_mesh_file *file) {
+    return file->elements.mesh.node_count ? &file->elements.mesh : NULL;
+}
+
+const char *dls_mesh_file_group(const dls_mesh_file *file, int index, int *count, const int **nodes) {
+    bool known = index >= 0 && index < file->elements.set_count;
+    const dls_node_set *set = known ? &file->elements.sets[index] : NULL;
+    *count = set ? set->count : 0;
+    *nodes = set ? set->nodes : NULL;
+    return set ? set->name : NULL;
 }

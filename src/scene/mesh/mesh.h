@@ -34,6 +34,8 @@ typedef struct dls_element_file {
  * in the arena. */
 dls_status dls_elements_bytes_read(dls_arena *arena, const char *name, const char *bytes, size_t size,
                                    double scale, dls_element_file *file, dls_error *error);
+/* The skin of the mesh, by all its nodes: the kind of shape that solids make. */
+void dls_skin_define(const dls_element_file *file, dls_shape_def *skin);
 dls_status dls_elements_file_read(dls_reader *reader, const dls_node *node, const char *path, double scale,
                                   dls_element_file *file);
 
