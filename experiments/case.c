@@ -173,6 +173,10 @@ static bool recall(experiment_run *run, const case_def *def, case_history *h, bo
         case_history_free(h);
         return false;
     }
+    if (!case_shots_recall(run, &def->shots)) {
+        case_history_free(h);
+        return false;
+    }
     run_file_add(run, file);
     return true;
 }
@@ -222,6 +226,20 @@ static bool after_step(const dls_step_report *r, const dls_simulation *simulatio
     return !me->timed_out && !interrupt_seen();
 }
 
+/* The scene's text with the case's settings, and one for when its pictures are. */
+static dls_status read_scene(const case_def *def, const char *text, dls_scene **scene, dls_error *error) {
+    char interval[48];
+    const char **settings = report_allocate((size_t)def->setting_count + 1, sizeof *settings);
+    int count = 0;
+    for (; count < def->setting_count; count++) settings[count] = def->settings[count];
+    snprintf(interval, sizeof interval, "output.interval=%.17g", def->shots.interval);
+    if (def->shots.name) settings[count++] = interval;
+    dls_status status =
+        dls_scene_read_text(text, strlen(text), def->scene, ".", count, settings, scene, error);
+    free(settings);
+    return status;
+}
+
 static dls_scene *open_scene(const case_def *def) {
     dls_scene *scene = NULL;
     dls_error error;
@@ -230,8 +248,7 @@ static dls_scene *open_scene(const case_def *def) {
         report_error("reproduce: no scene '%s' in this program", def->scene);
         return NULL;
     }
-    dls_status status = dls_scene_read_text(text, strlen(text), def->scene, ".", def->setting_count,
-                                            def->settings, &scene, &error);
+    dls_status status = read_scene(def, text, &scene, &error);
     for (int i = 0; i < def->start_count && !status; i++)
         status = dls_body_state_set(dls_scene_world(scene), i, &def->start[i], &error);
     if (!status) return scene;
@@ -241,25 +258,28 @@ static dls_scene *open_scene(const case_def *def) {
 }
 
 /* Whether it came to the scene's end, or to its limit of time. */
-static bool simulate(dls_scene *scene, const case_def *def, case_history *h) {
+static bool simulate(experiment_run *run, dls_scene *scene, const case_def *def, case_history *h) {
     dls_error error;
     dls_run_end end;
     dls_run_summary summary;
     uint64_t hash;
     double started = dls_clock_cpu();
     runner me = {.def = def, .history = h, .started = started, .last = started};
-    dls_run_def run = {.callback = after_step, .user = &me};
-    dls_status status = dls_run_scene(scene, &run, &end, &summary, &hash, &error);
+    char results[PATH_MAX];
+    case_shots_path(run, &def->shots, results);
+    const dls_run_def steps = {.results = *results ? results : NULL, .callback = after_step, .user = &me};
+    dls_status status = dls_run_scene(scene, &steps, &end, &summary, &hash, &error);
     if (status) report_error("%s: %s", def->name, error.message);
     h->finished = !status && end == DLS_RUN_FINISHED;
-    return !status && (h->finished || me.timed_out) && !interrupt_seen();
+    return !status && (h->finished || me.timed_out) && !interrupt_seen() &&
+           case_shots_draw(run, &def->shots, results);
 }
 
 dls_body_state *case_settle(const case_def *def, int *count) {
     case_history h = {.columns = CASE_COLUMNS + def->column_count};
     dls_scene *scene = open_scene(def);
     dls_body_state *states = NULL;
-    if (scene && simulate(scene, def, &h)) {
+    if (scene && simulate(NULL, scene, def, &h)) {
         const dls_world *world = dls_scene_world(scene);
         *count = dls_world_body_count(world);
         states = report_allocate((size_t)*count, sizeof *states);
@@ -277,7 +297,7 @@ bool case_run(experiment_run *run, const case_def *def, case_history *history) {
     if (refused) return false;
     *history = (case_history){.columns = CASE_COLUMNS + def->column_count};
     dls_scene *scene = open_scene(def);
-    bool good = scene && simulate(scene, def, history) && (!*run->folder || store(run, def, history));
+    bool good = scene && simulate(run, scene, def, history) && (!*run->folder || store(run, def, history));
     dls_scene_destroy(scene);
     if (!good) case_history_free(history);
     return good;

@@ -30,6 +30,14 @@ typedef enum case_column {
 
 enum { CASE_MOST_COLUMNS = 32 };
 
+/* Pictures that are drawn of a case: NAME-1.png, NAME-2.png, … of the experiment's folder, with framing and
+ * colours in common. Runs without a folder have none. */
+typedef struct case_shots {
+    const char *name; /* "figure_07"; NULL: none */
+    const char *view; /* front, side, top or iso, of scenes in space */
+    double interval;  /* s; the first after one of it, the last at the end */
+} case_shots;
+
 typedef struct case_def {
     const char *name;  /* "epdas-400" */
     const char *scene; /* of scenes/papers: "002-6.4" */
@@ -39,8 +47,9 @@ typedef struct case_def {
     const dls_body_state *start; /* those states */
     double most_seconds;         /* of processor time; the case ends there and is not finished. 0: no limit */
     int steps_per_row;           /* of the history; 0: 1 */
-    int column_count;            /* of its own */
-    const char *const *columns;  /* names */
+    case_shots shots;
+    int column_count;           /* of its own */
+    const char *const *columns; /* names */
     /* After every step: values gets the case's own columns, beginning with what the row has so far (zeros at
      * its first step). May be NULL where it has none. */
     void (*measure)(const dls_simulation *simulation, const dls_step_report *report, double *values,
@@ -54,7 +63,7 @@ typedef struct case_history {
     double *values;     /* row by row, all columns of a row side by side */
 } case_history;
 
-/* Runs, or recalls. False after one line on stderr or an interrupt. */
+/* Runs, or recalls what has its table and its pictures. False after one line on stderr or an interrupt. */
 bool case_run(experiment_run *run, const case_def *def, case_history *history);
 void case_history_free(case_history *history);
 /* The states of all bodies, by id, at the end of a scene: what other cases may start from. Nothing is
@@ -70,5 +79,14 @@ double case_value(const case_history *history, int step, int column); /* NaN whe
 double case_sum(const case_history *history, int column, double t0, double t1);
 double case_mean(const case_history *history, int column, double t0, double t1);
 double case_largest(const case_history *history, int column, double t0, double t1);
+
+/* ---- pictures (shots.c) -------------------------------------------------------------------------------- */
+
+/* Where the run of the case records what is drawn; "" where nothing is. */
+void case_shots_path(const experiment_run *run, const case_shots *shots, char path[PATH_MAX]);
+/* Draws all frames but the start, then removes the results. False after one line on stderr. */
+bool case_shots_draw(experiment_run *run, const case_shots *shots, const char *results);
+/* Whether an earlier run of the folder has drawn them; they join the experiment's files. */
+bool case_shots_recall(experiment_run *run, const case_shots *shots);
 
 #endif

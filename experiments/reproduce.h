@@ -9,6 +9,7 @@
  * run.c      one run: its folder, tables, figures, and the result that is stored last
  * recall.c   results of earlier runs
  * case.c     simulations of an experiment, remembered one by one
+ * shots.c    their pictures
  * report.c   a run for people and as JSON
  * check.c    whether stored verdicts hold on this machine */
 #ifndef EXPERIMENTS_REPRODUCE_H

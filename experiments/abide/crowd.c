@@ -75,6 +75,16 @@ typedef struct settled {
     int count;
 } settled;
 
+static const double paper_until = 1; /* s, both sections */
+
+/* The paper's pictures are of its PDAS methods; further seeds and other beds have none. */
+static case_shots shots_of(const crowd_def *def, int method, int balls, const crowd_variant *variant,
+                           double until, char name[EXPERIMENT_NAME]) {
+    const bool drawn = method == ABIDE_IPDAS && !variant->seed && variant->filling == 0;
+    snprintf(name, EXPERIMENT_NAME, "figure_%02d_%d_balls", def->shot_figure, balls);
+    return (case_shots){drawn ? name : NULL, "top", (until > 0 ? until : paper_until) / def->shots};
+}
+
 /* until = 0: the scene's own end. */
 static bool run_one(experiment_run *run, const crowd_def *def, int method, int balls,
                     const crowd_variant *variant, double until, double most_seconds, const char *name,
@@ -92,6 +102,8 @@ static bool run_one(experiment_run *run, const crowd_def *def, int method, int b
     if (method < ABIDE_METHODS) abide_set(&settings, "solver.max_iterations=20000");
     case_def one = define(def, name, &settings);
     one.start = start->states, one.start_count = start->count;
+    char picture[EXPERIMENT_NAME];
+    one.shots = shots_of(def, method, balls, variant, until, picture);
     one.most_seconds = most_seconds;
     one.user = &clock;
     return case_run(run, &one, h);

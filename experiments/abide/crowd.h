@@ -20,6 +20,8 @@ typedef struct crowd_def {
     int sweeps_table, seconds_table;
     double sweeps[ABIDE_METHODS][CROWD_SIZES], seconds[ABIDE_METHODS][CROWD_SIZES];
     int sweeps_figure, seconds_figure;
+    int shot_figure;  /* the balls over time, of some sizes */
+    int shots;        /* of a run */
     int column_count; /* of the experiment */
     const char *const *columns;
     void (*measure)(const dls_simulation *simulation, const dls_step_report *report, double *values);

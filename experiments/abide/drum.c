@@ -78,6 +78,8 @@ const crowd_def drum_def = {
                 {124.918, 259.370, 1941.158, 3232.919, 16740.516}},
     .sweeps_figure = 10,
     .seconds_figure = 11,
+    .shot_figure = 9,
+    .shots = 1,
     .column_count = OWN_COLUMNS,
     .columns = columns,
     .measure = measure,

@@ -50,6 +50,8 @@ static const crowd_def sediment = {
                 {13.751, 33.533, 65.856, NAN, NAN}},
     .sweeps_figure = 7,
     .seconds_figure = 6,
+    .shot_figure = 5,
+    .shots = 3,
     .column_count = OWN_COLUMNS,
     .columns = columns,
     .measure = measure,

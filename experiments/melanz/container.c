@@ -120,6 +120,9 @@ static bool run_sample(experiment_run *run, const container_text *text, filling_
     for (int i = 0; i < seeds; i++) {
         s->runs[i] = filling_begin(text->scene, size, text->slab, i + 1);
         s->runs[i].until = run->size == SIZE_REDUCED ? text->until : 0;
+        s->runs[i].shot_interval = text->shot_interval;
+        snprintf(s->runs[i].picture, sizeof s->runs[i].picture, "figure_%02d_%d_spheres", text->figure,
+                 filling_count(size));
         s->count = i + 1;
         for (filling_method m = 0; m < FILLING_METHODS; m++)
             if (!filling_run(run, &s->runs[i], m)) return false;
@@ -163,16 +166,16 @@ static const filling_size smaller[] = {{10, 5, 10}, {5, 5, 8}, {5, 4, 5}};
 
 static bool run_filling(experiment_run *run) {
     static const filling_size paper[] = {{10, 10, 10}};
-    static const container_text text = {"001-3.2", "filling", false, paper, smaller, 1,
-                                        3,         {5, 2, 5}, 5,     5,     0};
+    static const container_text text = {"001-3.2", "filling", false, paper, smaller, 1,   3,
+                                        {5, 2, 5}, 5,         5,     0,     7,       1.25};
     return container_run(run, &text);
 }
 
 /* A thousand in the text, four thousand in the caption of Fig. 9. */
 static bool run_compaction(experiment_run *run) {
     static const filling_size paper[] = {{10, 10, 10}, {10, 10, 40}};
-    static const container_text text = {"001-3.3", "compaction", true, paper, smaller, 2,
-                                        3,         {3, 3, 3},    5,    1,     0};
+    static const container_text text = {
+        "001-3.3", "compaction", true, paper, smaller, 2, 3, {3, 3, 3}, 5, 1, 0, 9, 1};
     return container_run(run, &text);
 }
 

@@ -103,6 +103,12 @@ double filling_limit(const experiment_run *run, filling_method method) {
     return run->size == SIZE_FULL && method != FILLING_DEFAULT ? 20 * 60 : 0;
 }
 
+/* Figs. 7 and 9 show a run over time, by which method is not said; the default solver's comes to its end. */
+static case_shots shots_of(const filling_runs *runs, filling_method method) {
+    const bool drawn = *runs->picture && runs->seed == 1 && method == FILLING_DEFAULT;
+    return (case_shots){drawn ? runs->picture : NULL, "front", runs->shot_interval};
+}
+
 bool filling_run(experiment_run *run, filling_runs *runs, filling_method method) {
     char name[EXPERIMENT_NAME], text[SIZE_SETTINGS][SETTING_LENGTH];
     const char *settings[SETTINGS];
@@ -122,7 +128,8 @@ bool filling_run(experiment_run *run, filling_runs *runs, filling_method method)
                           .most_seconds = filling_limit(run, method),
                           .column_count = FILLING_COLUMNS,
                           .columns = columns,
-                          .measure = measure};
+                          .measure = measure,
+                          .shots = shots_of(runs, method)};
     return case_run(run, &def, &runs->history[method]);
 }
 

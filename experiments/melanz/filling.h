@@ -35,8 +35,10 @@ typedef struct filling_runs {
     filling_size size;
     int seed;
     bool slab;
-    double until;  /* s; 0: as the scene has it */
-    double weight; /* of all that rests on the container, N */
+    double until;                  /* s; 0: as the scene has it */
+    char picture[EXPERIMENT_NAME]; /* name of its snapshots; "": none */
+    double shot_interval;          /* s */
+    double weight;                 /* of all that rests on the container, N */
     case_history history[FILLING_METHODS];
 } filling_runs;
 
@@ -74,6 +76,8 @@ typedef struct container_text {
     filling_size reduced;
     int seeds, full_seeds; /* of the reduced size, of the others; unless it is said how many */
     double until;          /* end of the reduced size, s; 0: as the paper's */
+    int figure;            /* that shows the run over time */
+    double shot_interval;  /* s, between its pictures */
 } container_text;
 
 /* The paper's sizes; where at none of them both of its methods came to the end, smaller ones until they do.

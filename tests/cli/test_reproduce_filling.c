@@ -132,8 +132,13 @@ static const claim *find_claim(const experiment_run *run, const char *words) {
 
 static void a_small_container(void **state) {
     (void)state;
-    const container_text text = {
-        .scene = "001-3.2", .name = "filling", .reduced = {2, 1, 4}, .seeds = 4, .until = 3};
+    const container_text text = {.scene = "001-3.2",
+                                 .name = "filling",
+                                 .reduced = {2, 1, 4},
+                                 .seeds = 4,
+                                 .until = 3,
+                                 .figure = 7,
+                                 .shot_interval = 1};
     experiment_run run = begin(&experiment_filling, "container");
     assert_true(container_run(&run, &text));
     assert_int_equal(run.claims.count, 3 + 1 + 2 * 3);
@@ -146,7 +151,34 @@ static void a_small_container(void **state) {
     assert_int_equal(claim_judge(find_claim(&run, "share of steps")), VERDICT_PASS);
     assert_true(has_file(&run, "cases.csv") && has_file(&run, "case-anti-relaxed-8-seed-2.csv"));
     assert_true(has_file(&run, "filling-8-force.svg") && has_file(&run, "filling-8-complementarity.png"));
+    assert_true(has_file(&run, "figure_07_8_spheres-1.png") && has_file(&run, "figure_07_8_spheres-3.png"));
+    assert_false(has_file(&run, "figure_07_8_spheres-4.png"));
+    assert_int_not_equal(access("container/figure_07_8_spheres.h5", F_OK), 0);
     experiment_run_free(&run);
+}
+
+/* Seconds of processor time tell a run from another. */
+static double run_drawn(const char *folder) {
+    experiment_run run = {.experiment = &experiment_filling, .size = SIZE_FULL};
+    snprintf(run.folder, sizeof run.folder, "%s", folder);
+    filling_runs filling = filling_begin("001-3.2", (filling_size){2, 1, 2}, false, 1);
+    filling.until = 0.2, filling.shot_interval = 0.1;
+    snprintf(filling.picture, sizeof filling.picture, "drawn");
+    assert_true(filling_run(&run, &filling, FILLING_DEFAULT));
+    assert_true(has_file(&run, "drawn-1.png") && has_file(&run, "drawn-2.png"));
+    const double seconds = case_sum(&filling.history[FILLING_DEFAULT], CASE_SECONDS, 0, 1);
+    filling_free(&filling);
+    experiment_run_free(&run);
+    return seconds;
+}
+
+static void a_case_is_remembered_with_its_pictures(void **state) {
+    (void)state;
+    assert_int_equal(mkdir("pictures", 0777), 0);
+    const double first = run_drawn("pictures");
+    assert_true(run_drawn("pictures") == first);
+    assert_int_equal(unlink("pictures/drawn-1.png"), 0);
+    assert_true(run_drawn("pictures") != first);
 }
 
 static void a_small_scaling(void **state) {
@@ -170,6 +202,7 @@ int main(void) {
         cmocka_unit_test(noise_is_measured_at_the_end_and_not_by_impacts),
         cmocka_unit_test(the_force_is_what_moves_the_mass_centre),
         cmocka_unit_test(a_small_container),
+        cmocka_unit_test(a_case_is_remembered_with_its_pictures),
         cmocka_unit_test(a_small_scaling),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
