@@ -125,14 +125,13 @@ class Owner:
             self.refuse_in_callbacks()
             checked(function, self.alive(), *arguments)
 
-    def work(self, what, function, *arguments, times=1):
+    def work(self, what, function, *arguments):
         """One that may call back: until it returns nothing of the same turn can be changed."""
         with self.turn.lock:
             self.refuse_in_callbacks()
             pointer, self.turn.busy = self.alive(), what
             try:
-                for _ in range(times):
-                    checked(function, pointer, *arguments)
+                checked(function, pointer, *arguments)
             finally:
                 self.turn.busy = ""
 

@@ -70,6 +70,33 @@ class Fields:
         return lines
 
 
+def scene_keys():
+    """The tables of scenes: (group, key, what is allowed, unit, preset, meaning) each."""
+    def row(index):
+        key = lib.dls_scene_key_at(index)  # its texts live until the next call
+        return tuple(map(text, (key.group, key.key, key.type, key.unit, key.preset, key.help)))
+    return [row(index) for index in range(lib.dls_scene_key_count())]
+
+
+def key_lines(*wanted):
+    """Lines like those of Fields.describe from the tables of scenes: of a group, or a key of one, as the last word says."""
+    lines, rows = [], scene_keys()
+    for group, *names in wanted:
+        for _, key, allowed, unit, preset, meaning in (row for row in rows if row[0] == group and (not names or row[1] == names[0])):
+            facts = [", ".join(allowed.split("|")) + (f", {unit}" if unit else "")]
+            facts += [f"preset {preset}"] if preset != "needed" else []
+            lines.append(f"- ``{names[-1] if names else key}``: {meaning} ({'; '.join(facts)})")
+    return lines
+
+
+def describe_keys(thing, *wanted):
+    """Puts them behind the docstring of a function or a class; returns it."""
+    lines = "\n".join("    " * (1 if isinstance(thing, type) or "." not in thing.__qualname__ else 2) + line
+                      for line in key_lines(*wanted))
+    thing.__doc__ = f"{thing.__doc__.rstrip()}\n\n{lines}\n"
+    return thing
+
+
 def near(name, known):
     """", did you mean 'radius'?", or "" where nothing is near."""
     found = difflib.get_close_matches(name, known, 1)

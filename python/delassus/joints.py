@@ -6,13 +6,15 @@ import numpy
 from . import _c
 from ._arrays import vector
 from ._library import ArgumentError, checked, choices, encoded, lib, text
-from .shapes import quaternion
+from ._options import describe_keys
+from .shapes import one_of, quaternion
 
 KINDS = {name: value for name, value in choices("dls_joint_kind", "JOINT_").items() if name != "kinds"}
 PRESENCES = choices("dls_joint_presence", "JOINT_")
 FUNCTIONS = ("position", "velocity", "force", "target")
 FREEDOM_KEYS = tuple(member[0] for member in _c.dls_freedom_def._fields_)
 JOINT_KEYS = ("length", "ratio", "radius", "cone", "break_force", "break_torque")
+ONE_SIDED = {"both": 0, "pull": 1, "push": -1}
 SWITCHES = ("rope", "carried", "conserving", "collide")
 
 
@@ -73,11 +75,16 @@ def fill_freedom(place, keys, places):
         if key in FUNCTIONS:
             setattr(place, key, places.take(value))
         elif key == "one_sided":
-            place.one_sided = int(value)
+            place.one_sided = ONE_SIDED[one_of(key, value, ONE_SIDED)] if isinstance(value, str) else int(value)
         elif key in FREEDOM_KEYS:
             setattr(place, key, float(value))
         else:
             raise ArgumentError(f"a freedom has no key '{key}'; there are {', '.join(FREEDOM_KEYS)}")
+
+
+def freedom_keywords(place):
+    """What acts on a freedom, functions aside; what is as preset is left out."""
+    return {key: getattr(place, key) for key in FREEDOM_KEYS if key not in FUNCTIONS and getattr(place, key)}
 
 
 def body_id(world, body):
@@ -97,11 +104,10 @@ class Joint:
     point, axis, second: of the world, with the bodies standing as they are to be held; or
     frames: ((position, rotation), (position, rotation)) in the frames of the bodies.
     at: where on bodies that are solids, for A and B.
-    name; length and rope of distances; ratio and carried of gears and racks; radius of wheels; cone; conserving; collide;
-    break_force, break_torque.
     freedoms: {4: {'target': 1, 'p': 100, 'd': 10}}, by number from 1 as joint_kinds() has them; where one is free
-    alone its keys may be keywords: position, velocity, force, target (functions of t), p, d, i, max_force, stiffness,
-    damping, rest, one_sided, low, high, restitution, friction, friction_mu, friction_radius.
+    alone its keys may be keywords: position, velocity, force, target (functions of t) and those at the end.
+    name, and:
+
     """
 
     __slots__ = ("world", "id")
@@ -115,6 +121,29 @@ class Joint:
     @property
     def name(self):
         return text(self.world._owner.ask(lib.dls_joint_name, self.id))
+
+    def _definition(self):
+        definition = _c.dls_joint_def()
+        self.world._owner.call(lib.dls_joint_get, self.id, ctypes.byref(definition))
+        return definition
+
+    @property
+    def kind(self):
+        return text(lib.dls_joint_kind_name(self._definition().kind))
+
+    @property
+    def bodies(self):
+        """A and B; None is the ground."""
+        return tuple(None if body == _c.DLS_GROUND else self.world[body] for body in self._definition().body)
+
+    @property
+    def keywords(self):
+        """What World.add_joint was told, functions of t aside: frames, length, freedoms, …"""
+        definition = self._definition()
+        frames = tuple((tuple(frame.x), tuple(frame.q)) for frame in definition.frame)
+        freedoms = {number: keys for number, keys in enumerate(map(freedom_keywords, definition.freedom), 1) if keys}
+        return {"frames": frames, "at": tuple(definition.at), "freedoms": freedoms,
+                **{key: getattr(definition, key) for key in (*JOINT_KEYS, *SWITCHES)}}
 
     @property
     def presence(self):
@@ -149,3 +178,11 @@ class Joint:
     def remove(self):
         """It acts no more from the next step on."""
         self.world._owner.change(lib.dls_world_remove_joint, self.id)
+
+
+describe_keys(Joint, *(("joints", key) for key in ("length", "rope", "ratio", "carried", "radius", "cone", "conserving", "collide")),
+              ("joints.break", "force", "break_force"), ("joints.break", "torque", "break_torque"),
+              *(("joints.servo", key) for key in "pdi"), ("joints.servo", "force", "max_force"),
+              *(("joints.spring", key) for key in ("stiffness", "damping", "rest", "one_sided")),
+              ("joints", "limits", "low and high"), ("joints", "e_n", "restitution"), ("joints.friction", "force", "friction"),
+              ("joints.friction", "mu", "friction_mu"), ("joints.friction", "radius", "friction_radius"))

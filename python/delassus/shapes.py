@@ -1,6 +1,7 @@
 """Shapes of bodies, one function per kind. All take what `Shape` has: where it lies, its material, its groups."""
 import ctypes
 import dataclasses
+import inspect
 import math
 from typing import Any
 
@@ -9,6 +10,7 @@ import numpy
 from . import _c
 from ._arrays import address, real_array, vector, whole_array
 from ._library import ArgumentError, InputError, choices, lib, new_pointer, path_bytes, text
+from ._options import describe_keys
 
 KINDS = {name: value for name, value in choices("dls_shape_kind").items() if name != "shape-kinds"}
 
@@ -70,6 +72,18 @@ class Shape:
         if self.kind not in KINDS:
             raise ArgumentError(f"no shape '{self.kind}'; there are {', '.join(KINDS)}")
 
+    @classmethod
+    def _of(cls, definition, centre, material):
+        """From C's definition, which is told about the mass centre."""
+        kind = {value: name for name, value in KINDS.items()}[definition.kind]
+        points, triangles = definition.points, definition.triangles
+        return cls(kind=kind, radius=definition.radius, length=definition.length, size=tuple(definition.size),
+                   points=copied(points, numpy.float64, (definition.point_count, 3)) if points else None,
+                   triangles=copied(triangles, numpy.int32, (definition.triangle_count, 3)) if triangles else None,
+                   is_closed=definition.closed, position=tuple(x + c for x, c in zip(definition.pose.x, centre)),
+                   rotation=tuple(definition.pose.q), belt=tuple(definition.belt), material=material,
+                   group=definition.group, collides=definition.collides, at=definition.at, is_point=definition.point)
+
     def _fill(self, definition, material_of, keep):
         """Writes itself into C's definition; arrays live in keep until it was copied."""
         ctypes.pointer(definition)[0] = lib.dls_default_shape_def(KINDS[self.kind])
@@ -111,6 +125,7 @@ def spatial_points(points):
 SOLIDS = {name: value for name, value in choices("dls_solid_form", "SOLID_").items() if name != "forms"}
 CELLS = {name.removeprefix("cell-"): value for name, value in choices("dls_solid_cell", "SOLID_").items()
          if name != "cells"}
+REALS, WHOLES = ("length", "EA", "EI", "line_density", "damping", "bend", "mass_damping"), ("degree", "elements", "gauss")
 CORNERS = {"tet4": 4, "tet10": 10, "hex8": 8}
 
 
@@ -136,14 +151,25 @@ class Solid:
     points: Any = None
     connectivity: Any = None
 
+    @classmethod
+    def _of(cls, definition):
+        """From C's definition."""
+        def told(table, value):
+            return {number: name for name, number in table.items()}[value]
+        numbers = {key: getattr(definition, key) for key in (*REALS, *WHOLES)}
+        return cls(kind=told(SOLIDS, definition.form), cells=tuple(definition.cells), element=told(CELLS, definition.cell),
+                   shape="retained" if definition.retained else "deforming",
+                   form="corotational" if definition.corotational else "material",
+                   mass="lumped" if definition.lumped else "consistent", **numbers)
+
     def _definition(self, keep):
         """C's definition; arrays live in keep until it was copied."""
         if self.kind not in SOLIDS:
             raise ArgumentError(f"no solid '{self.kind}'; there are {', '.join(SOLIDS)}")
         definition = lib.dls_default_solid_def(SOLIDS[self.kind])
-        for key in ("length", "EA", "EI", "line_density", "damping", "bend", "mass_damping"):
+        for key in REALS:
             setattr(definition, key, float(getattr(self, key)))
-        for key in ("degree", "elements", "gauss"):
+        for key in WHOLES:
             if getattr(self, key) is not None:
                 setattr(definition, key, int(getattr(self, key)))
         definition.retained = one_of("shape", self.shape, ("deforming", "retained")) == "retained"
@@ -181,18 +207,14 @@ def counts(values):
     return [*map(int, array)]
 
 
-def beam(length, EA, EI, line_density, **more):
-    """A beam in the plane, straight at rest along x of the body's frame from its origin.
-
-    length: m. EA, EI: N, N m². line_density: kg/m. damping: s. degree, elements, gauss: of its spline.
-    """
-    return Solid(kind="beam", length=length, EA=EA, EI=EI, line_density=line_density, **more)
+def beam(length, EA, EI, line_density, *, damping=0.0, degree=None, elements=None, gauss=None):
+    """A beam in the plane, straight at rest along x of the body's frame from its origin."""
+    return Solid(kind="beam", length=length, EA=EA, EI=EI, line_density=line_density, damping=damping, degree=degree,
+                 elements=elements, gauss=gauss)
 
 
 def pseudo_rigid(shape="deforming"):
     """All places of a body in space move by one affine map; mass and stiffness are those of its shapes and material.
-
-    shape: whether spheres, ellipsoids, boxes and polyhedra are 'deforming' with it, or 'retained'.
 
     >>> world = World()
     >>> _ = world.add_material("jelly", young=1e5, poisson=0.3, damping=1e-3)
@@ -205,13 +227,6 @@ def pseudo_rigid(shape="deforming"):
 def elements(cells=(2, 2, 2), *, bend=0.0, element="any", form="material", mass="consistent", mass_damping=0.0):
     """Finite elements that fill the one shape of a body in space: a box, sphere, ellipsoid or cylinder.
 
-    cells: how many along x, y and z.
-    bend: rad; lays a box around the y axis of its frame, as an arch; 2π closes a ring.
-    element: 'tet4', 'tet10', 'hex8', or 'any': hex8 where corotational, else tet10.
-    form: 'material': strains by the material's law; 'corotational': small strains as seen from the mean rotation.
-    mass: 'consistent' or 'lumped'.
-    mass_damping: 1/s, D = mass_damping M + damping K with the material's damping.
-
     >>> world = World()
     >>> _ = world.add_material("rubber", young=1e6, poisson=0.4)
     >>> block = world.add_body(box((0.2, 0.1, 0.1), material="rubber"), solid=elements((4, 2, 2), form="corotational"))
@@ -220,6 +235,10 @@ def elements(cells=(2, 2, 2), *, bend=0.0, element="any", form="material", mass=
     """
     return Solid(kind="elements", cells=cells, bend=bend, element=element, form=form, mass=mass,
                  mass_damping=mass_damping)
+
+
+for function in (beam, pseudo_rigid, elements):
+    describe_keys(function, *(("bodies.solid", key) for key in inspect.signature(function).parameters))
 
 
 class Mesh:

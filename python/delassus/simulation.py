@@ -5,7 +5,7 @@ import numpy
 
 from . import _c
 from ._arrays import CONTACT, JOINT, records, room_for_states
-from ._library import ArgumentError, InputError, Object, Owner, checked, encoded, lib, new_pointer, path_bytes
+from ._library import ArgumentError, InputError, Object, Owner, checked, encoded, lib, new_pointer, path_bytes, pending
 from ._options import Fields, SolverRow, refuse_unknown
 from ._progress import Progress
 from ._laws import refuse_threads
@@ -105,10 +105,11 @@ class Simulation(Object, Bodies):
             raise ArgumentError(f"count: {count}, expected 1 or more")
         owner, report = self._owner, _c.dls_step_report()
         with owner.turn.lock:
-            room = None if states is None else room_for_states(states, len(self))
-            owner.work("stepped", lib.dls_simulation_step, ctypes.byref(report), times=count)
-            if room is not None:
-                checked(lib.dls_body_states_get, self._world._owner.pointer, len(states), None, room)
+            owner.alive()
+            world = self._world._owner.pointer
+            bodies = 0 if states is None else lib.dls_world_body_count(world)
+            room = None if states is None else room_for_states(states, bodies)
+            owner.work("stepped", advance, world, count, ctypes.byref(report), bodies, room)
         return report
 
     def run(self, until, *, progress=None, every_step=None, results=None, interval=0.0, contacts=True, title="") -> _c.dls_run_summary:
@@ -224,6 +225,15 @@ class Simulation(Object, Bodies):
         """Goes on from what save() gave, of a simulation of the same world, to the same bits."""
         state = bytes(state)
         self._owner.change(lib.dls_simulation_state_read, state, len(state))
+
+
+def advance(simulation, world, count, report, bodies, room, error):
+    """Steps, and what they left of all bodies where there is room for it; ends as functions of C do."""
+    for _ in range(count):
+        status = lib.dls_simulation_step(simulation, report, error)
+        if status or pending.error is not None:
+            return status
+    return lib.dls_body_states_get(world, bodies, None, room, error) if room is not None else status
 
 
 class _Recorder:

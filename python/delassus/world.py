@@ -7,7 +7,7 @@ import numpy
 from . import _c
 from ._arrays import STATE, address, real_array, records, vector, whole_array
 from ._library import (ArgumentError, InputError, Object, Owner, checked, choices, encoded, lib, new_pointer, text)
-from ._options import near
+from ._options import describe_keys, near
 from .functions import Places
 from .joints import Joint, joint_definition
 from .shapes import Shape, Solid, one_of, quaternion
@@ -178,9 +178,7 @@ class World(Object, Bodies):
     def add_material(self, name, **properties) -> str:
         """A material, or new properties of one that is there ("default" is what shapes have unless told otherwise).
 
-        density: kg/m³, kg/m² in the plane; mu, e_n, e_t; cohesion: N; rolling, spinning, drilling: m;
-        rolling_ratio, spinning_ratio: of the smaller radius. Of bodies that deform: young, Pa; poisson;
-        law: 'kirchhoff', 'linear' or 'neo-hookean'; damping: s, stress follows strain + damping · its rate.
+        What is not said is as preset, of a material that is there as it was; material(name) reads it.
         """
         owner, definition = self._owner, _c.dls_material_def()
         with owner.turn.lock:
@@ -199,19 +197,36 @@ class World(Object, Bodies):
                 self._materials[name] = out.value
         return name
 
+    @property
+    def materials(self) -> list[str]:
+        """Names of all materials, "default" first."""
+        self._owner.alive()
+        return ["default", *(name for name in self._materials if name != "default")]
+
     def material(self, name) -> dict:
-        """The properties of a material by its name."""
+        """The properties of a material by its name: what add_material takes.
+
+        >>> world = World()
+        >>> _ = world.add_material("steel", mu=0.3)
+        >>> world.material("steel")["mu"], world.materials
+        (0.3, ['default', 'steel'])
+        """
         definition = _c.dls_material_def()
         self._owner.call(lib.dls_world_material, self._material_id(name), ctypes.byref(definition))
         found = definition.as_dict()
         found["law"] = text(lib.dls_elastic_law_name(definition.law))
         return {key.removeprefix("turning."): value for key, value in found.items()}
 
-    def set_pair(self, a, b, **properties):
-        """What holds where two materials meet; what is not said stays as it was, mixed at first.
+    def pair(self, a, b) -> dict:
+        """What holds where two materials meet: what set_pair takes, and whether it was stated or is mixed."""
+        definition, stated = _c.dls_pair_def(), ctypes.c_bool()
+        self._owner.call(lib.dls_world_pair, self._material_id(a), self._material_id(b), ctypes.byref(definition),
+                         ctypes.byref(stated))
+        found = {key.removeprefix("turning."): value for key, value in definition.as_dict().items()}
+        return {**found, "stated": stated.value}
 
-        Takes what add_material takes, density aside.
-        """
+    def set_pair(self, a, b, **properties):
+        """What holds where two materials meet; what is not said stays as it was, mixed at first; pair(a, b) reads it."""
         first, second = self._material_id(a), self._material_id(b)
         definition = _c.dls_pair_def()
         with self._owner.turn.lock:
@@ -422,7 +437,29 @@ class Body:
         """Of the ball about the mass centre that holds all shapes, m."""
         return self.world._owner.ask(lib.dls_body_radius, self.id)
 
+    @property
+    def shapes(self) -> list[Shape]:
+        """As they were given, hulls by their vertices; copies."""
+        owner, found = self.world._owner, []
+        names = {identity: name for name, identity in self.world._materials.items()}
+        with owner.turn.lock:
+            centre = self._mass().centre
+            for index in range(owner.ask(lib.dls_body_shape_count, self.id)):
+                definition = _c.dls_shape_def()
+                owner.call(lib.dls_body_shape, self.id, index, ctypes.byref(definition))
+                found.append(Shape._of(definition, centre, names.get(definition.material)))
+        return found
+
     # ---- of a solid ----
+
+    @property
+    def solid(self) -> Solid | None:
+        """How it deforms, as it was made, without the points of a mesh; None where it is rigid."""
+        if not self.freedoms:
+            return None
+        definition = _c.dls_solid_def()
+        self.world._owner.call(lib.dls_solid_get, self.id, ctypes.byref(definition))
+        return Solid._of(definition)
 
     @property
     def freedoms(self) -> int:
@@ -503,3 +540,7 @@ def fill_properties(definition, properties, what, plain):
             setattr(definition.turning, key, float(value))
         else:
             raise ArgumentError(f"{what}: no key '{key}'; there are {', '.join((*plain, *TURNING))}")
+
+
+describe_keys(World.add_material, ("materials",))
+describe_keys(World.set_pair, *(("pairs", key) for key in ("mu", "e_n", "e_t", "cohesion", *TURNING)))

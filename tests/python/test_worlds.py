@@ -144,6 +144,74 @@ def test_materials_and_pairs():
     assert abs(numpy.linalg.norm(ball.v) - slope) < 1e-3 * slope, (ball.v, slope)
 
 
+def test_what_a_material_and_a_pair_hold_is_read_back():
+    world = World()
+    given = {"density": 7800, "mu": 0.2, "e_n": 0.5, "e_t": 0.1, "cohesion": 2, "rolling": 1e-3, "rolling_ratio": 0.1, "spinning": 2e-3,
+             "spinning_ratio": 0.2, "young": 2e11, "poisson": 0.3, "law": "linear", "damping": 1e-4}
+    world.add_material("steel", **given)
+    found = world.material("steel")
+    assert {key: found[key] for key in given} == given and set(found) == {*given, "name", "drilling"}
+    assert world.materials == ["default", "steel"]
+    mixed = world.pair("steel", "default")
+    assert mixed["mu"] == 0.2 and mixed["e_n"] == 0.5 and not mixed["stated"]
+    world.set_pair("steel", "default", mu=0.7, rolling=3e-3)
+    stated = world.pair("default", "steel")
+    assert stated["mu"] == 0.7 and stated["rolling"] == 3e-3 and stated["e_n"] == 0.5 and stated["stated"]
+    for key in given:
+        assert f"``{key}``: " in World.add_material.__doc__, key
+    assert "(number, 0 to 1; preset 0)" in World.add_material.__doc__
+    assert "drilling" in World.set_pair.__doc__ and "density" not in World.set_pair.__doc__
+
+
+def test_what_a_body_is_made_of_is_read_back():
+    world = World()
+    world.add_material("wood", density=600, young=1e7, poisson=0.3)
+    parts = [box((1, 0.1, 0.2), material="wood", position=(0.5, 0, 0)),
+             sphere(0.1, position=(1, 0, 0), group=2, collides=5), delassus.capsule(0.1, 0.3, rotation=(0.6, 0.8, 0, 0))]
+    body = world.add_body(parts, position=(1, 2, 3))
+    twin = world.add_body(body.shapes, position=(1, 2, 3))
+    assert numpy.allclose(twin.x, body.x, atol=1e-14) and abs(twin.mass - body.mass) < 1e-12 * body.mass
+    assert numpy.allclose(twin.inertia, body.inertia, rtol=1e-12) and body.solid is None
+    first, second, third = body.shapes
+    assert first.kind == "box" and first.material == "wood" and numpy.allclose(first.position, (0.5, 0, 0), atol=1e-14)
+    assert (second.group, second.collides, second.radius, second.material) == (2, 5, 0.1, None)
+    assert third.length == 0.3 and numpy.allclose(third.rotation, (0.6, 0.8, 0, 0))
+    ramp = world.add_body(delassus.mesh([(0, 0, 0), (1, 0, 0), (0, 1, 0)], [(0, 1, 2)]), motion="static")
+    assert ramp.shapes[0].triangles.tolist() == [[0, 1, 2]] and ramp.shapes[0].points.shape == (3, 3)
+    told = delassus.elements((3, 2, 1), form="corotational", mass="lumped", mass_damping=0.5)
+    block = world.add_body(box((0.3, 0.2, 0.1), material="wood"), solid=told)
+    found = block.solid
+    assert (found.kind, found.cells, found.form, found.mass, found.mass_damping) == ("elements", (3, 2, 1), "corotational", "lumped", 0.5)
+    assert world.add_body(box((0.3, 0.2, 0.1), material="wood"), solid=found).freedoms == block.freedoms
+    plane = World(dimension=2)
+    beam = plane.add_body(solid=delassus.beam(1.0, EA=1e4, EI=5.0, line_density=0.1, damping=0.02, degree=4, elements=6))
+    assert (beam.solid.length, beam.solid.EI, beam.solid.degree, beam.solid.elements) == (1.0, 5.0, 4, 6)
+    for key in ("length", "EA", "EI", "line_density", "damping", "degree", "elements", "gauss"):
+        assert f"``{key}``: " in delassus.beam.__doc__, key
+
+
+def test_what_a_joint_was_told_is_read_back():
+    world = World()
+    arm = world.add_body(box((1, 0.1, 0.1)), name="arm", position=(0.5, 0, 0))
+    hinge = world.add_joint("revolute", None, arm, point=(0, 0, 0), axis=(0, 1, 0), name="hinge", target=lambda t: 0.1, p=40, d=2,
+                            i=1, max_force=9, stiffness=3, damping=0.5, rest=0.2, one_sided="pull", low=-1, high=1.5,
+                            restitution=0.3, friction=0.1, break_force=1e6, break_torque=1e5, conserving=True)
+    assert hinge.kind == "revolute" and hinge.bodies == (None, arm)
+    told = hinge.keywords
+    assert told["freedoms"] == {4: {"p": 40, "d": 2, "i": 1, "max_force": 9, "stiffness": 3, "damping": 0.5, "rest": 0.2,
+                                    "one_sided": 1, "low": -1, "high": 1.5, "restitution": 0.3, "friction": 0.1}}
+    assert told["break_force"] == 1e6 and told["break_torque"] == 1e5 and told["conserving"] and not told["collide"]
+    told["freedoms"][4]["target"] = "0.1"  # functions of t are not told again
+    twin = world.add_joint(hinge.kind, *hinge.bodies, **told)
+    assert twin.keywords == hinge.keywords
+    rope = world.add_joint("distance", arm, None, point=(1, 0, 0), length=2.5, rope=True)
+    assert rope.keywords["length"] == 2.5 and rope.keywords["rope"] and rope.bodies == (arm, None)
+    for key in ("break_force", "max_force", "one_sided", "friction_mu", "cone", "carried"):
+        assert f"``{key}``: " in delassus.Joint.__doc__, key
+    raises(delassus.ArgumentError, "one_sided: 'sideways', expected both, pull, push", world.add_joint, "spring", arm, None,
+           point=(1, 0, 0), one_sided="sideways")
+
+
 def test_an_arm_is_held_by_a_servo_against_its_weight():
     world = World()
     arm = world.add_body(box((1, 0.1, 0.1)), name="arm", position=(0.5, 0, 0), mass=2)
