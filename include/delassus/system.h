@@ -138,7 +138,8 @@ typedef struct dls_alpha_report {
     double norm;                /* ‖R‖∞ */
     double condition;           /* 1-norm estimate of the equilibrated matrix without a, U, Q; 0: no update */
     int solutions;              /* of the acceleration-level problem; −1: not known */
-    double residual, max_error; /* the certificate: relative, and m/s */
+    double residual, max_error; /* the certificate, as of every step: relative, and m/s */
+    double held;                /* NaN without a reference velocity */
     double position, velocity, acceleration;     /* largest violations of constraints and closed contacts */
     int cycling_count, cycling[DLS_ALPHA_NAMED]; /* contacts whose sets kept changing where Newton failed */
 } dls_alpha_report;

@@ -141,6 +141,12 @@ typedef struct dls_law_value {
 
 typedef struct dls_levels dls_levels;
 
+/* Squares of N and s of a step's certificate, over contacts and over rows; max N² and max N²/max(s, v_ref)².
+ */
+typedef struct dls_tally {
+    double contacts, contact_scale, rows, row_scale, worst, held;
+} dls_tally;
+
 struct dls_alpha {
     dls_model system;
     dls_model_contact *contacts;
@@ -183,6 +189,7 @@ struct dls_alpha {
     int *flips; /* of contacts: how often their sets changed */
     uint64_t pieces;
     dls_alpha_report first;
+    dls_tally tally; /* of the step, over its substeps */
     dls_workspace *memory;
     bool out_of_memory;
 };
@@ -319,6 +326,8 @@ bool dls_contact_system(dls_alpha *alpha);
 /* r where none is given, from D at the beginning of the step. */
 bool dls_scale_prox(dls_alpha *alpha);
 void dls_alpha_certify(dls_alpha *alpha, const double *x, dls_alpha_report *report);
+void dls_tally_add(dls_tally *sum, const dls_tally *part);
+double dls_tally_residual(const dls_tally *t);
 /* How many accelerations satisfy the laws at the end of the step; −1: not known. */
 int dls_alpha_solutions(const dls_alpha *alpha);
 

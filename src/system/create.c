@@ -323,6 +323,7 @@ static void forget_impacts(dls_alpha *alpha) {
  * and λ of the velocities after it. */
 dls_status dls_alpha_begin(dls_alpha *alpha, dls_error *error) {
     for (int i = 0; i < 2; i++) {
+        alpha->tally = (dls_tally){0};
         dls_status status = dls_alpha_advance(alpha, 0, alpha->options.tolerance, &alpha->first, error);
         if (status) return status;
         forget_impacts(alpha);

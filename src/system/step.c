@@ -302,6 +302,7 @@ dls_status dls_alpha_step(dls_alpha *alpha, dls_alpha_report *report, dls_error 
     if (alpha->state.step == 0 && alpha->options.start == DLS_START_SHIFTED)
         status = shift_start(alpha, &own, error);
     own = (dls_alpha_report){.solutions = -1};
+    alpha->tally = (dls_tally){0};
     clear_percussions(alpha);
     if (!status) status = advance_or_halve(alpha, alpha->options.dt, 0, &own, error);
     if (status) {

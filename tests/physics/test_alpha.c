@@ -1,4 +1,5 @@
 /* The benchmarks of paper 004 in short, against exact and event-driven values; what every step promises. */
+#include "base/small.h"
 #include "experiments/capobianco/models.h"
 #include "support/near.h"
 #include "system/alpha.h"
@@ -550,6 +551,71 @@ static void test_scale_of_r(void **state) {
     assert_near(spin[1], spin[0], 1e-8);
 }
 
+/* ---- the certificate ---- */
+
+/* Points of mass 1 over a floor, or the first of them held to it. */
+enum { POINTS = 5 };
+
+static void point_mass(double t, const double *q, double *M, void *user) {
+    (void)t, (void)q, (void)user;
+    for (int i = 0; i < POINTS; i++) M[i * (POINTS + 1)] = 1;
+}
+
+static void point_force(double t, const double *q, const double *u, double *h, void *user) {
+    (void)t, (void)q, (void)u, (void)user;
+    for (int i = 0; i < POINTS; i++) h[i] = -9.81;
+}
+
+static void height(double t, const double *q, double *g, void *user) {
+    (void)t;
+    for (int i = 0; i < *(const int *)user; i++) g[i] = q[i];
+}
+
+static void height_rate(double t, const double *q, const double *u, double *rate, void *user) {
+    (void)t, (void)q;
+    for (int i = 0; i < *(const int *)user; i++) rate[i] = u[i];
+}
+
+/* A point that lies on the floor, or is held there, and is moved by an acceleration δ beside its solution has
+ * N² = (δ dt)² + (δ c_u)² + (δ c_q/dt)² and s = |P| = g dt, however many others hang in the air. */
+static void test_certificate(void **state) {
+    (void)state;
+    static const double u[POINTS] = {0}, delta = 1e-2, dt = 1e-2;
+    for (int held = 0; held < 2; held++)
+        for (int count = 1; count <= (held ? 1 : POINTS); count += POINTS - 1) {
+            double q[POINTS] = {0, 9, 9, 9, 9};
+            dls_model_contact contacts[POINTS] = {{0, 0}};
+            int rows = count;
+            benchmark b = {.model = {.coordinates = POINTS,
+                                     .velocities = POINTS,
+                                     .user = &rows,
+                                     .mass = point_mass,
+                                     .force = point_force,
+                                     .contacts = contacts},
+                           .options = dls_alpha_default_options()};
+            b.model.rows[held ? DLS_ROWS_G : DLS_ROWS_N] =
+                (dls_model_rows){.count = rows, .value = height, .rate = height_rate};
+            b.options.dt = dt, b.options.v_ref = 9.81 * dt, b.options.tolerance = 1e-12;
+            memcpy(b.q, q, sizeof q), memcpy(b.u, u, sizeof u);
+            dls_alpha *alpha = create(&b);
+            dls_alpha_report report;
+            dls_error error;
+            assert_int_equal(dls_alpha_step(alpha, &report, &error), DLS_OK);
+            assert_true(report.residual < 1e-12 && report.held < 1e-12);
+            const dls_alpha_stage *stage = &alpha->stage;
+            double level[3] = {delta * dt, delta * stage->c_u, delta * stage->c_q / dt};
+            double expected = small_norm(3, level) / (9.81 * dt);
+            alpha->x[alpha->at.a] += delta;
+            assert_true(dls_residual_at(alpha, alpha->x, alpha->R));
+            alpha->tally = (dls_tally){0};
+            dls_alpha_certify(alpha, alpha->x, &report);
+            assert_near(report.residual, expected, 1e-6 * expected);
+            assert_near(report.held, expected, 1e-6 * expected);
+            assert_near(report.max_error, expected * 9.81 * dt, 1e-9 * dt);
+            dls_alpha_destroy(alpha);
+        }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_models_agree_with_differences),
@@ -570,6 +636,7 @@ int main(void) {
         cmocka_unit_test(test_tolerances),
         cmocka_unit_test(test_rejected_steps),
         cmocka_unit_test(test_scale_of_r),
+        cmocka_unit_test(test_certificate),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -238,19 +238,14 @@ static double renew_friction(dls_piece *p) {
     return most;
 }
 
-static void tell(const dls_simulation *s, const dls_alpha_report *from, dls_step_report *report) {
-    double v_ref = dls_reference_velocity(s->world, &s->options, s->t);
+static void tell(const dls_alpha_report *from, dls_step_report *report) {
     report->iterations += from->newton_updates + from->fixed_iterations;
-    report->residual = fmax(report->residual, from->residual);
-    report->max_error = fmax(report->max_error, from->max_error);
-    if (v_ref > 0) report->held = fmax(report->held, from->max_error / v_ref);
-    if (!(from->residual == from->residual)) report->certified = false;
     report->retried += from->retries > 0;
     report->halvings += from->halvings;
     if (from->solutions != 1 && from->solutions >= 0) report->ambiguous++;
 }
 
-static dls_status step_piece(dls_piece *p, dls_step_report *report, dls_error *error) {
+static dls_status step_piece(dls_piece *p, dls_tally *tally, dls_step_report *report, dls_error *error) {
     dls_alpha_report own = {0};
     double tolerance = ((const dls_stop_options *)p->s->solver_options)->tolerance;
     dls_status status = DLS_OK;
@@ -260,7 +255,8 @@ static dls_status step_piece(dls_piece *p, dls_step_report *report, dls_error *e
         if (status || !(renew_friction(p) > tolerance)) break;
     }
     if (status) return status;
-    tell(p->s, &own, report);
+    tell(&own, report);
+    dls_tally_add(tally, &p->w->alpha->tally);
     return DLS_OK;
 }
 
@@ -397,10 +393,21 @@ static dls_status find_contacts(dls_simulation *s, dls_error *error) {
     return status;
 }
 
+/* The certificate of all pieces. */
+static void judge(const dls_simulation *s, const dls_tally *tally, dls_step_report *report) {
+    const dls_stop_options *stop = (const dls_stop_options *)s->solver_options;
+    report->residual = dls_tally_residual(tally);
+    report->max_error = sqrt(tally->worst);
+    report->held = dls_reference_velocity(s->world, &s->options, s->t) > 0 ? sqrt(tally->held) : (double)NAN;
+    report->certified = report->residual <= stop->tolerance && !(report->held > DLS_HELD_LIMIT);
+    report->reason = report->certified ? DLS_REASON_NONE : DLS_REASON_STALLED;
+}
+
 static dls_status step_pieces(dls_simulation *s, dls_alpha_finish *finish, dls_step_report *report,
                               dls_error *error) {
     dls_piece p = {.s = s};
     dls_pieces pieces;
+    dls_tally tally = {0};
     dls_alpha_world *w = s->memory;
     if (!begin(s, &p) || !reserve(s)) return dls_fail_memory(error);
     dls_status status = dls_pieces_find(s, &pieces, error);
@@ -408,7 +415,7 @@ static dls_status step_pieces(dls_simulation *s, dls_alpha_finish *finish, dls_s
     for (int i = 0; !status && i < pieces.count; i++) {
         dls_workspace_mark mark = dls_workspace_get_mark(w->space);
         status = dls_piece_make(s, &pieces, i, &p, error);
-        if (!status) status = step_piece(&p, report, error);
+        if (!status) status = step_piece(&p, &tally, report, error);
         if (status) break;
         dls_alpha_finish_piece(&p, finish);
         save_bodies(&p);
@@ -416,6 +423,7 @@ static dls_status step_pieces(dls_simulation *s, dls_alpha_finish *finish, dls_s
         save_joints(&p);
         dls_workspace_release(w->space, mark);
     }
+    judge(s, &tally, report);
     if (!status) turn_over(w);
     return status;
 }
@@ -445,13 +453,10 @@ static void drop_first(dls_simulation *s, beginning *first, bool failed) {
 dls_status dls_alpha_world_advance(dls_simulation *s, const dls_step_plan *plan, dls_step_report *report,
                                    dls_error *error) {
     dls_alpha_world *w = s->memory;
-    const dls_stop_options *stop = (const dls_stop_options *)s->solver_options;
     dls_alpha_finish finish;
     double began = dls_clock_wall();
     dls_status status = DLS_OK;
     report->outcome = DLS_CONVERGED;
-    report->certified = true;
-    report->held = dls_reference_velocity(s->world, &s->options, s->t) > 0 ? 0 : (double)NAN;
     beginning first = {NULL, NULL};
     if (w->dt == 0) status = keep_first(s, &first) ? start(s, error) : dls_fail_memory(error);
     if (!status) status = find_contacts(s, error);
@@ -462,9 +467,6 @@ dls_status dls_alpha_world_advance(dls_simulation *s, const dls_step_plan *plan,
     w->dt = s->options.step;
     double solved = dls_clock_wall();
     status = dls_alpha_finish_step(s, plan, &finish, report, error);
-    report->certified =
-        report->certified && report->residual <= stop->tolerance && !(report->held > DLS_HELD_LIMIT);
-    report->reason = report->certified ? DLS_REASON_NONE : DLS_REASON_STALLED;
     report->sweeps = NAN; /* its Newton is not that of contacts */
     report->seconds_collide = found - began;
     report->seconds_solve = solved - found;
