@@ -412,6 +412,7 @@ static dls_status doubt_turn(dls_reader *reader, const dls_node *drive) {
     const dls_node *node = position ? position : velocity;
     double value;
     if (!node || node->kind != DLS_NODE_SCALAR || dls_text_uses_time(node->text)) return DLS_OK;
+    if (dls_function_named(reader, node->text)) return DLS_OK;
     dls_status status = dls_read_number(reader, node, node->key, "a number", &value);
     if (status) return status;
     return position ? dls_doubt_angle(reader, node, value) : dls_doubt_turning(reader, node, value);

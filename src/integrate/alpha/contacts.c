@@ -62,8 +62,8 @@ static void hold(const dls_piece *p, dls_piece_contact *c) {
     vec_along(point[face], point[!face], face ? c->at.gap : -c->at.gap, n);
 }
 
-/* The side whose face points along n where the contact was found; A's where both do or none does, so that
- * the corner is none of an obstacle. */
+/* The side whose face, or side of a polygon, points along n where the contact was found; A's where both do or
+ * none does, so that the corner is none of an obstacle. */
 static int face_side(const dls_piece *p, const dls_contact *contact, const int row[2]) {
     int flat[2];
     for (int side = 0; side < 2; side++) {
@@ -78,7 +78,7 @@ static int face_side(const dls_piece *p, const dls_contact *contact, const int r
         vec_scale(n, side ? -1 : 1, contact->at.normal);
         flat[side] =
             dls_curvature_at(shape, x, R, side ? contact->at.point_b : contact->at.point_a, n, &surface) &&
-            surface.P[0] == 0 && surface.P[1] == 0;
+            surface.P[0] == 0 && (p->dimension == 2 || surface.P[1] == 0);
     }
     bool obstacle = dls_shape_table[p->s->world->shapes[contact->b].kind].obstacle;
     return flat[0] == flat[1] ? obstacle : flat[1];
