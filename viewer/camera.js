@@ -25,7 +25,7 @@ class Camera {
     return [right, up, toward];
   }
 
-  /** As near as all corners of a box are seen. @param {number[]} low @param {number[]} high @param {number} aspect */
+  /** As near as all corners of a box are seen. @param {Vec} low @param {Vec} high @param {number} aspect */
   fit(low, high, aspect) {
     const [right, up, toward] = this.axes();
     this.target = scale(add(low, high), 0.5);
@@ -38,13 +38,13 @@ class Camera {
     this.distance = this.distance || 1;
   }
 
-  /** @param {number} quantum @param {number} width @param {number} height @param {number[]} cut @returns {Sight} */
+  /** @param {number} quantum @param {number} width @param {number} height @param {Vec} cut @returns {Sight} */
   sight(quantum, width, height, cut) {
     const [right, up, toward] = this.axes(), aspect = width / height, origin = this.target.map((x) => Math.round(x / quantum));
     const left = subtract(this.target, scale(origin, quantum)), at = add(left, scale(toward, this.distance)), d = this.distance;
     const lens = this.flat ? parallel(TANGENT * d, aspect, 1e3 * d) : perspective(TANGENT, aspect, d / 100, 50 * d);
     const moved = [cut[0], cut[1], cut[2], cut[3] - dot(cut, scale(origin, quantum))];
-    return { origin, eye: viewMatrix(right, up, toward, at), lens, pixel: 2 * TANGENT * (this.flat ? d : 1) / height, ortho: this.flat, cut: moved };
+    return { at: add(this.target, scale(toward, d)), origin, eye: viewMatrix(right, up, toward, at), lens, pixel: 2 * TANGENT * (this.flat ? d : 1) / height, ortho: this.flat, cut: moved };
   }
 
   /** @param {number} across pixels @param {number} down @param {number} height of the canvas */
@@ -86,8 +86,7 @@ function upwardBasis(flat, gravity) {
   return [east, cross(up, east), up];
 }
 
-/** Pointers, wheel and touch on the canvas. @param {HTMLCanvasElement} canvas @param {Camera} camera
- * @param {() => void} changed @param {(x: number, y: number) => void} clicked in pixels of the canvas */
+/** Pointers, wheel and touch on the canvas. @type {ListenToHands} */
 function listenToHands(canvas, camera, changed, clicked) {
   /** @type {Map<number, {x: number, y: number}>} */
   const down = new Map();

@@ -11,7 +11,7 @@ function ramp(t) {
 
 /** Colours that differ, by number. @param {number} k */
 function distinct(k) {
-  const hue = (k * 0.618034 + 0.58) % 1, f = (/** @type {number} */ n) => {
+  const hue = (k * 0.618034 + 0.58) % 1, f = (n = 0) => {
     const a = (n + hue * 12) % 12;
     return Math.round(255 * (0.55 - 0.28 * Math.max(-1, Math.min(a - 3, 9 - a, 1))));
   };
@@ -40,8 +40,8 @@ function measuresOf(run) {
     energy: { name: 'kinetic energy of translation', unit: 'J', top: () => run.top('energy'),
       value: (now, body) => 0.5 * (scene.bodies[body].mass || 0) * now.speed(body) ** 2 },
     size: { name: 'size', unit: 'm', value: (_now, body) => scene.bodies[body].reach, top: () => reaches.reduce((a, b) => Math.max(a, b), 0) },
-    id: { name: 'body', unit: '', value: (_now, body) => body, top: () => 0, classes: () => '' },
-    material: { name: 'material', unit: '', top: () => 0, classes: (k) => scene.materials[k] || `material ${k}`,
+    id: { name: 'body', unit: '', value: (_now, body) => body, top: () => 0, classes: [] },
+    material: { name: 'material', unit: '', top: () => 0, classes: scene.materials.map((name, k) => name || `material ${k}`),
       value: (_now, body) => (scene.bodies[body].shapes[0] || { material: 0 }).material || 0 },
   };
   if (run.top('stress') > 0)
@@ -55,7 +55,7 @@ function measuresOf(run) {
 }
 
 /** Colours of all bodies into tint, without opacity where their points have their own; returns the largest value, which the scale
- * ends at. @param {Moment} now @param {Measure} measure @param {boolean} ofFrame @param {Uint8Array} tint @param {number[]} wall */
+ * ends at. @type {ColourBodies} */
 function colourBodies(now, measure, ofFrame, tint, wall) {
   const bodies = now.scene.bodies, ladder = Array.from({ length: 256 }, (_, k) => ramp(k / 255));
   let top = measure.top();
@@ -70,10 +70,10 @@ function colourBodies(now, measure, ofFrame, tint, wall) {
   return top;
 }
 
-/** @param {HTMLCanvasElement} canvas */
-const penOf = (canvas) => /** @type {CanvasRenderingContext2D} */ (canvas.getContext('2d'));
+/** @param {Canvas} canvas */
+const penOf = (canvas) => /** @type {Pen} */ (canvas.getContext('2d'));
 
-/** @param {HTMLCanvasElement} canvas */
+/** @param {Canvas} canvas */
 function paintRamp(canvas) {
   const g = penOf(canvas);
   for (let x = 0; x < canvas.width; x++) {

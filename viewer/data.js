@@ -84,7 +84,9 @@ class Run {
     this.scene = scene;
     this.history = history;
     this.bodies = scene.bodies.length;
-    this.rows = rowsOf(this.bodies); // of the textures that hold a cell per body
+    /** Bodies of shapes on lines, each of which has a place behind the bodies' own. @type {number[]} */
+    this.stands = scene.bodies.flatMap(({ solid, shapes, count = 0 }, body) => (solid === 'line' && count > 1 ? shapes.map(() => body) : []));
+    this.rows = rowsOf(this.bodies + this.stands.length); // of the textures that hold a cell per body
     this.pointRows = rowsOf(scene.points);
     /** @type {Map<number, Promise<Block>>} */
     this.unpacked = new Map();
@@ -98,6 +100,9 @@ class Run {
   }
 
   get frames() { return this.scene.frames.length; }
+
+  /** The body itself, or that of a stand. @param {number} id */
+  owner(id) { return id < this.bodies ? id : this.stands[id - this.bodies]; }
 
   /** The largest of all blocks. @param {'speed'|'spin'|'energy'|'stress'|'force'} key */
   top(key) { return Math.max(...this.scene.blocks.map((b) => b[key])); }
@@ -138,7 +143,7 @@ class Run {
     const block = { facts, places: new Int32Array(4 * count), turns: new Int16Array(4 * count), speed: new Uint16Array(count),
       spin: new Uint16Array(count), points: new Int32Array(4 * pointCount), chains: readChains(chains, this.scene, frames),
       joints: new Float32Array(joints.buffer), bytes: 0 };
-    const of = new Channels(states, frames, this.bodies, this.rows.stride);
+    const of = new Channels(states, frames, this.bodies + this.stands.length, this.rows.stride);
     for (let c = 0; c < 3; c++) of.take(facts.planes, block.places, 4, c);
     for (let c = 0; c < 4; c++) of.take(2, block.turns, 4, c);
     of.take(2, block.speed, 1, 0);
@@ -238,8 +243,7 @@ class Moment {
 const makeChains = (count) => ({ count, a: new Int32Array(count), b: new Int32Array(count), image: new Uint8Array(count),
   level: new Uint8Array(count), slip: new Uint8Array(count), place: new Int8Array(PLACE_PARTS * count) });
 
-/** Contacts of each frame of a block: those that stay first, in the order of the frame before.
- * @param {Uint8Array} bytes @param {Scene} scene @param {number} frames @returns {Chains[]} */
+/** Contacts of each frame of a block: those that stay first, in the order of the frame before. @type {ReadChains} */
 function readChains(bytes, scene, frames) {
   if (!bytes.length) return [];
   const reader = new Reader(bytes), counts = new Reader(reader.part()), stays = reader.part(), pairs = new Reader(reader.part());

@@ -4,7 +4,7 @@ const NAMES = { body: 1, contact: 2, joint: 3 };
 
 /** Numbers in a texture of four floats a cell, read by number. */
 class Table {
-  /** @param {WebGL2RenderingContext} gl @param {number} cells of one item */
+  /** @param {GL} gl @param {number} cells of one item */
   constructor(gl, cells) {
     this.gl = gl;
     this.cells = cells;
@@ -29,8 +29,7 @@ class Table {
   send() { fillTexture(this.gl, this.texture, 2048, Math.max(1, Math.ceil(this.count * this.cells / 2048)), this.numbers, 0); }
 }
 
-/** Numbers, four a cell, into a texture that is read cell by cell. @param {WebGL2RenderingContext} gl @param {WebGLTexture|null} texture
- * @param {number} width @param {number} height @param {Numbers} numbers @param {number} row which of such textures in them */
+/** Numbers, four a cell, into a texture that is read cell by cell. @type {FillTexture} */
 function fillTexture(gl, texture, width, height, numbers, row) {
   const [inside, format, type] = numbers instanceof Float32Array ? [gl.RGBA32F, gl.RGBA, gl.FLOAT] : numbers instanceof Int32Array ?
     [gl.RGBA32I, gl.RGBA_INTEGER, gl.INT] : numbers instanceof Int16Array ? [gl.RGBA16I, gl.RGBA_INTEGER, gl.SHORT] : [gl.RGBA8, gl.RGBA, gl.UNSIGNED_BYTE];
@@ -41,7 +40,7 @@ function fillTexture(gl, texture, width, height, numbers, row) {
 }
 
 class Program {
-  /** @param {WebGL2RenderingContext} gl @param {string} vertex @param {string} fragment */
+  /** @param {GL} gl @param {string} vertex @param {string} fragment */
   constructor(gl, vertex, fragment) {
     const program = this.linked = gl.createProgram();
     const shaders = [vertex, fragment].map((text, k) => {
@@ -64,7 +63,7 @@ class Program {
 }
 
 class Painter {
-  /** @param {HTMLCanvasElement} canvas @param {Run} run */
+  /** @param {Canvas} canvas @param {Run} run */
   constructor(canvas, run) {
     const few = run.bodies <= 3000;
     const gl = canvas.getContext('webgl2', { antialias: few, alpha: false, preserveDrawingBuffer: true });
@@ -88,6 +87,11 @@ class Painter {
     this.chains = new Table(gl, 3);
     this.marks = new Table(gl, 2);
     this.vertices = 0;
+    /** @type {Wall[]} */
+    this.walls = [];
+    this.opens = true;
+    /** @type {Moment|null} */
+    this.now = null;
     this.mesh = gl.createVertexArray();
     this.quads = gl.createVertexArray();
     this.quadBuffer = gl.createBuffer();
@@ -105,14 +109,13 @@ class Painter {
     this.balls.begin(count);
     for (let k = 0; k < count; k++) {
       const [x, y, z, radius, body] = surfaces.balls.slice(5 * k, 5 * k + 5);
-      this.balls.add(x, y, z, radius, body, NAMES.body, body, -1);
+      this.balls.add(x, y, z, radius, body, NAMES.body, this.run.owner(body), -1);
     }
     this.balls.send();
     this.outlines.begin(lines + this.run.scene.points);
     for (let k = 0; k < lines; k++) {
-      const s = surfaces.segments.slice(7 * k, 7 * k + 7), body = s[6];
-      const isWall = Boolean(bodies[body].motion);
-      this.outlines.add(s[0], s[1], s[2], body, s[3], s[4], s[5], body, -(isWall ? 1.1 : 0.7), isWall ? -1 : 0x303030, NAMES.body, body);
+      const s = surfaces.segments.slice(7 * k, 7 * k + 7), body = s[6], owner = this.run.owner(body), isWall = Boolean(bodies[owner].motion);
+      this.outlines.add(s[0], s[1], s[2], body, s[3], s[4], s[5], body, -(isWall ? 1.1 : 0.7), isWall ? -1 : 0x303030, NAMES.body, owner);
     }
     bodies.forEach(({ solid, first = 0, count: points = 0 }, body) => {
       for (let k = first; solid === 'line' && k + 1 < first + points; k++)
@@ -120,6 +123,7 @@ class Painter {
     });
     this.outlines.send();
     this.vertices = surfaces.owners.length;
+    this.walls = surfaces.walls;
     gl.bindVertexArray(this.mesh);
     const parts = /** @type {[string, number, number[]][]} */ ([['point', 3, surfaces.points], ['normal', 3, surfaces.normals], ['owner', 1, surfaces.owners], ['node', 1, surfaces.nodes]]);
     for (const [name, size, numbers] of parts) {
@@ -133,7 +137,8 @@ class Painter {
   }
 
   /** @param {Moment} now */
-  setFrame({ run: { rows, pointRows }, block, row }) {
+  setFrame(now) {
+    const { run: { rows, pointRows }, block, row } = this.now = now;
     fillTexture(this.gl, this.places, rows.width, rows.height, block.places, row);
     fillTexture(this.gl, this.turns, rows.width, rows.height, block.turns, row);
     fillTexture(this.gl, this.points, pointRows.width, pointRows.height, block.points, row);
@@ -156,7 +161,7 @@ class Painter {
 
   /** @param {Program} program @param {Sight} sight @param {boolean} picking @param {Table} [table] */
   use(program, sight, picking, table) {
-    const gl = this.gl, at = (/** @type {string} */ name) => program.uniforms[name] || null;
+    const gl = this.gl, at = (name = '') => program.uniforms[name] || null;
     gl.useProgram(program.linked);
     const textures = { places: this.places, turns: this.turns, points: this.points, colours: this.colours, table: table ? table.texture : this.colours };
     Object.entries(textures).forEach(([name, texture], k) => {
@@ -185,7 +190,25 @@ class Painter {
     this.gl.drawElements(this.gl.TRIANGLES, 6 * table.count, this.gl.UNSIGNED_INT, 0);
   }
 
-  /** @param {Sight} sight @param {boolean} picking @param {number[]} back colour behind all */
+  /** Whether the eye looks at a wall from outside. @param {Wall} wall @param {Sight} sight */
+  hides({ body, point, outward }, sight) {
+    if (!this.now) return false;
+    const q = this.now.turn(body), away = subtract(sight.at, add(this.now.place(body), rotate(q, point)));
+    return dot(rotate(q, outward), away) > 0;
+  }
+
+  /** All triangles but those of walls in the way. @param {Sight} sight */
+  drawMeshes(sight) {
+    let from = 0;
+    for (const wall of this.opens ? this.walls : []) {
+      if (!this.hides(wall, sight)) continue;
+      this.gl.drawArrays(this.gl.TRIANGLES, from, wall.first - from);
+      from = wall.first + wall.count;
+    }
+    this.gl.drawArrays(this.gl.TRIANGLES, from, this.vertices - from);
+  }
+
+  /** @param {Sight} sight @param {boolean} picking @param {Vec} back colour behind all */
   draw(sight, picking, back) {
     const gl = this.gl, canvas = gl.canvas;
     gl.viewport(0, 0, canvas.width, canvas.height);
@@ -193,13 +216,13 @@ class Painter {
     else gl.clearColor(back[0], back[1], back[2], 1);
     gl.clear(gl.COLOR_BUFFER_BIT | gl.DEPTH_BUFFER_BIT);
     if (this.vertices) {
-      if (!this.flat) { // of walls only the side that bodies are on: they stand open toward the eye
+      if (!this.flat && this.opens) { // of walls only the side that bodies are on: they stand open toward the eye
         gl.enable(gl.CULL_FACE);
         gl.cullFace(gl.BACK);
       }
       this.use(this.programs.meshes, sight, picking);
       gl.bindVertexArray(this.mesh);
-      gl.drawArrays(gl.TRIANGLES, 0, this.vertices);
+      this.drawMeshes(sight);
       gl.disable(gl.CULL_FACE);
     }
     this.drawTable(this.programs.balls, this.balls, sight, picking);
@@ -227,6 +250,7 @@ class Painter {
     gl.disable(gl.SCISSOR_TEST);
     gl.bindFramebuffer(gl.FRAMEBUFFER, null);
     const kind = Object.entries(NAMES).find(([, code]) => code === four[3]);
-    return kind ? { kind: kind[0], id: four[0] | four[1] << 8 | four[2] << 16 } : null;
+    const id = four[0] | four[1] << 8 | four[2] << 16;
+    return kind ? { kind: kind[0], id: kind[0] === 'body' ? this.run.owner(id) : id } : null;
   }
 }

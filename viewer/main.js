@@ -12,6 +12,8 @@ const box = (id) => element(id, HTMLInputElement);
 /** @param {string} id */
 const choice = (id) => element(id, HTMLSelectElement);
 /** @param {string} id */
+const sheet = (id) => element(id, HTMLCanvasElement);
+/** @param {string} id */
 const part = (id) => element(id, HTMLElement);
 /** @param {string} id @param {string} text */
 const say = (id, text) => { part(id).textContent = text; };
@@ -26,11 +28,13 @@ function make(tag, ...content) {
 /** A colour or size of the style. @param {string} name */
 const styled = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 
+const SWITCHES = ['chains', 'normals', 'joints', 'trails', 'open', 'per-frame', 'follow'];
+
 class Viewer {
   /** @param {Run} run @param {Moment} first */
   constructor(run, first) {
     this.run = run;
-    this.canvas = element('scene', HTMLCanvasElement);
+    this.canvas = sheet('scene');
     this.painter = new Painter(this.canvas, run);
     this.camera = new Camera(run.scene.dimension === 2, run.scene.gravity);
     this.bounds = boundsOf(first);
@@ -38,9 +42,11 @@ class Viewer {
     this.plots = plotsOf(run);
     /** @type {Record<string, Plot>} */
     this.pickPlots = {};
-    this.timeline = new Timeline(element('curve', HTMLCanvasElement), element('strip', HTMLCanvasElement), run, (time) => this.seek(time));
+    this.timeline = new Timeline(sheet('curve'), sheet('strip'), run, (time) => this.seek(time));
     this.frame = 0;
     this.now = first;
+    /** @type {Moment[]} before now, where there are trails */
+    this.past = [];
     /** @type {Picked|null} */
     this.pick = null;
     this.playing = false;
@@ -84,6 +90,7 @@ class Viewer {
     if (box('follow').checked && this.pick && this.pick.kind === 'body') this.camera.target = this.now.place(this.pick.id);
     const sight = this.sight;
     this.lay(sight.origin);
+    this.painter.opens = box('open').checked;
     this.painter.draw(sight, false, this.backColour());
     this.shown++;
     this.canvas.dataset.painted = String(this.shown);
@@ -93,7 +100,7 @@ class Viewer {
     return [1, 3, 5].map((k) => parseInt(styled('--page').slice(k, k + 2), 16) / 255);
   }
 
-  /** Chains, normals, joints and trails, which depend on where the eye's origin is. @param {number[]} origin */
+  /** Chains, normals, joints and trails, which depend on where the eye's origin is. @param {Vec} origin */
   lay(origin) {
     const now = this.now, painter = this.painter, joints = this.run.scene.joints.length;
     const chains = box('chains').checked, normals = box('normals').checked, trails = this.trails();
@@ -107,17 +114,11 @@ class Viewer {
     painter.marks.send();
   }
 
-  /** Ways of the picked body, else of all where they are few, over the frames of this block so far. */
+  /** Ways of the picked body, else of those that move, if few, so far. */
   trails() {
-    if (!box('trails').checked) return [];
-    const { block, row } = this.now, before = Array.from({ length: Math.min(61, row + 1) }, (_, k) => new Moment(this.run, block, Math.max(0, row - 60) + k));
-    const bodies = this.run.scene.bodies.map((b, id) => (b.motion ? -1 : id)).filter((id) => id >= 0);
-    const which = this.pick && this.pick.kind === 'body' ? [this.pick.id] : bodies.slice(0, 500);
-    return which.map((id) => {
-      const path = [];
-      for (const then of before) if (then.isThere(id)) path.push(then.place(id));
-      return path;
-    });
+    const moving = this.run.scene.bodies.flatMap((b, id) => (b.motion ? [] : [id])).slice(0, 500);
+    const which = this.pick && this.pick.kind === 'body' ? [this.pick.id] : this.past.length ? moving : [];
+    return which.map((id) => this.past.filter((then) => then.isThere(id)).map((then) => then.place(id)));
   }
 
   // ---- frames ----
@@ -126,9 +127,11 @@ class Viewer {
   async show(frame) {
     const wanted = Math.max(0, Math.min(this.run.frames - 1, Math.round(frame) || 0));
     this.frame = wanted;
-    const now = await this.run.at(wanted);
+    const now = await this.run.at(wanted), first = Math.max(0, wanted - 60), length = box('trails').checked ? wanted - first + 1 : 0;
+    const past = await Promise.all(Array.from({ length }, (_, k) => this.run.at(first + k)));
     if (this.frame !== wanted) return;
     this.now = now;
+    this.past = past;
     this.painter.setFrame(now);
     this.recolour();
     this.tell();
@@ -150,11 +153,17 @@ class Viewer {
     const top = colourBodies(this.now, measure, box('per-frame').checked, this.painter.tint, dark ? [86, 94, 104] : [196, 202, 209]);
     this.painter.stress = top > 0 ? this.now.block.facts.stress / top : 0;
     if (this.pick && this.pick.kind === 'body') this.painter.tint.set([230, 60, 160, 255], 4 * this.pick.id);
+    this.run.stands.forEach((body, k) => this.painter.tint.copyWithin(4 * (this.run.bodies + k), 4 * body, 4 * body + 4));
     this.painter.sendColours();
     say('legend-name', measure.name + (measure.unit ? `, ${measure.unit}` : '') + (box('per-frame').checked ? ', of this frame' : ''));
     part('legend-scale').hidden = part('legend-ends').hidden = Boolean(measure.classes);
     say('legend-low', '0');
     say('legend-high', quantity(top));
+    part('legend-classes').replaceChildren(...(measure.classes || []).map((name, k) => {
+      const dot = make('i', '■ ');
+      dot.style.color = `rgb(${distinct(k)})`;
+      return make('div', dot, name);
+    }));
     part('legend-chains').hidden = !box('chains').checked;
     say('legend-force', `widest ${quantity(this.run.top('force'), 'N')}`);
   }
@@ -227,7 +236,7 @@ class Viewer {
     part('play').setAttribute('aria-label', 'Pause');
     let last = performance.now();
     this.clock = this.frame >= this.run.frames - 1 ? this.run.scene.frames[0][2] || 0 : this.run.scene.frames[this.frame][2] || 0;
-    const tick = async (/** @type {number} */ now) => {
+    const tick = async (now = 0) => {
       if (!this.playing) return;
       this.clock += Math.min(0.1, (now - last) / 1000) * Number(choice('speed').value);
       last = now;
@@ -250,18 +259,21 @@ class Viewer {
   // ---- out of the page ----
 
   get state() {
-    /** @type {Record<string, string>} */
+    /** @type {Words} */
     const state = { frame: String(this.frame), camera: this.camera.text, colour: choice('colour').value };
-    if (box('chains').checked) state.chains = '1';
+    for (const id of SWITCHES) state[id] = String(Number(box(id).checked));
+    state.cut = choice('clip-axis').value + box('clip').value;
     if (this.pick) state.pick = [this.pick.kind, this.pick.id, ...(this.pick.pair || [])].join(':');
     return state;
   }
 
-  /** @param {Record<string, string>} state */
+  /** @param {Words} state */
   async restore(state) {
     if (state.camera) this.camera.text = state.camera;
     if (state.colour && this.measures[state.colour]) choice('colour').value = state.colour;
-    box('chains').checked = state.chains === '1' && this.run.scene.chains;
+    for (const id of SWITCHES) if (state[id]) box(id).checked = !box(id).disabled && state[id] === '1';
+    const [cut, axis, share] = /^([xyz]?)(\d+)$/.exec(state.cut || '') || [];
+    if (cut) [choice('clip-axis').value, box('clip').value, box('clip').hidden] = [axis, share, !axis];
     await this.show(Number(state.frame || 0));
     const [kind, id, ...pair] = (state.pick || '').split(':'), number = Number(id);
     const bound = kind === 'body' ? this.run.bodies : kind === 'joint' ? this.run.scene.joints.length : kind === 'contact' && pair.length === 2 ? Infinity : 0;
@@ -275,7 +287,7 @@ class Viewer {
   composed() {
     const measure = this.measures[choice('colour').value];
     const legend = measure.classes ? measure.name : `${measure.name}: 0 … ${part('legend-high').textContent} ${measure.unit}`;
-    return compose(this.canvas, this.caption, styled('--ink'), measure.classes ? null : element('legend-scale', HTMLCanvasElement), legend);
+    return compose(this.canvas, this.caption, styled('--ink'), measure.classes ? null : sheet('legend-scale'), legend, measure.classes || []);
   }
 
   savePicture() {
@@ -330,7 +342,7 @@ function boundsOf(now) {
   return { low, high };
 }
 
-/** @param {HTMLSelectElement} select @param {string[]} names @param {string} chosen */
+/** @type {Fill} */
 function fill(select, names, chosen) {
   select.replaceChildren(...names.map((name) => new Option(name, name, false, name === chosen)));
 }
@@ -355,19 +367,19 @@ function describe(viewer) {
   say('facts', `${scene.bodies.length} bodies, ${scene.frames.length} frames, ${scene.steps} steps, ` +
     (scene.uncertified ? `${scene.uncertified} of them NOT certified` : 'all certified'));
   part('notes-list').replaceChildren(...notesOf(scene).map((note) => make('li', note)));
-  element('strip', HTMLCanvasElement).setAttribute('aria-label', `${scene.uncertified} of ${scene.steps} steps were not certified`);
+  sheet('strip').setAttribute('aria-label', `${scene.uncertified} of ${scene.steps} steps were not certified`);
   box('frame').max = String(viewer.run.frames - 1);
   fill(choice('colour'), Object.keys(viewer.measures), 'speed');
   box('chains').disabled = box('normals').disabled = !scene.chains;
-  (/** @type {HTMLElement} */ (box('joints').parentElement)).hidden = !scene.joints.length;
-  part('views').hidden = scene.dimension === 2;
-  paintRamp(element('legend-scale', HTMLCanvasElement));
+  part('joints-label').hidden = !scene.joints.length;
+  part('views').hidden = part('open-label').hidden = scene.dimension === 2;
+  paintRamp(sheet('legend-scale'));
 }
 
 /** @param {Viewer} viewer */
 function connect(viewer) {
-  const click = (/** @type {string} */ id, /** @type {() => void} */ act) => part(id).addEventListener('click', act);
-  const step = (/** @type {number} */ by) => {
+  const click = (id = '', act = () => {}) => part(id).addEventListener('click', act);
+  const step = (by = 0) => {
     viewer.pause();
     void viewer.show(viewer.frame + by);
   };
@@ -390,11 +402,10 @@ function connect(viewer) {
     viewer.pause();
     void viewer.show(Number(box('frame').value));
   });
-  for (const id of ['colour', 'per-frame', 'chains', 'normals', 'joints', 'trails', 'follow', 'clip-axis', 'clip'])
+  for (const id of ['colour', ...SWITCHES, 'clip-axis', 'clip'])
     part(id).addEventListener('input', () => {
       box('clip').hidden = !choice('clip-axis').value;
-      viewer.recolour();
-      viewer.refresh();
+      void viewer.show(viewer.frame);
     });
   choice('plot').addEventListener('input', () => viewer.drawPlot());
   for (const button of document.querySelectorAll('#views button'))
@@ -407,13 +418,14 @@ function connect(viewer) {
     viewer.refresh();
     viewer.drawPlot();
   }).observe(part('stage'));
+  viewer.canvas.addEventListener('webglcontextlost', () => refuse('the graphics driver gave up; reload the page'));
   listenToKeys(viewer, step);
 }
 
 /** @param {Viewer} viewer @param {(by: number) => void} step */
 function listenToKeys(viewer, step) {
   const views = ['front', 'side', 'top', 'iso'], height = () => viewer.canvas.clientHeight;
-  const toggle = (/** @type {string} */ id) => { if (!box(id).disabled) box(id).click(); };
+  const toggle = (id = '') => { if (!box(id).disabled) box(id).click(); };
   /** @type {Record<string, (e: KeyboardEvent) => void>} */
   const keys = {
     ' ': () => part('play').click(),
@@ -449,9 +461,11 @@ async function begin() {
   document.documentElement.dataset.ready = 'yes';
 }
 
-begin().catch((error) => {
-  const message = error instanceof Error ? error.message : String(error);
+/** @param {unknown} error */
+function refuse(error) {
   part('problem').hidden = false;
-  say('problem', `The run cannot be shown: ${message}`);
+  say('problem', `The run cannot be shown: ${error instanceof Error ? error.message : error}`);
   part('main').hidden = true;
-});
+}
+
+begin().catch(refuse);

@@ -10,7 +10,7 @@ function findContact(now, pick) {
   return -1;
 }
 
-/** @param {string} name @param {number[]} values @param {string} [unitName] @returns {string[][]} */
+/** @param {string} name @param {Vec} values @param {string} [unitName] @returns {string[][]} */
 const alongAxes = (name, values, unitName) => ['x', 'y', 'z'].map((axis, k) => [name + axis, quantity(values[k], unitName)]);
 
 /** Rows of text: what, value. @param {Moment} now @param {Picked} pick @returns {string[][]} */
@@ -45,7 +45,7 @@ function bodyRows(now, id) {
 
 /** @param {Moment} now @param {number} id */
 function jointRows(now, id) {
-  const joint = now.scene.joints[id], value = (/** @type {number} */ c) => now.joint(id, c);
+  const joint = now.scene.joints[id], value = (c = 0) => now.joint(id, c);
   const rows = [['kind', joint.kind], ['bodies', `${bodyName(now.run, joint.a)}, ${bodyName(now.run, joint.b)}`]];
   if (!value(0)) return [...rows, ['state', 'does not act in this frame']];
   return [...rows, ['force', quantity(value(1), 'N')], ['torque', quantity(value(2), 'N m')], ['gap', quantity(value(3))],

@@ -6,7 +6,8 @@ const MARGIN_LEFT = 64, MARGIN_RIGHT = 12;
 /** Columns of the history by what they are. @param {Run} run @returns {Record<string, Plot>} */
 function plotsOf(run) {
   const t = run.column(0), frames = run.scene.frames, times = frames.map((f) => f[2] || 0);
-  const plot = (/** @type {string} */ title, /** @type {string} */ unit, /** @type {boolean} */ logarithmic, /** @type {[string, number][]} */ columns) =>
+  /** @type {MakePlot} */
+  const plot = (title, unit, logarithmic, columns) =>
     ({ title, unit, logarithmic, curves: columns.map(([name, k], i) => ({ name, x: t, y: run.column(k), colour: INKS[i] })) });
   /** @type {Record<string, Plot>} */
   const plots = {
@@ -39,7 +40,7 @@ function rangeOf(plot) {
 }
 
 class Timeline {
-  /** @param {HTMLCanvasElement} curve @param {HTMLCanvasElement} strip @param {Run} run @param {(time: number) => void} sought */
+  /** @param {Canvas} curve @param {Canvas} strip @param {Run} run @param {(time: number) => void} sought */
   constructor(curve, strip, run, sought) {
     this.curve = curve;
     this.strip = strip;
@@ -63,7 +64,7 @@ class Timeline {
   /** @param {number} t @param {number} width */
   x(t, width) { return MARGIN_LEFT + (t - this.first) / (this.last - this.first) * (width - MARGIN_LEFT - MARGIN_RIGHT); }
 
-  /** A canvas of as many pixels as it takes on the screen. @param {HTMLCanvasElement} canvas */
+  /** A canvas of as many pixels as it takes on the screen. @param {Canvas} canvas */
   paper(canvas) {
     const ratio = window.devicePixelRatio || 1, width = canvas.clientWidth, height = canvas.clientHeight;
     canvas.width = Math.max(1, Math.round(width * ratio));
@@ -90,8 +91,8 @@ class Timeline {
   draw(plot, time, ink, bad) {
     this.drawStrip(time, ink, bad);
     const { g, width, height } = this.paper(this.curve), [low, high] = rangeOf(plot), bottom = height - 18, top = 14;
-    const level = (/** @type {number} */ v) => (plot.logarithmic ? Math.log(v / low) / Math.log(high / low) : (v - low) / (high - low));
-    const y = (/** @type {number} */ v) => bottom - level(v) * (bottom - top);
+    const level = (v = 0) => (plot.logarithmic ? Math.log(v / low) / Math.log(high / low) : (v - low) / (high - low));
+    const y = (v = 0) => bottom - level(v) * (bottom - top);
     g.font = '11px system-ui, sans-serif';
     g.fillStyle = g.strokeStyle = ink;
     g.textAlign = 'right';
@@ -120,7 +121,7 @@ class Timeline {
     g.fillRect(this.x(time, width) - 0.75, top, 1.5, bottom - top);
   }
 
-  /** @param {CanvasRenderingContext2D} g @param {string} colour @param {number[][]} line @returns {number[][]} none */
+  /** @param {Pen} g @param {string} colour @param {number[][]} line @returns {number[][]} none */
   stroke(g, colour, line) {
     g.strokeStyle = colour;
     g.lineWidth = 1.3;

@@ -1,14 +1,13 @@
 // Ribbons that change from frame to frame: force chains, normals, joints, trails.
 
-/** A point of a body in the world, from the eye's origin. @param {Moment} now @param {number} body −1: the ground
- * @param {number[]} local @param {number[]} origin in quanta */
+/** A point of a body in the world, from the eye's origin. @type {WorldPoint} */
 function worldPoint(now, body, local, origin) {
   const start = scale(origin, now.scene.quantum);
   return subtract(body < 0 ? local : add(now.place(body), rotate(now.turn(body), local)), start);
 }
 
 /** The two ends of a contact's chain, its point and its normal, from the eye's origin: centres of bodies that move, else the point.
- * @param {Moment} now @param {Chains} chains @param {number} k @param {number[]} origin */
+ * @type {ContactEnds} */
 function contactEnds(now, chains, k, origin) {
   const scene = now.scene, a = chains.a[k], b = chains.b[k], image = chains.image[k];
   const start = scale(origin, scene.quantum), shift = [Math.floor(image / 9) - 1, Math.floor(image / 3) % 3 - 1, image % 3 - 1];
@@ -23,13 +22,12 @@ function contactEnds(now, chains, k, origin) {
   return { from: moves ? from : point, to: scene.bodies[b].motion ? point : moves ? to : unmoved, normal, point };
 }
 
-/** @param {Table} table @param {Vec} a @param {Vec} b @param {number} width @param {number} colour @param {number} kind @param {number} id */
+/** @type {AddRibbon} */
 function addRibbon(table, a, b, width, colour, kind, id) {
   table.add(a[0], a[1], a[2], -1, b[0], b[1], b[2], -1, width, colour, kind, id);
 }
 
-/** Half widths grow as the root of the force: the largest of the run is half as wide as the smallest body.
- * @param {Moment} now @param {Table} table @param {number[]} origin @param {boolean} chains @param {boolean} normals */
+/** Half widths grow as the root of the force: the largest of the run is half as wide as the smallest body. @type {AddChains} */
 function addChains(now, table, origin, chains, normals) {
   const list = now.chains, top = now.run.top('force'), smallest = now.scene.smallest;
   if (!list || !(chains || normals)) return;
@@ -41,7 +39,7 @@ function addChains(now, table, origin, chains, normals) {
 }
 
 /** Where a joint holds its two bodies. Places on bodies that deform are told with the frame, and in the first one those of the
- * other end, which is held together with it. @param {Moment} now @param {number} id @param {number[]} origin */
+ * other end, which is held together with it. @type {JointEnds} */
 function jointEnds(now, id, origin) {
   const joint = now.scene.joints[id], ends = [worldPoint(now, joint.a, joint.xa, origin), worldPoint(now, joint.b, joint.xb, origin)];
   const deforms = [joint.a, joint.b].map((body) => body >= 0 && now.scene.bodies[body].solid);
@@ -49,8 +47,7 @@ function jointEnds(now, id, origin) {
   return ends.map((p, k) => (deforms[k] ? (isTold ? told : deforms[1 - k] ? p : ends[1 - k]) : p));
 }
 
-/** A joint's marks, bars from the mass centres to it, and its axis 1 as far as it has one.
- * @param {Moment} now @param {Table} table @param {Table} marks @param {number[]} origin */
+/** A joint's marks, bars from the mass centres to it, and its axis 1 as far as it has one. @type {AddJoints} */
 function addJoints(now, table, marks, origin) {
   const axial = ['revolute', 'prismatic', 'cylindrical', 'point-on-line', 'gear', 'rack', 'rolling', 'universal'];
   now.scene.joints.forEach((joint, id) => {
@@ -69,7 +66,7 @@ function addJoints(now, table, marks, origin) {
   });
 }
 
-/** @param {number[][]} path in the world @param {Run} run @param {Table} table @param {number[]} origin @param {number} colour */
+/** @type {AddTrail} */
 function addTrail(path, run, table, origin, colour) {
   const start = scale(origin, run.scene.quantum);
   for (let k = 0; k + 1 < path.length; k++) addRibbon(table, subtract(path[k], start), subtract(path[k + 1], start), -0.8, colour, 0, 0);

@@ -9,9 +9,8 @@ function hand(blob, name) {
   setTimeout(() => URL.revokeObjectURL(link.href), 60e3);
 }
 
-/** The scene with its title, moment and legend. @param {HTMLCanvasElement} scene @param {string[]} lines @param {string} ink
- * @param {HTMLCanvasElement|null} scale @param {string} legend */
-function compose(scene, lines, ink, scale, legend) {
+/** The scene with its title, moment and legend. @type {Compose} */
+function compose(scene, lines, ink, scale, legend, classes) {
   const canvas = document.createElement('canvas'), ratio = scene.width / scene.clientWidth;
   canvas.width = scene.width;
   canvas.height = scene.height;
@@ -23,11 +22,15 @@ function compose(scene, lines, ink, scale, legend) {
   lines.forEach((line, k) => g.fillText(line, 10, 20 + 18 * k));
   if (scale) g.drawImage(scale, 10, scene.clientHeight - 20, 160, 10);
   g.fillText(legend, 10, scene.clientHeight - 26);
+  classes.reduce((x, name, k) => {
+    g.fillStyle = `rgb(${distinct(k)})`;
+    g.fillText(`■ ${name}`, x, scene.clientHeight - 8);
+    return x + g.measureText(`■ ${name}  `).width;
+  }, 10);
   return canvas;
 }
 
-/** Records the canvas while every frame is shown in turn. @param {HTMLCanvasElement} canvas @param {number} frames
- * @param {number} rate frames a second @param {(frame: number) => Promise<void>} show @returns {Promise<Blob>} */
+/** Records the canvas while every frame is shown in turn. @type {Film} */
 async function film(canvas, frames, rate, show) {
   if (!window.MediaRecorder || !MediaRecorder.isTypeSupported('video/webm')) throw new Error('This browser records no WebM.');
   const stream = canvas.captureStream(0), track = /** @type {CanvasCaptureMediaStreamTrack} */ (stream.getVideoTracks()[0]);
@@ -40,7 +43,7 @@ async function film(canvas, frames, rate, show) {
     size += e.data.size;
   };
   const stopped = new Promise((resolve) => { recorder.onstop = resolve; });
-  const record = async (/** @type {number} */ frame, /** @type {number} */ milliseconds) => {
+  const record = async (frame = 0, milliseconds = 0) => {
     const due = performance.now() + milliseconds;
     track.requestFrame(); // of what is painted next
     await show(frame);
@@ -54,12 +57,12 @@ async function film(canvas, frames, rate, show) {
   return new Blob(parts, { type: 'video/webm' });
 }
 
-/** @param {Record<string, string>} state */
+/** @param {Words} state */
 const linkOf = (state) => '#' + Object.entries(state).map(([key, value]) => `${key}=${encodeURIComponent(value)}`).join('&');
 
-/** @param {string} hash @returns {Record<string, string>} */
+/** @param {string} hash @returns {Words} */
 function stateOf(hash) {
-  /** @type {Record<string, string>} */
+  /** @type {Words} */
   const state = {};
   for (const part of hash.replace(/^#/, '').split('&')) {
     const at = part.indexOf('=');

@@ -14,7 +14,7 @@ uniform mat4 eye, lens;
 uniform vec4 cut;
 uniform bool flatly, ortho, picking;
 
-ivec2 cell(sampler2D t, int k) { int w = textureSize(t, 0).x; return ivec2(k % w, k / w); }
+vec4 item(int k) { int w = textureSize(table, 0).x; return texelFetch(table, ivec2(k % w, k / w), 0); }
 ivec2 row(int body) { int w = textureSize(places, 0).x; return ivec2(body % w, body / w); }
 ivec4 point_of(int k) { int w = textureSize(points, 0).x; return texelFetch(points, ivec2(k % w, k / w), 0); }
 vec3 turned(vec4 q, vec3 v) { vec3 t = 2.0 * cross(q.yzw, v); return v + q.x * t + cross(q.yzw, t); }
@@ -54,7 +54,7 @@ flat out float radius;
 out vec3 at;
 void main() {
   int ball = gl_VertexID >> 2;
-  vec4 t = texelFetch(table, cell(table, 2 * ball), 0), u = texelFetch(table, cell(table, 2 * ball + 1), 0);
+  vec4 t = item(2 * ball), u = item(2 * ball + 1);
   int body = int(u.x);
   vec2 corner = vec2(gl_VertexID & 1, gl_VertexID >> 1 & 1) * 2.0 - 1.0;
   gl_Position = NOWHERE;
@@ -148,7 +148,7 @@ flat out float is_round;
 out float across;
 void main() {
   int k = 3 * (gl_VertexID >> 2);
-  vec4 a = texelFetch(table, cell(table, k), 0), b = texelFetch(table, cell(table, k + 1), 0), c = texelFetch(table, cell(table, k + 2), 0);
+  vec4 a = item(k), b = item(k + 1), c = item(k + 2);
   int body_a = int(a.w), body_b = int(b.w);
   gl_Position = NOWHERE;
   if (!is_there(body_a) || !is_there(body_b) || c.y < 0.0 && !is_there(int(c.w))) return;

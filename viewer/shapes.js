@@ -1,5 +1,8 @@
 // Surfaces of shapes: balls by centre and radius, planar outlines as segments, all else as triangles.
 
+/** @param {number[]} list */
+const triples = (list) => list.flatMap((_, k) => (k % 3 ? [] : [list.slice(k, k + 3)]));
+
 /** What the shapes of all bodies are drawn from; all in the frames of their bodies, about the mass centres. */
 class Surfaces {
   constructor() {
@@ -15,10 +18,25 @@ class Surfaces {
     this.owners = [];
     /** @type {number[]} of each corner: −1, or which point it is, or −2 less the first of the three that its body deforms by */
     this.nodes = [];
+    /** @type {Wall[]} */
+    this.walls = [];
+  }
+
+  /** Whether all places lie on one side of the convex shape that begins at a corner, which is half as large as they or larger.
+   * @param {number} first @param {number} body @param {number[][]} inside in the body's axes */
+  addWall(first, body, inside) {
+    const corners = triples(this.points.slice(3 * first)), normals = triples(this.normals.slice(3 * first));
+    const size = (/** @type {number[][]} */ set) => set.reduce((most, p) => Math.max(most, norm(subtract(p, set[0]))), 0);
+    const shuts = normals.findIndex((n) => {
+      const inner = corners.reduce((low, p) => Math.min(low, dot(n, p)), Infinity);
+      return inside.every((p) => dot(n, p) < inner);
+    });
+    if (shuts >= 0 && inside.length && size(corners) > 0.5 * size(inside))
+      this.walls.push({ first, count: corners.length, body, point: corners[shuts], outward: normals[shuts] });
   }
 
   /** @param {Placed} s @param {number[][]} corners @param {number[][]|null} normals of the corners; null: of the face
-   * @param {number[]} [nodes] the points that they are */
+   * @param {Vec} [nodes] the points that they are */
   triangle(s, corners, normals, nodes) {
     const face = normals ? null : unit(cross(subtract(corners[1], corners[0]), subtract(corners[2], corners[0])));
     for (let k = 0; k < 3; k++) {
@@ -66,11 +84,7 @@ class Placed {
   /** @param {Vec} p */
   toBody(p) { return scale(add(this.x, rotate(this.q, p)), 1 / this.unit); }
 
-  get points() {
-    const flat = this.shape.points || [], points = [];
-    for (let k = 0; k < flat.length; k += 3) points.push(flat.slice(k, k + 3));
-    return points;
-  }
+  get points() { return triples(this.shape.points || []); }
 }
 
 /** @param {number} sides @param {number} radius @param {number} z */
@@ -78,7 +92,10 @@ function circle(sides, radius, z) {
   return Array.from({ length: sides }, (_, k) => [radius * Math.cos(2 * Math.PI * k / sides), radius * Math.sin(2 * Math.PI * k / sides), z]);
 }
 
-/** An ellipsoid of these semi-axes whose halves are length apart. @param {Surfaces} out @param {Placed} s @param {number[]} axes @param {number} length */
+/** Points are balls of three pixels. @param {Surfaces} out @param {Placed} s */
+function addBall(out, s) { out.balls.push(...s.x, s.radius || -3, s.body); }
+
+/** An ellipsoid of these semi-axes whose halves are length apart. @type {AddRound} */
 function addRound(out, s, axes, length) {
   const rings = Math.max(4, s.sides / 2 & ~1), rows = [];
   for (let i = 0; i <= rings; i++)
@@ -95,7 +112,7 @@ function addRound(out, s, axes, length) {
     }
 }
 
-/** @param {Surfaces} out @param {Placed} s @param {number} length @param {boolean} inside @param {boolean} ends */
+/** @type {AddTube} */
 function addTube(out, s, length, inside, ends) {
   const low = circle(s.sides, s.radius, -length / 2), high = circle(s.sides, s.radius, length / 2), sign = inside ? -1 : 1;
   for (let k = 0; k < s.sides; k++) {
@@ -111,7 +128,7 @@ function addTube(out, s, length, inside, ends) {
 /** @param {Surfaces} out @param {Placed} s @param {boolean} inside */
 function addBox(out, s, inside) {
   const faces = [[0, 2, 3, 1], [4, 5, 7, 6], [0, 1, 5, 4], [2, 6, 7, 3], [0, 4, 6, 2], [1, 3, 7, 5]];
-  const corner = (/** @type {number} */ c) => s.size.map((size, k) => (c >> k & 1 ? 0.5 : -0.5) * size);
+  const corner = (c = 0) => s.size.map((size, k) => (c >> k & 1 ? 0.5 : -0.5) * size);
   for (const face of faces) out.polygon(s, (inside ? [...face].reverse() : face).map(corner));
 }
 
@@ -126,8 +143,8 @@ function addTriangles(out, s) {
 
 /** @type {Record<string, (out: Surfaces, s: Placed) => void>} */
 const SURFACES = {
-  'disc': (out, s) => { out.balls.push(...s.x, s.radius, s.body); },
-  'sphere': (out, s) => { out.balls.push(...s.x, s.radius, s.body); },
+  'disc': addBall,
+  'sphere': addBall,
   'half-plane': (out, s) => out.line(s, [[s.middle[0] - s.reach, 0, 0], [s.middle[0] + s.reach, 0, 0]], false),
   'chain': (out, s) => out.line(s, s.points, Boolean(s.shape.closed)),
   'polygon': (out, s) => {
@@ -158,17 +175,21 @@ function sidesFor(scene) {
   return [48, 32, 24, 16, 12].find((sides) => round * sides * sides * 3 < 1.5e6) || 8;
 }
 
-/** Of lines results do not say where shapes stand on them: they are drawn by their points alone.
- * @param {Moment} now the first @param {number[]} centre of what is seen @param {number} reach */
+/** @type {GatherSurfaces} */
 function gatherSurfaces(now, centre, reach) {
   const out = new Surfaces(), sides = sidesFor(now.scene);
+  const moving = now.scene.bodies.flatMap((b, id) => (b.motion || !now.isThere(id) ? [] : [now.place(id)]));
+  let stand = now.run.bodies;
   now.scene.bodies.forEach((body, id) => {
     const x = now.place(id), q = now.turn(id);
-    for (const shape of body.solid === 'line' ? [] : body.shapes) {
+    for (const shape of body.shapes) {
       const inBody = rotateBack(q, subtract(centre, x));
       const middle = rotateBack(shape.q || [1, 0, 0, 0], subtract(inBody, shape.x || [0, 0, 0]));
       const draw = SURFACES[body.solid === 'affine' && shape.kind === 'sphere' ? 'ellipsoid' : shape.kind];
-      if (draw) draw(out, new Placed(shape, body, id, shape.obstacle ? 96 : sides, reach, middle));
+      const owner = body.solid === 'line' && (body.count || 0) > 1 ? stand++ : id;
+      const first = out.owners.length;
+      if (draw) draw(out, new Placed(shape, body, owner, shape.obstacle ? 96 : sides, reach, middle));
+      if (body.motion && ['box', 'polyhedron'].includes(shape.kind)) out.addWall(first, id, moving.map((p) => rotateBack(q, subtract(p, x))));
     }
   });
   return out;

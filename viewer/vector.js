@@ -24,20 +24,19 @@ function rotate(q, v) {
 /** R(q)ᵀ · v @param {Vec} q @param {Vec} v */
 const rotateBack = (q, v) => rotate([q[0], -q[1], -q[2], -q[3]], v);
 
-/** The eye's matrix: rows right, up, toward; the eye stands at `at`.
- * @param {number[]} right @param {number[]} up @param {number[]} toward @param {number[]} at */
+/** The eye's matrix: rows right, up, toward; the eye stands at `at`. @type {ViewMatrix} */
 function viewMatrix(right, up, toward, at) {
   return new Float32Array([right[0], up[0], toward[0], 0, right[1], up[1], toward[1], 0, right[2], up[2], toward[2], 0,
     -dot(right, at), -dot(up, at), -dot(toward, at), 1]);
 }
 
-/** @param {number} tangent of half the angle of view, upward @param {number} aspect @param {number} near @param {number} far */
+/** @type {Perspective} */
 function perspective(tangent, aspect, near, far) {
   return new Float32Array([1 / (tangent * aspect), 0, 0, 0, 0, 1 / tangent, 0, 0,
     0, 0, (near + far) / (near - far), -1, 0, 0, 2 * near * far / (near - far), 0]);
 }
 
-/** @param {number} half height of what is seen @param {number} aspect @param {number} depth */
+/** @type {Parallel} */
 function parallel(half, aspect, depth) {
   return new Float32Array([1 / (half * aspect), 0, 0, 0, 0, 1 / half, 0, 0, 0, 0, -1 / depth, 0, 0, 0, 0, 1]);
 }

@@ -93,12 +93,14 @@ static void drop_blocks(view_run *run) {
 void view_run_end(view_run *run) {
     drop_blocks(run);
     bytes_free(&run->history);
+    for (int b = 0; b < run->body_count; b++) free(run->bodies[b].stand);
+    free(run->stands);
     free(run->bodies);
     free(run->frame);
 }
 
 static int frames_of_block(const view_run *run) {
-    int64_t fitting = BLOCK_STATES / (run->body_count + run->point_count + 1);
+    int64_t fitting = BLOCK_STATES / (run->body_count + run->stand_count + run->point_count + 1);
     return (int)(fitting < LEAST_FRAMES ? LEAST_FRAMES : fitting > MOST_FRAMES ? MOST_FRAMES : fitting);
 }
 

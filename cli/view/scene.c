@@ -61,7 +61,10 @@ static void put_body(json *j, const view_run *run, int id) {
     json_key(j, "shapes");
     json_array_begin(j);
     for (int k = 0; k < dls_results_body_shape_count(run->results, id); k++)
-        if (!dls_results_body_shape(run->results, id, k, &shape, NULL)) put_shape(j, &shape);
+        if (!dls_results_body_shape(run->results, id, k, &shape, NULL)) {
+            if (run->bodies[id].stand) shape.pose = run->bodies[id].stand[k];
+            put_shape(j, &shape);
+        }
     json_array_end(j);
     json_object_end(j);
 }

@@ -37,6 +37,47 @@ static void measure_line(view_run *run, view_body *body, const dls_node_record *
     }
 }
 
+/* Per piece of a line at one of its nodes: the mean of both sides, at its ends that of a parabola. */
+static double slope_of(const dls_node_record *nodes, int count, int k, int c) {
+    if (count == 2) return nodes[1].x[c] - nodes[0].x[c];
+    if (k == 0) return 2 * (nodes[1].x[c] - nodes[0].x[c]) - slope_of(nodes, count, 1, c);
+    if (k == count - 1) return 2 * (nodes[k].x[c] - nodes[k - 1].x[c]) - slope_of(nodes, count, k - 1, c);
+    return (nodes[k + 1].x[c] - nodes[k - 1].x[c]) / 2;
+}
+
+/* A place on a line, in the plane: a cubic through its nodes. Returns the angle of its course. */
+static double find_place(const dls_node_record *nodes, int count, double at, double *place) {
+    double s = at * (count - 1), along[2];
+    int k = (int)fmin(fmax(floor(s), 0), count - 2);
+    double t = s - k, u = 1 - t;
+    for (int c = 0; c < 2; c++) {
+        double p = nodes[k].x[c], q = nodes[k + 1].x[c];
+        double left = slope_of(nodes, count, k, c), right = slope_of(nodes, count, k + 1, c);
+        place[c] = u * u * (1 + 2 * t) * p + t * t * (1 + 2 * u) * q + t * u * (u * left - t * right);
+        along[c] = 6 * t * u * (q - p) + u * (u - 2 * t) * left + t * (t - 2 * u) * right;
+    }
+    return atan2(along[1], along[0]);
+}
+
+static double angle_of(const double *q) { return 2 * atan2(q[3], q[0]); }
+
+/* Results have shapes of a line about its mean place, as that is in the first frame. */
+static void stand_shapes(view_run *run, int id, const dls_node_record *nodes, int count,
+                         const dls_body_state *mean) {
+    int shapes = dls_results_body_shape_count(run->results, id);
+    dls_pose *stand = run->bodies[id].stand = report_allocate((size_t)shapes + 1, sizeof *stand);
+    for (int k = 0; k < shapes; k++) {
+        dls_shape_def shape;
+        if (dls_results_body_shape(run->results, id, k, &shape, NULL)) continue;
+        double place[2], course = find_place(nodes, count, shape.at, place), turn = angle_of(mean->q);
+        double x = mean->x[0] + cos(turn) * shape.pose.x[0] - sin(turn) * shape.pose.x[1] - place[0];
+        double y = mean->x[1] + sin(turn) * shape.pose.x[0] + cos(turn) * shape.pose.x[1] - place[1];
+        double c = cos(course), s = sin(course), angle = turn + angle_of(shape.pose.q) - course;
+        stand[k] =
+            (dls_pose){.x = {c * x + s * y, c * y - s * x, 0}, .q = {cos(angle / 2), 0, 0, sin(angle / 2)}};
+    }
+}
+
 static void take_solids(view_run *run, const view_solids *s) {
     for (int first = 0, end; first < s->node_count; first = end) {
         for (end = first + 1; end < s->node_count && s->node[end].body == s->node[first].body; end++)
@@ -46,13 +87,24 @@ static void take_solids(view_run *run, const view_solids *s) {
         if (body->solid != VIEW_RIGID) continue;
         body->solid = is_skin(run, id, end - first) ? VIEW_SKIN : VIEW_LINE;
         body->point_count = end - first;
-        if (body->solid == VIEW_LINE) measure_line(run, body, s->node + first, end - first, s->state[id].x);
+        if (body->solid != VIEW_LINE) continue;
+        measure_line(run, body, s->node + first, end - first, s->state[id].x);
+        if (end - first > 1) stand_shapes(run, id, s->node + first, end - first, &s->state[id]);
     }
     for (int k = 0; k < s->gradient_count; k++) {
         view_body *body = &run->bodies[s->gradient[k].body];
         body->solid = VIEW_AFFINE;
         body->point_count = COLUMNS;
         body->is_ball = false; /* where such bodies touch, their places do not tell */
+    }
+}
+
+static void number_stands(view_run *run, int id) {
+    for (int k = 0; k < dls_results_body_shape_count(run->results, id); k++) {
+        dls_shape_def shape = {.at = 0};
+        run->stands = report_grow(run->stands, (size_t)run->stand_count, sizeof *run->stands);
+        dls_results_body_shape(run->results, id, k, &shape, NULL);
+        run->stands[run->stand_count++] = (view_stand){id, shape.at};
     }
 }
 
@@ -93,7 +145,29 @@ bool view_solids_find(view_run *run) {
     for (int b = 0; b < run->body_count; b++) {
         run->bodies[b].first_point = run->point_count;
         run->point_count += run->bodies[b].point_count;
+        if (run->bodies[b].stand) number_stands(run, b);
     }
+    return true;
+}
+
+bool view_stands_take(const view_run *run, int shown, dls_body_state *states, bool *present) {
+    view_solids s;
+    dls_body_state *state = states + run->body_count;
+    if (!run->stand_count) return true;
+    if (!read_solids(run, shown, &s)) return false;
+    memset(state, 0, (size_t)run->stand_count * sizeof *state);
+    for (int k = 0; k < run->stand_count; k++) present[run->body_count + k] = false;
+    for (int first = 0, end; first < s.node_count; first = end) {
+        int body = s.node[first].body;
+        for (end = first + 1; end < s.node_count && s.node[end].body == body; end++) continue;
+        for (int k = 0; k < run->stand_count; k++) {
+            if (run->stands[k].body != body || end - first < 2) continue;
+            double angle = find_place(s.node + first, end - first, run->stands[k].at, state[k].x);
+            state[k].q[0] = cos(angle / 2), state[k].q[3] = sin(angle / 2);
+            present[run->body_count + k] = present[body];
+        }
+    }
+    free_solids(&s);
     return true;
 }
 

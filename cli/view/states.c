@@ -53,29 +53,32 @@ static void take_body(states *s, int frame, int body, const dls_body_state *stat
 }
 
 static bool read_frames(states *s) {
-    size_t bodies = (size_t)s->run->body_count;
-    dls_body_state *state = report_allocate(bodies + 1, sizeof *state);
-    bool *present = report_allocate(bodies + 1, sizeof *present), good = true;
+    size_t items = (size_t)s->table.items;
+    dls_body_state *state = report_allocate(items + 1, sizeof *state);
+    bool *present = report_allocate(items + 1, sizeof *present), good = true;
     dls_error error;
     for (int f = 0; f < s->table.frames && good; f++) {
         int shown = view_result_frame(s->run, s->block->first + f);
         good = !dls_results_frame_states(s->run->results, shown, state, present, &error);
+        if (!good) report_error("view: %s", error.message);
+        good = good && view_stands_take(s->run, shown, state, present);
         view_box *moving = &s->run->frame[shown].moving;
         *moving = view_box_none();
-        for (int b = 0; b < s->run->body_count && good; b++) {
-            take_body(s, f, b, &state[b], present[b]);
-            if (present[b] && s->run->bodies[b].moves) take_moving(s, moving, b, &state[b]);
+        for (int k = 0; k < s->table.items && good; k++) {
+            take_body(s, f, k, &state[k], present[k]);
+            if (k < s->run->body_count && present[k] && s->run->bodies[k].moves)
+                take_moving(s, moving, k, &state[k]);
         }
     }
-    if (!good) report_error("view: %s", error.message);
     free(state);
     free(present);
     return good;
 }
 
 bool view_states_pack(view_run *run, view_block *block) {
-    states s = {run, block, view_table_begin(block->count, run->body_count, CHANNELS), NULL, NULL};
-    size_t count = (size_t)block->count * (size_t)run->body_count + 1;
+    int items = run->body_count + run->stand_count;
+    states s = {run, block, view_table_begin(block->count, items, CHANNELS), NULL, NULL};
+    size_t count = (size_t)block->count * (size_t)items + 1;
     s.speed = report_allocate(count, sizeof *s.speed);
     s.spin = report_allocate(count, sizeof *s.spin);
     bool good = read_frames(&s);

@@ -16,7 +16,14 @@ typedef struct view_body {
     double mass;      /* kg; 0 where it is not dynamic */
     view_solid solid; /* how it deforms, and which of the run's points are its own */
     int first_point, point_count;
+    dls_pose *stand; /* of a line: of each shape, in the frame of the place that it stands at */
 } view_body;
+
+/* A shape on a line: the place that moves it is packed like a body, behind the bodies. */
+typedef struct view_stand {
+    int body;
+    double at;
+} view_stand;
 
 typedef struct view_box {
     double low[3], high[3]; /* m; high below low: empty */
@@ -50,6 +57,8 @@ typedef struct view_run {
     int body_count, joint_count;
     view_body *bodies;
     int point_count;    /* of bodies that deform */
+    view_stand *stands; /* by body, then by shape */
+    int stand_count;
     int result_frames;  /* that the results hold */
     int stride, frames; /* every stride-th of them is in the page, frames in all */
     view_frame *frame;  /* of the results, all of them */
@@ -89,6 +98,8 @@ void view_box_enclose(const view_run *run, view_box *box, int id, const dls_body
 bool view_box_find(view_run *run);     /* seen, after all frames are packed */
 bool view_history_read(view_run *run); /* fills frame as well */
 bool view_solids_find(view_run *run);  /* how bodies deform, after the rest of them is known */
+/* Places of stands in a frame of the results, from states of bodies to those behind them. */
+bool view_stands_take(const view_run *run, int shown, dls_body_state *states, bool *present);
 bool view_states_pack(view_run *run, view_block *block);
 bool view_solids_pack(view_run *run, view_block *block);
 bool view_chains_pack(view_run *run, view_block *block);

@@ -22,7 +22,7 @@ def whole_array(values, what, dtype=numpy.int32):
     limits = numpy.iinfo(dtype)
     if array.size and (array.min() < limits.min or array.max() > limits.max):
         raise InputError(f"{what}: a number is out of the range of {numpy.dtype(dtype)}")
-    return numpy.ascontiguousarray(array, dtype)
+    return numpy.require(array, dtype, ["C", "A"])
 
 
 def exact_array(values, what, dtype):
@@ -35,7 +35,7 @@ def exact_array(values, what, dtype):
         array = array.astype(dtype)
     if array.dtype.kind not in "biuf" or not numpy.can_cast(array.dtype, dtype, "same_kind"):
         raise TypeError(f"{what}: numbers of type {array.dtype}, expected {numpy.dtype(dtype)}")
-    return numpy.ascontiguousarray(array, dtype)
+    return numpy.require(array, dtype, ["C", "A"])  # a number alone stays one
 
 
 def vector(values, what, size=3):

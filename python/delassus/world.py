@@ -1,4 +1,5 @@
 """Worlds: bodies with shapes and materials, and joints between them."""
+import cmath
 import ctypes
 import math
 
@@ -443,12 +444,23 @@ class Body:
         owner, found = self.world._owner, []
         names = {identity: name for name, identity in self.world._materials.items()}
         with owner.turn.lock:
-            centre = self._mass().centre
+            stands = self.freedoms and self.solid.kind == "beam"
+            centre = (0.0, 0.0, 0.0) if stands else self._mass().centre
             for index in range(owner.ask(lib.dls_body_shape_count, self.id)):
                 definition = _c.dls_shape_def()
                 owner.call(lib.dls_body_shape, self.id, index, ctypes.byref(definition))
+                if stands:
+                    self._tell_from_place(definition)
                 found.append(Shape._of(definition, centre, names.get(definition.material)))
         return found
+
+    def _tell_from_place(self, definition):
+        """Of a line, in the plane: the library tells shapes about its mean place, users in the frame of the place `at`."""
+        mean, place, pose = self.world.states([self.id])[0], self.place(definition.at), definition.pose
+        turn, course, angle = (2 * math.atan2(q[3], q[0]) for q in (mean["q"], place["q"], pose.q))
+        away = complex(*mean["x"][:2]) + complex(*pose.x[:2]) * cmath.rect(1, turn) - complex(*place["x"][:2])
+        local, half = away * cmath.rect(1, -course), (turn + angle - course) / 2
+        pose.x[:], pose.q[:] = (local.real, local.imag, 0.0), (math.cos(half), 0.0, 0.0, math.sin(half))
 
     # ---- of a solid ----
 

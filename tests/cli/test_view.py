@@ -77,10 +77,15 @@ class Page:
         assert at == len(data)
         return channels
 
+    @property
+    def stands(self):
+        """Shapes of lines, which come behind the bodies."""
+        return [shape for body in self.scene["bodies"] if body.get("solid") == "line" for shape in body["shapes"]]
+
     @functools.cache
     def states(self):
         """(frame, body) → x, y, z, q, speed, spin of the bodies that are there."""
-        count, found = len(self.scene["bodies"]), {}
+        count, found = len(self.scene["bodies"]) + len(self.stands), {}
         for index, block in enumerate(self.scene["blocks"]):
             channels = self.channels(f"states{index}", [block["planes"]] * 3 + [2] * 7, block["count"], count)
             for f in range(block["count"]):
@@ -270,6 +275,43 @@ def test_states_and_chains_keep_to_their_room():
     count = len(page.scene["bodies"]) * len(page.scene["frames"])
     assert page.letters("states") <= 10 * count, page.letters("states") / count
     assert page.letters("chains") <= 5 * count, page.letters("chains") / count
+
+
+def test_shapes_on_beams_go_with_their_places():
+    text = """delassus: 1
+dimension: 2
+bodies:
+  - {name: first, position: [3, 0], rotation: 0.4, solid: {kind: beam, length: 1, EA: 1e5, EI: 2, line_density: 1}}
+  - {name: board, rotation: 0.3, spin: 2, solid: {kind: beam, length: 2, EA: 1e5, EI: 2, line_density: 1},
+     shapes: [{kind: disc, radius: 0.1, position: [0, 0.2], end: 0}, {kind: disc, radius: 0.1, position: [0.1, -0.1], end: 0.3},
+              {kind: polygon, points: [[0, 0], [0.2, 0], [0, 0.1]], position: [0.05, 0], rotation: 0.7, end: 1}]}
+  - {name: late, birth: 0.15, position: [0, 3], rotation: 1, solid: {kind: beam, length: 1, EA: 1e5, EI: 5, line_density: 1},
+     shape: {kind: disc, radius: 0.1, position: [0, 0.2], end: 1}}
+joints: [{kind: fixed, bodies: [ground, {body: board, end: 0}]}]
+time: {step: 1e-3, until: 0.4}
+output: {interval: 0.05}
+"""
+    path = results("stands", text)
+    page, nodes = viewed(path), table("stands.h5", "nodes")
+    assert len(page.stands) == 4 and len(page.scene["bodies"]) == 3
+    for shape, (x, angle) in zip(page.stands, [((0, 0.2), 0), ((0.1, -0.1), 0), ((0.05, 0), 0.7), ((0, 0.2), 0)]):
+        assert math.dist(shape.get("x", (0, 0))[:2], x) < 3e-4, (shape, x)  # what is bent at first is known by nodes alone
+        q = shape.get("q", (1, 0, 0, 0))
+        assert abs(2 * math.atan2(q[3], q[0]) - angle) < 2e-3, shape
+    for stand, (body, at) in enumerate([(1, 0), (1, 0.3), (1, 1), (2, 1)], 3):
+        for frame in range(9):
+            line = [row for row in nodes if row["frame"] == str(frame) and row["body"] == str(body)]
+            assert ((frame, stand) in page.states()) == bool(line)
+            if not line:
+                continue
+            s = at * (len(line) - 1)
+            k = min(int(s), len(line) - 2)
+            a, b = ([float(line[i][axis]) for axis in "xy"] for i in (k, k + 1))
+            place = [p + (s - k) * (q - p) for p, q in zip(a, b)]
+            found, q = page.states()[frame, stand][:2]
+            assert math.dist(found[:2], place) < (2e-3 if at == 0.3 else page.scene["quantum"]), (frame, stand)
+            turn = math.remainder(2 * math.atan2(q[3], q[0]) - math.atan2(b[1] - a[1], b[0] - a[0]), 2 * math.pi)
+            assert abs(turn) < 0.1, (frame, stand, turn)  # against the chord of a piece
 
 
 def test_names_are_shown_and_never_run():

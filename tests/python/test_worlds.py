@@ -48,6 +48,16 @@ def test_states_are_copies_by_id():
     assert list(world["ball"].x) == [0, 0, 0] and list(world.states([1])["v"][0]) == [0, 0, 0]
 
 
+def test_in_the_plane_a_number_is_an_angle_or_a_spin():
+    world = World(dimension=2, gravity=(0, 0))
+    ball = world.add_body([disc(0.1, position=(1, 0), rotation=0.2), disc(0.1)], rotation=0.5, angular_velocity=3)
+    assert abs(2 * math.atan2(ball.q[3], ball.q[0]) - 0.5) < 1e-12 and ball.w[2] == 3
+    shape = ball.shapes[0]
+    assert abs(2 * math.atan2(shape.rotation[3], shape.rotation[0]) - 0.2) < 1e-12 and abs(shape.position[0] - 1) < 1e-12
+    spatial = World().add_body(sphere(0.1), rotation=numpy.float32(0.5), angular_velocity=-2)
+    assert abs(spatial.q[3] - math.sin(0.25)) < 1e-6 and list(spatial.w) == [0, 0, -2]
+
+
 def test_bodies_by_name_and_id():
     world = floor_and_ball()
     assert world["ball"] == world[1] and "ball" in world and "bell" not in world and len(world) == 2
@@ -186,6 +196,14 @@ def test_what_a_body_is_made_of_is_read_back():
     plane = World(dimension=2)
     beam = plane.add_body(solid=delassus.beam(1.0, EA=1e4, EI=5.0, line_density=0.1, damping=0.02, degree=4, elements=6))
     assert (beam.solid.length, beam.solid.EI, beam.solid.degree, beam.solid.elements) == (1.0, 5.0, 4, 6)
+    told = [disc(0.02, position=(0, -0.03), at=0.25), delassus.polygon([(0, 0), (0.1, 0), (0, 0.1)], at=1.0, position=(0.01, 0), rotation=0.3)]
+    bent = plane.add_body(told, position=(0, 2), rotation=0.5, solid=delassus.beam(1.0, EA=1e4, EI=0.5, line_density=0.1))
+    plane.add_joint("fixed", None, bent, frames=(((0, 2), 0.5), ((0, 0), 0)), at=(0, 0))
+    Simulation(plane, step=1e-3).step(100)
+    assert abs(math.atan2(*bent.place(1)["x"][1::-1] - (2, 0)) - 0.5) > 0.05, "it bends"
+    for given, found in zip(told, bent.shapes):
+        assert numpy.allclose(found.position[:2], given.position, atol=1e-12) and found.at == given.at
+        assert abs(2 * math.atan2(found.rotation[3], found.rotation[0]) - (given.rotation or 0)) < 1e-12
     for key in ("length", "EA", "EI", "line_density", "damping", "degree", "elements", "gauss"):
         assert f"``{key}``: " in delassus.beam.__doc__, key
 

@@ -67,13 +67,27 @@ title: Springboard
 dimension: 2
 bodies:
   - {name: block, motion: static, position: [0.95, -0.25], shape: {kind: polygon, points: [[-0.1, -0.05], [0.1, -0.05], [0.1, 0.05], [-0.1, 0.05]]}}
-  - {name: board, solid: {kind: beam, length: 1, EA: 1e5, EI: 1, line_density: 1, damping: 1e-3}, shape: {kind: point, end: 1}}
+  - {name: board, solid: {kind: beam, length: 1, EA: 1e5, EI: 1, line_density: 1, damping: 1e-3}, shapes: [{kind: point, end: 1},
+     {kind: disc, radius: 0.03, position: [0, -0.05], end: 0.25}, {kind: polygon, points: [[-0.05, 0], [0.05, 0], [0.05, 0.04], [-0.05, 0.08]], end: 0.75}]}
   - {name: weight, position: [0.5, 0], mass: 0.2, inertia: 1e-4}
 joints:
   - {kind: fixed, bodies: [ground, {body: board, end: 0}]}
   - {kind: revolute, bodies: [weight, {body: board, end: 0.5}]}
 time: {step: 1e-3, until: 0.4}
 output: {interval: 0.02}
+`;
+
+// A pen of solid boxes with a ball that goes round in it.
+const wall = (name, x, y, along, across) => `  - {name: ${name}, motion: static, position: [${x}, ${y}, 0.25], shape: {kind: box, size: [${along}, ${across}, 0.7]}}\n`;
+const PEN = `delassus: 1
+title: Pen
+materials: {steel: {mu: 0, e_n: 1}, oak: {mu: 0}}
+bodies:
+  - {name: floor, motion: static, position: [0, 0, -0.05], shape: {kind: box, size: [1.2, 1.2, 0.1], material: oak}}
+${wall('left', -0.55, 0, 0.1, 1.2)}${wall('right', 0.55, 0, 0.1, 1.2)}${wall('back', 0, 0.55, 1.2, 0.1)}${wall('front', 0, -0.55, 1.2, 0.1)}  - {name: block, motion: static, position: [0.3, 0.3, 0.1], shape: {kind: box, size: [0.1, 0.1, 0.2]}}
+  - {name: ball, position: [0, 0, 0.1], velocity: [0.7, 0.4, 0], shape: {kind: sphere, radius: 0.1, material: steel}}
+time: {step: 0.01, until: 0.9}
+output: {interval: 0.01}
 `;
 
 const RAMP = 'v 2.5 1 0.1\nv 3.5 1 0.1\nv 3.5 2 0.4\nv 2.5 2 0.4\nf 1 2 3\nf 1 3 4\n';
@@ -89,7 +103,7 @@ function make(name, text, ...options) {
 }
 
 writeFileSync('ramp.obj', RAMP);
-const runs = { shapes: make('shapes', SHAPES), flat: make('flat', FLAT), linkage: make('linkage', '', '--until', 0.3), soft: make('soft', SOFT), board: make('board', BOARD) };
+const runs = { shapes: make('shapes', SHAPES), flat: make('flat', FLAT), linkage: make('linkage', '', '--until', 0.3), soft: make('soft', SOFT), board: make('board', BOARD), pen: make('pen', PEN) };
 const browser = await Browser.open();
 
 /** The number that the page shows of what is picked. */
@@ -394,6 +408,56 @@ const tests = {
     assert.ok(mark[2] > 150 && mark[0] < 90, `a joint's mark: ${mark}`);
     still(page);
   },
+  async 'shapes on a beam stand where its places carry them'() {
+    const nodes = runs.board.nodes.filter((row) => row.frame === '20');
+    const beside = (place, x, y) => { // of the frame of a place, by the nodes about it
+      const k = place * (nodes.length - 1), [p, a, b] = [nodes[k], nodes[k - 1], nodes[k + 1]].map((row) => [+row.x, +row.y]);
+      const size = Math.hypot(b[0] - a[0], b[1] - a[1]), c = (b[0] - a[0]) / size, s = (b[1] - a[1]) / size;
+      return [p[0] + c * x - s * y, p[1] + s * x + c * y];
+    };
+    assert.ok(Math.abs(beside(0.25, 1, 0)[1] - nodes[0.25 * (nodes.length - 1)].y) > 0.3, 'the board is steep there');
+    for (const [place, x, y, away] of [[0.25, 0, -0.08, [0, -1]], [0.25, 0.03, -0.05, [1, 0]], [0.75, -0.05, 0.08, [-0.6, 0.8]], [0.75, 0.05, 0.04, [0.6, 0.8]]]) {
+      const rim = beside(place, x, y), out = beside(place, x + away[0], y + away[1]), step = [out[0] - rim[0], rim[1] - out[1]];
+      const page = await browser.page('board.html', `#frame=20&colour=id&camera=${rim},0,0.3,0,0`);
+      const [inside, outside] = await browser.colours(await browser.picture(page), [-5, 5].map((r) => [r * step[0], r * step[1]]));
+      assert.ok(outside.every((c) => c > 250) && inside.some((c) => c < 220), `${place} ${x} ${y}: ${inside} beside ${outside}`);
+      await page.close();
+    }
+    const middle = beside(0.25, 0, -0.05), page = await browser.page('board.html', `#frame=20&pick=body:2&camera=${middle},0,0.5,0,0`);
+    assert.equal(await clickMiddle(page), 'board');
+    still(page);
+  },
+  async 'walls of boxes are open toward the eye'() {
+    const ball = runs.pen.bodies.find((row) => row.name === 'ball' && row.frame === '3'), camera = `camera=${ball.x},${ball.y},${ball.z},4`;
+    for (const [eye, name] of [['-1.57,0.1', 'front'], ['0,0.1', 'right'], ['1.57,0.1', 'back'], ['3.14,0.1', 'left'], ['-1.2,-1.2', 'floor']]) {
+      const page = await browser.page('pen.html', `#frame=3&pick=body:0&${camera},${eye}`);
+      assert.equal(await clickMiddle(page), 'ball', eye);
+      await page.locator('#open').uncheck();
+      assert.equal(await clickMiddle(page), name);
+      still(page);
+      await page.close();
+    }
+    const page = await browser.page('pen.html', '#frame=3&pick=body:0&camera=0.3,0.3,0.15,4,-2.4,0.5'); // what stands amid is no wall
+    assert.equal(await clickMiddle(page), 'block');
+    still(page);
+  },
+  async 'materials go by their names'() {
+    const page = await browser.page('pen.html', '#colour=material&pick=body:6');
+    const names = await page.locator('#legend-classes').innerText();
+    assert.match(names, /default[^]*oak[^]*steel|default[^]*steel[^]*oak/);
+    assert.match(await page.locator('#picked-rows').textContent(), /materialsteel/);
+    await page.locator('#colour').selectOption('speed');
+    assert.equal(await page.locator('#legend-classes').innerText(), '');
+    still(page);
+  },
+  async 'trails and numbers go on from block to block'() {
+    const page = await browser.page('pen.html', '#frame=64&pick=body:6&camera=0,0,0,3,-1.57,1.57'), before = await browser.picture(page);
+    await page.locator('#trails').check();
+    assert.ok((await browser.judge(before, await browser.picture(page), [122, 134, 154])).near > 60);
+    const row = runs.pen.bodies.find((r) => r.name === 'ball' && r.frame === '64');
+    near(await shown(page, 'x'), +row.x, 1e-3, 'x');
+    still(page);
+  },
   async 'a picture and a film are saved'() {
     const page = await browser.page('shapes.html', '#frame=4');
     const saved = async (id) => {
@@ -413,6 +477,8 @@ const tests = {
     const page = await browser.page('flat.html', '#frame=33&pick=body:7');
     await page.locator('#colour').selectOption('spin');
     await page.locator('#scene').press('+');
+    for (const id of ['normals', 'trails', 'per-frame']) await page.locator(`#${id}`).check();
+    await page.locator('#clip-axis').selectOption('x');
     await page.locator('#scene').press('l');
     const link = new URL(page.url()).hash, before = await browser.picture(page);
     assert.match(link, /frame=33.*pick=body/);
@@ -420,6 +486,8 @@ const tests = {
     const { difference } = await browser.judge(before, await browser.picture(again));
     assert.ok(difference < 0.05, `${difference}`);
     assert.equal(await again.locator('#picked-name').textContent(), await page.locator('#picked-name').textContent());
+    for (const id of ['normals', 'trails', 'per-frame']) assert.ok(await again.locator(`#${id}`).isChecked(), id);
+    assert.ok(!await again.locator('#chains').isChecked() && await again.locator('#clip-axis').inputValue() === 'x');
     const wild = await browser.page('flat.html', '#frame=1e9&pick=body:99999&camera=a,b&colour=none&%E0%A4%A=1');
     await wild.locator('#time', { hasText: 'frame 50' }).waitFor();
     still(wild);

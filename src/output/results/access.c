@@ -118,7 +118,8 @@ dls_shape_def dls_results_shape_def(const dls_results *results, int index) {
                          .triangles = results->triangles + 3 * row->triangle_start,
                          .material = row->material,
                          .group = row->group,
-                         .collides = row->collides};
+                         .collides = row->collides,
+                         .at = row->at};
     memcpy(def.size, row->size, sizeof def.size);
     return def;
 }

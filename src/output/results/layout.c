@@ -132,7 +132,10 @@ static const dls_cell shape_cells[] = {
     {"point_count", DLS_CELL_INT32, 1, offsetof(dls_shape_row, point_count), "1", DLS_RANGE_COUNT},
     {"triangle_start", DLS_CELL_INT64, 1, offsetof(dls_shape_row, triangle_start), "1", DLS_RANGE_COUNT},
     {"triangle_count", DLS_CELL_INT32, 1, offsetof(dls_shape_row, triangle_count), "1", DLS_RANGE_COUNT},
+    {"at", DLS_CELL_DOUBLE, 1, offsetof(dls_shape_row, at), "1", DLS_RANGE_SHARE},
 };
+
+static const dls_older older_shapes[] = {{9, "at", 0, 0}};
 
 /* The numbers of friction against turning. */
 #define TURNING(row, member)                                                                                 \
@@ -264,7 +267,7 @@ typedef struct triangle_row {
 const dls_table_layout dls_table_layouts[DLS_TABLES] = {
     [DLS_TABLE_BODY_NAMES] = PLAIN("bodies/name", DLS_CELL_TEXT, char, 1, text_row, text, "1", DLS_RANGE_ANY),
     [DLS_TABLE_BODIES] = COMPOUND("bodies/properties", false, 256, dls_body_row, body_cells),
-    [DLS_TABLE_SHAPES] = COMPOUND("shapes/properties", false, 256, dls_shape_row, shape_cells),
+    [DLS_TABLE_SHAPES] = GROWN("shapes/properties", false, 256, dls_shape_row, shape_cells, older_shapes),
     [DLS_TABLE_POINTS] =
         PLAIN("shapes/points", DLS_CELL_DOUBLE, double, 3, point_row, x, "m", DLS_RANGE_NEAR),
     [DLS_TABLE_TRIANGLES] =

@@ -8,7 +8,7 @@
 #include <delassus/output.h>
 
 #define DLS_RESULTS_FORMAT "delassus results"
-enum { DLS_RESULTS_FORMAT_VERSION = 9, DLS_RESULTS_OLDEST_VERSION = 1 }; /* of those that are read */
+enum { DLS_RESULTS_FORMAT_VERSION = 10, DLS_RESULTS_OLDEST_VERSION = 1 }; /* of those that are read */
 
 typedef enum dls_table_name {
     /* what the world consists of, a row per thing */
@@ -99,7 +99,7 @@ typedef struct dls_shape_row {
     int32_t body;
     int kind;
     dls_pose pose;
-    double radius, length, size[3];
+    double radius, length, size[3], at;
     int32_t material;
     uint32_t group, collides;
     bool closed;

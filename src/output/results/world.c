@@ -139,6 +139,7 @@ static bool add_shape(dls_results_writer *w, int id, int index) {
     row.group = def.group;
     row.collides = def.collides;
     row.closed = def.closed;
+    row.at = def.at;
     return add_geometry(w, &def, dls_world_shapes(w->world, id)[index].hull, &row) &&
            add_row(w, DLS_TABLE_SHAPES, &row);
 }
