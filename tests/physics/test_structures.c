@@ -12,6 +12,10 @@
 
 static const double G = 9.81, MU = 0.3;
 
+static void assert_at_most(double value, double most) {
+    if (!(value <= most)) fail_msg("%g is more than %g", value, most);
+}
+
 /* ---- an A-frame of cards ---- */
 
 typedef struct card {
@@ -260,12 +264,76 @@ static void test_cohesion_of_a_face(void **unused) {
     }
 }
 
+/* ---- an arch and a tower at rest ---- */
+
+/* Runs for a second and then looks at the fastest of the bodies in another one. */
+static double fastest(stage *s, const dls_body_id *id, int count, double h) {
+    double most = 0;
+    stage_run(s, (int)(1 / h));
+    for (int n = 0; n < (int)(1 / h); n++) {
+        stage_run(s, 1);
+        for (int k = 0; k < count; k++) {
+            dls_body_state now = stage_state(s, id[k]);
+            most = fmax(most, vec_norm(now.v));
+        }
+    }
+    assert_int_equal(s->uncertified, 0);
+    stage_close(s);
+    return most;
+}
+
+static void start_with(stage *s, double h) {
+    dls_simulation_options o = dls_default_simulation_options();
+    o.step = h;
+    stage_start(s, &o, 0);
+}
+
+/* Half a ring of 21 stones whose thickness is 0.115 of its radius; the thinnest that stands has 0.1075. */
+static double arch_moves(double h) {
+    enum { STONES = 21 };
+    const double pi = 3.14159265358979323846, inner = 1 - 0.115 / 2, outer = 1 + 0.115 / 2;
+    stage s = stage_open(2, G, 0.7, 0, 0);
+    dls_body_id id[STONES];
+    stage_add_floor(&s, 0);
+    for (int k = 0; k < STONES; k++) {
+        double a = pi * k / STONES, b = pi * (k + 1) / STONES;
+        const double points[12] = {inner * cos(a), inner * sin(a), 0, outer * cos(a), outer * sin(a), 0,
+                                   outer * cos(b), outer * sin(b), 0, inner * cos(b), inner * sin(b), 0};
+        dls_shape_def stone = dls_default_shape_def(DLS_POLYGON);
+        stone.points = points, stone.point_count = 4;
+        id[k] = stage_add_shape(&s, DLS_DYNAMIC, &stone, NULL, NULL, NULL);
+    }
+    start_with(&s, h);
+    return fastest(&s, id, STONES, h);
+}
+
+static double tower_moves(double h) {
+    enum { CUBES = 20 };
+    stage s = stage_open(3, G, 0.5, 0, 0);
+    dls_body_id id[CUBES];
+    dls_shape_def cube = dls_default_shape_def(DLS_BOX);
+    vec_set(cube.size, 1, 1, 1);
+    stage_add_floor(&s, 0);
+    for (int k = 0; k < CUBES; k++)
+        id[k] = stage_add_shape(&s, DLS_DYNAMIC, &cube, (double[3]){0, 0, k + 0.5}, NULL, NULL);
+    start_with(&s, h);
+    return fastest(&s, id, CUBES, h);
+}
+
+/* At the default tolerance of 1e-6: ten times what it lets a contact err, |g| h 1e-6. */
+static void test_structures_stand_still(void **unused) {
+    (void)unused;
+    for (double h = 1e-3; h > 4e-4; h /= 2) assert_at_most(arch_moves(h), 1e-5 * G * h);
+    for (double h = 5e-3; h > 2e-3; h /= 2) assert_at_most(tower_moves(h), 1e-5 * G * h);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_cards_hold_to_the_angle_of_friction),
         cmocka_unit_test(test_grip_spreads_its_load),
         cmocka_unit_test(test_fingers_lift_a_box),
         cmocka_unit_test(test_cohesion_of_a_face),
+        cmocka_unit_test(test_structures_stand_still),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
