@@ -30,14 +30,19 @@ static void set_contact(const dls_lanes *x, int k, int i, int c) {
 }
 
 static void set_roll(dls_lanes *x, int k, int i, int c) {
+    const dls_round_row *round = &dls_rows_of(x->problem)->round[c];
     const dls_roll_row *row = &dls_rows_of(x->problem)->roll[c];
     lane_roll *roll = &x->roll[k];
-    double root = 1 / sqrt(x->unit);
+    double root = 1 / sqrt(x->unit), inverse = row->inverse * x->unit;
     x->spins = x->spins || roll_has_spinning(row);
+    for (int j = 0; j < 3; j++) roll->t1[j][i] = (float)round->t1[j], roll->t2[j][i] = (float)round->t2[j];
     roll->gamma_a[i] = (float)(row->gamma_a * root), roll->gamma_b[i] = (float)(row->gamma_b * root);
-    roll->w_t[i] = (float)(row->w_t / x->unit);
+    roll->x_of_u[i] = (float)(inverse / row->inverse_r);
+    roll->y_of_v[i] = (float)(inverse * row->w_t);
+    roll->across[i] = (float)(inverse * row->kappa);
+    roll->kappa_t[i] = (float)(row->kappa / row->w_t);
+    roll->kappa_r[i] = (float)(row->kappa * row->inverse_r);
     roll->inverse_r[i] = (float)(row->inverse_r * x->unit);
-    roll->inverse[i] = (float)(row->inverse * x->unit * x->unit);
     roll->mu_rolling[i] = roll_has_rolling(row) ? (float)row->mu_rolling : 0;
     roll->mu_spinning[i] = roll_has_spinning(row) ? (float)row->mu_spinning : 0;
 }
@@ -101,22 +106,22 @@ static inline void to_frame(const dls_round_row *row, double unit, const lanes8 
     }
 }
 
-/* The rows behind the first three, x: y of rolling in space, and spinning. */
-static inline void to_turning(const dls_round_row *row, const dls_roll_row *roll, double unit,
-                              const double *x, int i, lanes8 y[3], lanes8 *spin) {
-    bool rolls = roll_has_rolling(roll);
-    const double turned[3] = {0, rolls ? x[1] : 0, rolls ? -x[0] : 0};
-    to_space(row, unit, turned, i, y);
-    (*spin)[i] = roll_has_spinning(roll) ? (float)(unit * x[rolls ? 2 : 0]) : 0;
+/* All rows of a contact that resists turning, along n, t₁, t₂. */
+static inline void to_lane(const dls_roll_row *row, double unit, const double *x, int i, lanes8 out[3],
+                           lanes8 y[2], lanes8 *spin) {
+    bool rolls = roll_has_rolling(row);
+    for (int k = 0; k < 3; k++) out[k][i] = (float)(unit * x[k]);
+    y[0][i] = rolls ? (float)(unit * x[4]) : 0;
+    y[1][i] = rolls ? (float)(unit * -x[3]) : 0;
+    (*spin)[i] = roll_has_spinning(row) ? (float)(unit * x[rolls ? 5 : 3]) : 0;
 }
 
-static inline void from_turning(const dls_round_row *row, const dls_roll_row *roll, double unit,
-                                const lanes8 y[3], const lanes8 *spin, int i, double *x) {
-    bool rolls = roll_has_rolling(roll);
-    double turned[3];
-    to_frame(row, unit, y, i, turned);
-    if (rolls) x[0] = -turned[2], x[1] = turned[1];
-    if (roll_has_spinning(roll)) x[rolls ? 2 : 0] = (double)(*spin)[i] / unit;
+static inline void from_lane(const dls_roll_row *row, double unit, const lane_block *block,
+                             const lane_roll *roll, int i, double *x) {
+    bool rolls = roll_has_rolling(row);
+    for (int k = 0; k < 3; k++) x[k] = (double)block->r[k][i] / unit;
+    if (rolls) x[3] = (double)-roll->y[1][i] / unit, x[4] = (double)roll->y[0][i] / unit;
+    if (roll_has_spinning(row)) x[rolls ? 5 : 3] = (double)roll->spin[i] / unit;
 }
 
 static void start(dls_lanes *x, int piece, const double *r) {
@@ -127,8 +132,10 @@ static void start(dls_lanes *x, int piece, const double *r) {
         lane_roll *roll = x->roll ? &x->roll[k] : NULL;
         for (int i = 0, c; i < LANES && (c = x->contact[LANES * k + i]) >= 0; i++) {
             const double *rc = r + p->row[c];
-            to_space(&B->round[c], x->unit, rc, i, block->r);
-            if (roll) to_turning(&B->round[c], &B->roll[c], x->unit, rc + 3, i, roll->y, &roll->spin);
+            if (roll)
+                to_lane(&B->roll[c], x->unit, rc, i, block->r, roll->y, &roll->spin);
+            else
+                to_space(&B->round[c], x->unit, rc, i, block->r);
         }
         memcpy(block->last, block->r, sizeof block->r);
         if (roll) memcpy(roll->last, roll->y, sizeof roll->y);
@@ -141,10 +148,12 @@ static void base(dls_lanes *x, int piece, const double *u) {
     const dls_body_rows *B = p->data;
     for (int k = x->first[piece]; k < x->first[piece + 1]; k++)
         for (int i = 0, c; i < LANES && (c = x->contact[LANES * k + i]) >= 0; i++) {
+            lane_block *block = &x->block[k];
             const double *uc = u + p->row[c];
-            to_space(&B->round[c], 1, uc, i, x->block[k].free);
             if (x->roll)
-                to_turning(&B->round[c], &B->roll[c], 1, uc + 3, i, x->roll[k].free, &x->roll[k].free_spin);
+                to_lane(&B->roll[c], 1, uc, i, block->free, x->roll[k].free, &x->roll[k].free_spin);
+            else
+                to_space(&B->round[c], 1, uc, i, block->free);
         }
 }
 
@@ -155,9 +164,10 @@ static void read(const dls_lanes *x, int piece, bool project, double *r) {
     for (int k = x->first[piece]; k < x->first[piece + 1]; k++)
         for (int i = 0, c; i < LANES && (c = x->contact[LANES * k + i]) >= 0; i++) {
             double *rc = r + p->row[c];
-            to_frame(&B->round[c], x->unit, x->block[k].r, i, rc);
             if (x->roll)
-                from_turning(&B->round[c], &B->roll[c], x->unit, x->roll[k].y, &x->roll[k].spin, i, rc + 3);
+                from_lane(&B->roll[c], x->unit, &x->block[k], &x->roll[k], i, rc);
+            else
+                to_frame(&B->round[c], x->unit, x->block[k].r, i, rc);
             if (project) dls_block_project(p, c, rc);
         }
 }

@@ -1,6 +1,6 @@
 /* Contacts of balls in single precision, eight at a time, about a base in double.
  *
- * Without tangents: r_c, u_c and the moments of rolling are vectors in space. A contact of balls has
+ * Without tangents where nothing resists turning: r_c and u_c are vectors in space. A contact of balls has
  *
  *     u = b + V + Ω × n,   V = a_B v_B − a_A v_A,   Ω = β_B w_B − β_A w_A,   v += ± a Δr,   w += ± β n × Δr
  *
@@ -34,12 +34,17 @@ typedef struct lane_block {
     lanes8 r[3], last[3]; /* now, and before the last visit */
 } lane_block;
 
-/* The rows of these contacts that resist turning. Moments m across n are kept turned by a right angle,
- * y = m × n: then tangential and rolling parts are coupled by κ alone, as in roll_rows.h. */
+/* The rows of these contacts that resist turning. Then r, last and free of their block are along n, t₁, t₂
+ * too, and moments m across n are kept turned by a right angle, y = m × n: tangential and rolling parts are
+ * coupled by κ alone, as in roll_rows.h. */
 typedef struct lane_roll {
-    lanes8 gamma_a, gamma_b, w_t, inverse_r, inverse;
+    lanes8 t1[3], t2[3];
+    lanes8 gamma_a, gamma_b;
+    lanes8 x_of_u, y_of_v, across; /* w_r, w_t and κ over w_t w_r − κ² */
+    lanes8 kappa_t, kappa_r;       /* κ over w_t and w_r */
+    lanes8 inverse_r;
     lanes8 mu_rolling, mu_spinning; /* 0 where a contact has no such part */
-    lanes8 free[3], y[3], last[3];  /* rolling */
+    lanes8 free[2], y[2], last[2];  /* rolling */
     lanes8 free_spin, spin, last_spin;
 } lane_roll;
 
@@ -129,18 +134,28 @@ static inline __attribute__((always_inline)) void lanes_cross(const lanes8 x[3],
     out[2] = x[0] * y[1] - x[1] * y[0];
 }
 
-#define LANE_DOT(x, y) ((x)[0] * (y)[0] + (x)[1] * (y)[1] + (x)[2] * (y)[2])
+#define LANE_DOT(x, y)    ((x)[0] * (y)[0] + (x)[1] * (y)[1] + (x)[2] * (y)[2])
+#define LANE_SQUARE(x, y) ((x) * (x) + (y) * (y))
 
 static inline __attribute__((always_inline)) void lanes_root(const lanes8 *x, lanes8 *root) {
     for (int k = 0; k < LANES; k++) (*root)[k] = sqrtf((*x)[k]);
 }
 
-/* limit/max(|x|, limit): 1 inside the disc. */
-static inline __attribute__((always_inline)) void lanes_share(const lanes8 *limit, const lanes8 x[3],
+/* limit/√size²: x times it has that length. */
+static inline __attribute__((always_inline)) void lanes_length(const lanes8 *limit, const lanes8 *size2,
+                                                               lanes8 *share) {
+    const lanes8 least = {FLT_MIN, FLT_MIN, FLT_MIN, FLT_MIN, FLT_MIN, FLT_MIN, FLT_MIN, FLT_MIN};
+    lanes8 size;
+    lanes_root(size2, &size);
+    *share = *limit / LANE_LARGER(size, least);
+}
+
+/* limit/max(√size², limit): 1 inside the disc. */
+static inline __attribute__((always_inline)) void lanes_share(const lanes8 *limit, const lanes8 *size2,
                                                               lanes8 *share) {
     const lanes8 least = {FLT_MIN, FLT_MIN, FLT_MIN, FLT_MIN, FLT_MIN, FLT_MIN, FLT_MIN, FLT_MIN};
-    lanes8 size2 = LANE_DOT(x, x), size;
-    lanes_root(&size2, &size);
+    lanes8 size;
+    lanes_root(size2, &size);
     lanes8 larger = LANE_LARGER(size, *limit);
     *share = *limit / LANE_LARGER(larger, least);
 }

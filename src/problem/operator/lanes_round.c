@@ -23,8 +23,8 @@ static inline __attribute__((always_inline)) void visit_eight(const dls_lanes *x
     lanes8 normal = LANE_DOT(k->n, r) - LANE_DOT(k->n, u) * k->inverse_n, along = LANE_DOT(k->n, z), share;
     normal = LANE_LARGER(normal, zero);
     for (int i = 0; i < 3; i++) z[i] -= along * k->n[i];
-    lanes8 limit = k->mu * normal;
-    lanes_share(&limit, z, &share);
+    lanes8 limit = k->mu * normal, size2 = LANE_DOT(z, z);
+    lanes_share(&limit, &size2, &share);
     for (int i = 0; i < 3; i++) {
         step[i] = relaxation * (normal * k->n[i] + share * z[i] - r[i]);
         k->r[i] = r[i] + step[i];
