@@ -38,7 +38,7 @@ class Camera {
     this.distance = this.distance || 1;
   }
 
-  /** @param {number} quantum @param {number} width @param {number} height @param {Vec} cut @returns {Sight} */
+  /** @param {number} quantum @param {number} width @param {number} height @param {Vec} cut */
   sight(quantum, width, height, cut) {
     const [right, up, toward] = this.axes(), aspect = width / height, origin = this.target.map((x) => Math.round(x / quantum));
     const left = subtract(this.target, scale(origin, quantum)), at = add(left, scale(toward, this.distance)), d = this.distance;
@@ -60,11 +60,9 @@ class Camera {
     this.target = add(this.target, add(scale(right, -across * size), scale(up, down * size)));
   }
 
-  /** @param {number} factor */
-  zoom(factor) { this.distance = Math.max(1e-9, Math.min(1e9, this.distance * factor)); }
+  zoom(factor = 0) { this.distance = Math.max(1e-9, Math.min(1e9, this.distance * factor)); }
 
-  /** @param {string} name */
-  look(name) { [this.yaw, this.pitch] = VIEWS[name]; }
+  look(name = '') { [this.yaw, this.pitch] = VIEWS[name]; }
 
   get text() { return [...this.target, this.distance, this.yaw, this.pitch].map((x) => Number(x.toPrecision(7))).join(','); }
 

@@ -18,7 +18,7 @@ function distinct(k) {
   return [f(0), f(8), f(4)];
 }
 
-/** @param {Run} run @returns {Record<string, Measure>} */
+/** @param {Run} run */
 function measuresOf(run) {
   const scene = run.scene, coordination = new Uint16Array(run.bodies);
   /** @type {Chains|undefined} */

@@ -45,7 +45,7 @@ class Reader {
   }
 }
 
-/** How rows of textures hold so many items: their width and number, and the items of all rows. @param {number} count @returns {Rows} */
+/** How rows of textures hold so many items: their width and number, and the items of all rows. @param {number} count */
 function rowsOf(count) {
   const width = Math.max(1, Math.min(1024, count)), height = Math.max(1, Math.ceil(count / width));
   return { width, height, stride: width * height };
@@ -90,7 +90,7 @@ class Run {
     this.pointRows = rowsOf(scene.points);
     /** @type {Map<number, Promise<Block>>} */
     this.unpacked = new Map();
-    this.bytes = 0;
+    this.bytes = this.largest = 0; // of blocks that are unpacked
   }
 
   static async open() {
@@ -113,30 +113,28 @@ class Run {
     return this.history.subarray(index * rows, (index + 1) * rows);
   }
 
-  /** @param {number} frame */
-  async at(frame) {
+  async at(frame = 0) {
     const index = this.scene.blocks.findIndex((b) => frame < b.first + b.count);
     let found = this.unpacked.get(index);
     if (found) this.unpacked.delete(index);
-    else found = this.read(index);
+    else this.forget();
+    found ||= this.read(index);
     this.unpacked.set(index, found); // the last one used stands last
     const block = await found;
-    this.forget();
     return new Moment(this, block, frame - block.facts.first);
   }
 
-  /** The blocks used longest ago, as far as all take more than they may. */
+  /** The block used longest ago, where one more would take more than all may. */
   forget() {
     for (const [index, promise] of this.unpacked) {
-      if (this.bytes <= MOST_UNPACKED || this.unpacked.size < 2) return;
+      if (this.bytes + this.largest <= MOST_UNPACKED || this.unpacked.size < 2) return;
       this.unpacked.delete(index);
       promise.then((block) => { this.bytes -= block.bytes; });
       return;
     }
   }
 
-  /** @param {number} index @returns {Promise<Block>} */
-  async read(index) {
+  async read(index = 0) {
     const facts = this.scene.blocks[index], frames = facts.count;
     const [states, solids, chains, joints] = await Promise.all(['states', 'points', 'chains', 'joints'].map((name) => unpack(name + index)));
     const count = frames * this.rows.stride, pointCount = frames * this.pointRows.stride;
@@ -152,6 +150,7 @@ class Run {
     this.readPoints(solids, block);
     block.bytes = 28 * count + 16 * pointCount + block.chains.reduce((sum, c) => sum + 16 * c.count, 0) + joints.length;
     this.bytes += block.bytes;
+    this.largest = Math.max(this.largest, block.bytes);
     return block;
   }
 
@@ -197,11 +196,9 @@ class Moment {
   /** Where a body's mass centre is, m. @param {number} body */
   place(body) { return scale(this.block.places.subarray(4 * (this.first + body)), this.scene.quantum); }
 
-  /** @param {number} body */
-  isThere(body) { return this.block.places[4 * (this.first + body) + 3] === 1; }
+  isThere(body = 0) { return this.block.places[4 * (this.first + body) + 3] === 1; }
 
-  /** @param {number} body */
-  turn(body) {
+  turn(body = 0) {
     const at = 4 * (this.first + body), q = [...this.block.turns.subarray(at, at + 4)], size = Math.hypot(...q) || 1;
     return q.map((value) => value / size);
   }
@@ -239,7 +236,7 @@ class Moment {
   force(contact) { return this.block.facts.force * 2 ** (((this.chains ? this.chains.level[contact] : 0) - 255) / 8); }
 }
 
-/** Room for so many contacts. @param {number} count @returns {Chains} */
+/** Room for so many contacts. @param {number} count */
 const makeChains = (count) => ({ count, a: new Int32Array(count), b: new Int32Array(count), image: new Uint8Array(count),
   level: new Uint8Array(count), slip: new Uint8Array(count), place: new Int8Array(PLACE_PARTS * count) });
 

@@ -1,20 +1,16 @@
 // The page comes to life: controls, the loop that plays, and what is said about the frame.
 
-/** @template {HTMLElement} T @param {string} id @param {new () => T} kind @returns {T} */
+/** @template {HTMLElement} T @param {string} id @param {new () => T} kind */
 function element(id, kind) {
   const found = document.getElementById(id);
   if (!(found instanceof kind)) throw new Error(`the page has no ${id}`);
   return found;
 }
 
-/** @param {string} id */
-const box = (id) => element(id, HTMLInputElement);
-/** @param {string} id */
-const choice = (id) => element(id, HTMLSelectElement);
-/** @param {string} id */
-const sheet = (id) => element(id, HTMLCanvasElement);
-/** @param {string} id */
-const part = (id) => element(id, HTMLElement);
+const box = (id = '') => element(id, HTMLInputElement);
+const choice = (id = '') => element(id, HTMLSelectElement);
+const sheet = (id = '') => element(id, HTMLCanvasElement);
+const part = (id = '') => element(id, HTMLElement);
 /** @param {string} id @param {string} text */
 const say = (id, text) => { part(id).textContent = text; };
 
@@ -52,12 +48,11 @@ class Viewer {
     this.playing = false;
     this.waiting = false;
     this.shown = 0;
+    this.laid = '';
     this.clock = 0; // s of the run
     const size = norm(subtract(this.bounds.high, this.bounds.low));
     this.painter.setSurfaces(gatherSurfaces(first, scale(add(this.bounds.low, this.bounds.high), 0.5), 0.8 * size));
   }
-
-  // ---- what is drawn ----
 
   /** Draws before long; several calls are one. */
   refresh() {
@@ -93,7 +88,7 @@ class Viewer {
     this.painter.opens = box('open').checked;
     this.painter.draw(sight, false, this.backColour());
     this.shown++;
-    this.canvas.dataset.painted = String(this.shown);
+    Object.assign(this.canvas.dataset, { painted: this.shown, unpacked: this.run.bytes });
   }
 
   backColour() {
@@ -102,6 +97,9 @@ class Viewer {
 
   /** Chains, normals, joints and trails, which depend on where the eye's origin is. @param {Vec} origin */
   lay(origin) {
+    const key = [this.frame, this.past.length, this.pick && this.pick.id, origin, ...SWITCHES.map((id) => box(id).checked)].join();
+    if (this.laid === key) return;
+    this.laid = key;
     const now = this.now, painter = this.painter, joints = this.run.scene.joints.length;
     const chains = box('chains').checked, normals = box('normals').checked, trails = this.trails();
     const points = trails.reduce((sum, trail) => sum + trail.length, 0);
@@ -121,10 +119,7 @@ class Viewer {
     return which.map((id) => this.past.filter((then) => then.isThere(id)).map((then) => then.place(id)));
   }
 
-  // ---- frames ----
-
-  /** @param {number} frame */
-  async show(frame) {
+  async show(frame = 0) {
     const wanted = Math.max(0, Math.min(this.run.frames - 1, Math.round(frame) || 0));
     this.frame = wanted;
     const now = await this.run.at(wanted), first = Math.max(0, wanted - 60), length = box('trails').checked ? wanted - first + 1 : 0;
@@ -195,8 +190,6 @@ class Viewer {
     }));
   }
 
-  // ---- picking ----
-
   /** @param {Picked|null} pick */
   async choose(pick) {
     const list = this.now.chains;
@@ -227,8 +220,6 @@ class Viewer {
     this.drawPlot();
   }
 
-  // ---- playing ----
-
   play() {
     if (this.frame >= this.run.frames - 1) void this.show(0);
     this.playing = true;
@@ -255,8 +246,6 @@ class Viewer {
     say('play', '▶');
     part('play').setAttribute('aria-label', 'Play');
   }
-
-  // ---- out of the page ----
 
   get state() {
     /** @type {Words} */
@@ -320,8 +309,7 @@ class Viewer {
     if (navigator.clipboard) navigator.clipboard.writeText(location.href).catch(() => {});
   }
 
-  /** @param {string} name */
-  look(name) {
+  look(name = '') {
     this.camera.look(name);
     this.fit();
   }

@@ -10,10 +10,10 @@ function findContact(now, pick) {
   return -1;
 }
 
-/** @param {string} name @param {Vec} values @param {string} [unitName] @returns {string[][]} */
+/** @param {string} name @param {Vec} values @param {string} [unitName] */
 const alongAxes = (name, values, unitName) => ['x', 'y', 'z'].map((axis, k) => [name + axis, quantity(values[k], unitName)]);
 
-/** Rows of text: what, value. @param {Moment} now @param {Picked} pick @returns {string[][]} */
+/** Rows of text: what, value. @param {Moment} now @param {Picked} pick */
 function pickedRows(now, pick) {
   if (pick.kind === 'body') return bodyRows(now, pick.id);
   if (pick.kind === 'joint') return jointRows(now, pick.id);
@@ -80,7 +80,7 @@ function pickedCurves(run, pick) {
     ...(solid === 'skin' ? [now.stress(id)] : solid === 'affine' ? [now.stretch(id)] : [])] : []) };
 }
 
-/** Curves of what is picked over all frames. @param {Run} run @param {Picked} pick @returns {Promise<Record<string, Plot>>} */
+/** Curves of what is picked over all frames. @param {Run} run @param {Picked} pick */
 async function pickedPlots(run, pick) {
   const x = run.scene.frames.map((f) => f[2] || 0), { values, plots } = pickedCurves(run, pick);
   /** @type {number[][]} */

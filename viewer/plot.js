@@ -3,7 +3,7 @@
 const INKS = ['#2f7bd9', '#d9822f', '#2e9d57', '#b04bc8'];
 const MARGIN_LEFT = 64, MARGIN_RIGHT = 12;
 
-/** Columns of the history by what they are. @param {Run} run @returns {Record<string, Plot>} */
+/** Columns of the history by what they are. @param {Run} run */
 function plotsOf(run) {
   const t = run.column(0), frames = run.scene.frames, times = frames.map((f) => f[2] || 0);
   /** @type {MakePlot} */

@@ -60,8 +60,7 @@ async function film(canvas, frames, rate, show) {
 /** @param {Words} state */
 const linkOf = (state) => '#' + Object.entries(state).map(([key, value]) => `${key}=${encodeURIComponent(value)}`).join('&');
 
-/** @param {string} hash @returns {Words} */
-function stateOf(hash) {
+function stateOf(hash = '') {
   /** @type {Words} */
   const state = {};
   for (const part of hash.replace(/^#/, '').split('&')) {

@@ -43,14 +43,18 @@ vec3 ramp(float t) {
   return mix(RAMP[k], RAMP[k + 1], at - float(k)) / 255.0;
 }
 const vec3 LIGHT = vec3(0.35, 0.6, 0.72);
-vec3 lit(vec3 colour, vec3 n) { return colour * max(0.4, 0.6 + 0.42 * dot(n, LIGHT)) + 0.08 * pow(max(n.z, 0.0), 24.0); }
+vec3 lit(vec3 colour, vec3 n) {
+  float p = max(n.z, 0.0), p2 = p * p, p4 = p2 * p2, p8 = p4 * p4;
+  return colour * max(0.4, 0.6 + 0.42 * dot(n, LIGHT)) + 0.08 * p8 * p8 * p8;
+}
 const vec4 NOWHERE = vec4(2.0, 2.0, 2.0, 1.0);
 `;
 
 const BALL_VERTEX = `${COMMON}
 flat out vec3 centre, tint;
-flat out vec4 spin, who;
-flat out float radius;
+flat out vec4 who;
+flat out mat3 own; // from the eye's axes to the ball's
+flat out float radius, beyond;
 out vec3 at;
 void main() {
   int ball = gl_VertexID >> 2;
@@ -62,9 +66,11 @@ void main() {
   if (!is_there(body) || is_cut(x)) return;
   centre = (eye * vec4(x, 1.0)).xyz;
   radius = t.w < 0.0 ? -t.w * pixel_at(centre) : t.w;
+  beyond = dot(centre, centre) - radius * radius;
   tint = colour_of(u.w, body);
   who = name_of(u.y, u.z);
-  spin = body < 0 ? vec4(1, 0, 0, 0) : turn_of(body);
+  vec4 q = body < 0 ? vec4(1, 0, 0, 0) : turn_of(body);
+  own = transpose(mat3(eye) * mat3(turned(q, vec3(1, 0, 0)), turned(q, vec3(0, 1, 0)), turned(q, vec3(0, 0, 1))));
   if (ortho) {
     at = centre + radius * vec3(corner, 0.0);
   } else {
@@ -78,20 +84,20 @@ void main() {
 
 const BALL_FRAGMENT = `${COMMON}
 flat in vec3 centre, tint;
-flat in vec4 spin, who;
-flat in float radius;
+flat in vec4 who;
+flat in mat3 own;
+flat in float radius, beyond;
 in vec3 at;
 out vec4 colour;
 void main() {
-  vec3 from = ortho ? vec3(at.xy, centre.z + 2.0 * radius) : vec3(0.0), along = ortho ? vec3(0, 0, -1) : normalize(at);
-  vec3 away = from - centre;
-  float b = dot(away, along), left = b * b - dot(away, away) + radius * radius;
+  vec2 aside = at.xy - centre.xy;
+  float a = dot(at, at), b = dot(at, centre), left = ortho ? radius * radius - dot(aside, aside) : b * b - a * beyond;
   if (left < 0.0) discard;
-  vec3 hit = from + (-b - sqrt(left)) * along, n = (hit - centre) / radius;
-  vec4 clip = lens * vec4(hit, 1.0);
-  gl_FragDepth = flatly ? gl_FragCoord.z : 0.5 + 0.5 * clip.z / clip.w;
+  vec3 hit = ortho ? vec3(at.xy, centre.z + sqrt(left)) : at * ((b - sqrt(left)) / a), n = (hit - centre) / radius;
+  vec2 clip = lens[2].zw * hit.z + lens[3].zw;
+  gl_FragDepth = flatly ? gl_FragCoord.z : 0.5 + 0.5 * clip.x / clip.y;
   if (picking) { colour = who; return; }
-  vec3 mark = turned(vec4(spin.x, -spin.yzw), transpose(mat3(eye)) * n);
+  vec3 mark = own * n;
   if (flatly) {
     float edge = length(n.xy), spoke = mark.x > 0.0 ? abs(mark.y) * radius : 1e9;
     bool is_dark = (1.0 - edge) * radius < 1.2 * pixel || spoke < 0.8 * pixel;

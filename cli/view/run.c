@@ -7,7 +7,7 @@
 
 /* A block is unpacked at once by who looks at it, and its first frame stands alone: neither large nor short.
  */
-enum { BLOCK_STATES = 1 << 21, LEAST_FRAMES = 4, MOST_FRAMES = 64 };
+enum { BLOCK_STATES = 1 << 20, LEAST_FRAMES = 4, MOST_FRAMES = 64 };
 static const double CHAIN_ROOM = 3.75;  /* bytes per body and frame: five letters of base64 */
 static const double PLACE_ERROR = 5e-3; /* of the smallest radius */
 
