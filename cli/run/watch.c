@@ -32,10 +32,55 @@ static void look_at_sizes(run_watch *x, const dls_world *world) {
     for (; x->known < dls_world_body_count(world); x->known++) {
         double radius = dls_body_radius(world, x->known);
         bool moves = dls_body_motion(world, x->known) == DLS_DYNAMIC;
-        if (dls_body_presence(world, x->known) == DLS_GONE || !moves) continue;
+        if (dls_body_presence(world, x->known) == DLS_GONE) continue;
+        if (!moves) {
+            x->given = report_grow(x->given, (size_t)x->given_count, sizeof *x->given);
+            x->given[x->given_count++] = x->known;
+            continue;
+        }
         if (radius > 0) x->smallest = fmin(x->smallest, radius);
     }
 }
+
+/* ---- bodies whose motions are given ---- */
+
+/* The depth of a pair of which one at least is driven, 0 where it is slight. */
+static double given_depth(const dls_world *world, dls_body_id a, dls_body_id b) {
+    if (dls_body_motion(world, a) != DLS_DRIVEN && dls_body_motion(world, b) != DLS_DRIVEN) return 0;
+    double depth = dls_bodies_depth(world, a, b);
+    return depth > BORN_SHARE * fmin(dls_body_radius(world, a), dls_body_radius(world, b)) ? depth : 0;
+}
+
+static bool lay_inside(const run_watch *x, dls_body_id a, dls_body_id b) {
+    for (int k = 0; k < x->inside_count; k++)
+        if (x->inside[k][0] == a && x->inside[k][1] == b) return true;
+    return false;
+}
+
+static void note_inside(run_watch *x, const dls_world *world) {
+    for (int i = 0; i < x->given_count; i++)
+        for (int k = i + 1; k < x->given_count; k++) {
+            if (!(given_depth(world, x->given[i], x->given[k]) > 0)) continue;
+            x->inside = report_grow(x->inside, (size_t)x->inside_count, sizeof *x->inside);
+            x->inside[x->inside_count][0] = x->given[i];
+            x->inside[x->inside_count++][1] = x->given[k];
+        }
+}
+
+/* What is built into each other from the start is meant so. */
+static void look_at_given(run_watch *x, double t, const dls_world *world) {
+    for (int i = 0; i < x->given_count; i++)
+        for (int k = i + 1; k < x->given_count; k++) {
+            double depth = given_depth(world, x->given[i], x->given[k]);
+            if (!(depth > 0) || lay_inside(x, x->given[i], x->given[k])) continue;
+            x->through = (watched_overlap){.t = t, .depth = depth};
+            watched_name(world, x->given[i], x->through.a);
+            watched_name(world, x->given[k], x->through.b);
+            return;
+        }
+}
+
+/* ---- the run ---- */
 
 void run_watch_begin(run_watch *x, const dls_simulation *simulation) {
     const dls_world *world = dls_simulation_world(simulation);
@@ -44,6 +89,7 @@ void run_watch_begin(run_watch *x, const dls_simulation *simulation) {
     for (int id = 0; id < count; id++)
         if (dls_body_presence(world, id) == DLS_WAITING) x->waiting[x->waiting_count++] = id;
     look_at_sizes(x, world);
+    note_inside(x, world);
     dls_energy energy = dls_simulation_energy(simulation);
     x->friction = energy.friction + energy.turning;
     x->impact = energy.impact;
@@ -108,6 +154,7 @@ void run_watch_step(run_watch *x, const dls_step_report *step, const dls_simulat
     x->bodies = step->bodies;
     look_at_impacts(x, simulation);
     look_at_friction(x, &step->energy);
+    if (!(x->through.depth > 0)) look_at_given(x, step->t, dls_simulation_world(simulation));
     if (x->deep || !(step->penetration > DEEP_SHARE * x->smallest)) return;
     x->deep = find_deepest(simulation, -1, &record);
     if (x->deep) x->first = overlap_of(dls_simulation_world(simulation), &record, step->t);
@@ -123,6 +170,11 @@ void run_watch_tell(const run_watch *x, double penetration) {
         report_warning("run: bodies lay up to %.3g m in each other, the smallest that moves has a radius of "
                        "%.3g m; first %s and %s at t = %.6g s; shorten the step, or see 'delassus check'",
                        penetration, x->smallest, x->first.a, x->first.b, x->first.t);
+    if (x->through.depth > 0)
+        report_warning(
+            "run: %s and %s go through each other, first at t = %.6g s: nothing keeps bodies apart "
+            "whose motions are given",
+            x->through.a, x->through.b, x->through.t);
     if (x->left)
         report_warning("run: in %d step%s more impacts followed each other than are struck in one; the rest "
                        "did not bounce",
@@ -136,6 +188,9 @@ void run_watch_tell(const run_watch *x, double penetration) {
 
 void run_watch_release(run_watch *x) {
     free(x->waiting);
+    free(x->given);
+    free(x->inside);
+    x->given = NULL, x->inside = NULL;
     x->waiting = NULL;
     x->waiting_count = 0;
 }

@@ -1,8 +1,9 @@
-/* What a run should be warned of while it goes on: bodies that are born into others, deep penetrations, and
- * friction that gives energy instead of taking it. */
+/* What a run should be warned of while it goes on: bodies that are born into others, deep penetrations,
+ * driven bodies that go through each other, and friction that gives energy instead of taking it. */
 #ifndef CLI_RUN_WATCH_H
 #define CLI_RUN_WATCH_H
 
+#include <delassus/collide.h>
 #include <delassus/integrate.h>
 
 enum { MOST_BORN_INTO = 5, WATCHED_NAME = 80 };
@@ -22,7 +23,12 @@ typedef struct run_watch {
     int born_count;       /* bodies that were born into others; the first of them are kept */
     watched_overlap born[MOST_BORN_INTO];
     bool deep;
-    watched_overlap first;     /* the first that was deep */
+    watched_overlap first; /* the first that was deep */
+    dls_body_id *given;    /* bodies whose motions are given: nothing keeps them apart */
+    int given_count;
+    dls_body_id (*inside)[2]; /* pairs of them that lay in each other from the start */
+    int inside_count;
+    watched_overlap through;   /* the first pair that did not, and does; depth 0: none */
     int64_t impacts, most;     /* struck in their order: all, and of one step */
     int left;                  /* steps that had more of them than they may */
     double kinetic, potential; /* largest energies, J */

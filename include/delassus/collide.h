@@ -31,6 +31,11 @@ DLS_API dls_status dls_shapes_collide(const dls_shape_def *a, const dls_shape_de
                                       int capacity, dls_contact_point *contacts, int *count,
                                       dls_error *error);
 
+/* How deep two rigid bodies lie in each other as they stand; 0 where they are apart, kept apart by groups or
+ * joints, or not there, NaN when memory is out. Contacts of a step do not tell it of two bodies whose motions
+ * are both given: nothing keeps these apart. */
+DLS_API double dls_bodies_depth(const dls_world *world, dls_body_id a, dls_body_id b);
+
 #ifdef __cplusplus
 }
 #endif

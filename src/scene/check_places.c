@@ -4,7 +4,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/vector.h"
-#include "collide/collide.h"
+#include "collide/depth.h"
 #include "collide/mesh/query.h"
 #include "world/shape/kinds.h"
 
@@ -56,20 +56,7 @@ static void place(const standing *s, int shape, dls_placed *placed) {
     mat_multiply(placed->R, R, placed->shape->R);
 }
 
-/* How deep two shapes lie in each other, 0 where rounding may be all of it; −1 when memory is out. */
-static double shape_depth(const dls_placed *a, const dls_placed *b, dls_manifold *manifold) {
-    bool swapped;
-    const dls_pair_kind *row = dls_pair_find(a->shape->kind, b->shape->kind, &swapped);
-    dls_pair_memory memory = {.used = 0};
-    double size = fmin(a->shape->bound, b->shape->bound), depth = 0;
-    if (!row || !shapes_meet(a->shape, b->shape)) return 0;
-    manifold->count = 0;
-    row->collide(swapped ? b : a, swapped ? a : b, 0, &memory, NULL, 0, manifold);
-    if (manifold->out_of_memory) return -1;
-    for (int k = 0; k < manifold->count; k++) depth = fmax(depth, -manifold->point[k].gap);
-    return depth > 1e-6 * (isfinite(size) ? size : 0) ? depth : 0;
-}
-
+/* NaN when memory is out. */
 static double body_depth(const standing *a, const standing *b, dls_manifold *manifold) {
     double most = 0;
     if (a->body->motion != DLS_DYNAMIC && b->body->motion != DLS_DYNAMIC) return 0;
@@ -79,8 +66,8 @@ static double body_depth(const standing *a, const standing *b, dls_manifold *man
             dls_placed first, second;
             place(a, i, &first);
             place(b, k, &second);
-            double depth = shape_depth(&first, &second, manifold);
-            if (depth < 0) return depth;
+            double depth = dls_placed_depth(&first, &second, manifold);
+            if (isnan(depth)) return depth;
             most = fmax(most, depth);
         }
     return most;
@@ -98,7 +85,7 @@ typedef struct births {
 static dls_status judge(births *x, const standing *a, const standing *b, dls_error *error) {
     char first[80], second[80];
     double depth = body_depth(a, b, &x->manifold);
-    if (depth < 0) return dls_fail_memory(error);
+    if (isnan(depth)) return dls_fail_memory(error);
     if (depth == 0) return DLS_OK;
     x->deepest = fmax(x->deepest, depth);
     if (x->pairs++ < DLS_CHECK_LINES)

@@ -626,6 +626,22 @@ def test_impacts_in_order_go_on_to_the_same_bits():
     assert whole["most_impacts"] >= 2, whole
 
 
+def test_driven_bodies_that_go_through_each_other_are_told_once():
+    finger = "  - {{name: {}, motion: driven, position: [{}, 0, 1], {}shape: {{kind: box, size: [0.02, 0.06, 0.06]}}, drive: {{x: {{velocity: {}}}}}}}\n"
+    fingers = finger.format("left", -0.05, "{0}", 0.1) + finger.format("right", 0.05, "", -0.1)
+    mast = "  - {name: mast, motion: driven, position: [1, 0, 0.05], shape: {kind: box, size: [0.02, 0.02, 0.2]}}\n"  # in the floor
+    end, path = "time: {step: 1e-2, until: 1}\n", pathlib.Path("fingers.yaml")
+    path.write_text(FLOOR + mast + fingers.replace("{0}", "") + end)
+    told = warnings_of("run", path, "-o", "fingers.h5", "-q")
+    assert len(told) == 1 and told[0].startswith("run: 'left' and 'right' go through each other, first at t = 0.41 s"), told
+    assert warnings_of("run", path, "-o", "fingers.h5", "-q", "--until", "0.4") == []  # their faces meet then
+    path.write_text(FLOOR + mast + fingers.replace("{0}", "").replace("driven, ", "driven, group: hands, ignores: [hands], ") + "groups: [hands]\n" + end)
+    assert warnings_of("run", path, "-o", "fingers.h5", "-q") == []  # told not to collide
+    still = "  - {name: wall, motion: static, position: [0, 0, 1], shape: {kind: box, size: [0.02, 1, 1]}}\n"
+    path.write_text(FLOOR + still + finger.format("left", -0.05, "", 0.1) + end)
+    assert warnings_of("run", path, "-o", "fingers.h5", "-q")[0].startswith("run: 'wall' and 'left' go through each other")
+
+
 def test_deep_penetrations_are_told():
     path = pathlib.Path("deep.yaml")
     ball = "  - {{name: ball, position: [0, 0, {}], shape: {{kind: sphere, radius: 0.1}}}}\n"

@@ -4,6 +4,7 @@
 #include "base/vector.h"
 #include "collide/collider.h"
 #include "support/allocator.h"
+#include "support/near.h"
 #include "support/place_all.h"
 #include "support/scale.h"
 #include "support/test.h"
@@ -545,17 +546,54 @@ static void test_try_again(void **state) {
     dls_world_destroy(w);
 }
 
+/* ---- how deep bodies lie in each other ---- */
+
+static dls_body_id add_given(dls_world *w, dls_motion motion, const dls_shape_def *shape, const double *q,
+                             const double *x) {
+    dls_body_def body = dls_default_body_def();
+    double R[9];
+    dls_body_id id;
+    body.motion = motion;
+    body.shape_count = 1, body.shapes = shape;
+    quat_matrix(q, R);
+    mat_apply(body.pose.x, R, x);
+    memcpy(body.pose.q, q, sizeof body.pose.q);
+    assert_int_equal(dls_world_add_body(w, &body, &id, NULL), DLS_OK);
+    return id;
+}
+
+/* Two boxes face in face, a ball in one of them, bodies apart, and none at all; turned by chance. */
+static void test_depth(void **state) {
+    (void)state;
+    dls_random g = {11};
+    for (int turn = 0; turn < 8; turn++) {
+        dls_world *w = empty_world(0, 0);
+        dls_shape_def box = dls_default_shape_def(DLS_BOX), ball = dls_default_shape_def(DLS_SPHERE);
+        double q[4] = {1, 0, 0, 0};
+        for (int k = 0; k < 4 && turn; k++) q[k] = dls_random_between(&g, -1, 1);
+        quat_normalize(q);
+        vec_set(box.size, 1, 1, 1);
+        ball.radius = 0.3;
+        dls_body_id a = add_given(w, DLS_DRIVEN, &box, q, (double[3]){0, 0, 0});
+        dls_body_id b = add_given(w, DLS_STATIC, &box, q, (double[3]){0.97, 0.2, 0.1});
+        dls_body_id c = add_given(w, DLS_DRIVEN, &ball, q, (double[3]){-0.75, 0.1, 0});
+        settle(w, 0);
+        assert_near(dls_bodies_depth(w, a, b), 0.03, 1e-9);
+        assert_near(dls_bodies_depth(w, c, a), 0.05, 1e-9);
+        assert_true(dls_bodies_depth(w, b, c) == 0 && dls_bodies_depth(w, a, a) == 0);
+        assert_true(dls_bodies_depth(w, a, 9) == 0 && dls_bodies_depth(w, -1, a) == 0);
+        assert_true(dls_bodies_depth(NULL, a, b) == 0);
+        dls_world_destroy(w);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_all_pairs),
-        cmocka_unit_test(test_persistence),
-        cmocka_unit_test(test_persistence_of_images),
-        cmocka_unit_test(test_memory_of_pairs),
-        cmocka_unit_test(test_threads),
-        cmocka_unit_test(test_round_trip),
-        cmocka_unit_test(test_earlier_bytes),
-        cmocka_unit_test(test_hostile_bytes),
-        cmocka_unit_test(test_allocations),
+        cmocka_unit_test(test_depth),           cmocka_unit_test(test_all_pairs),
+        cmocka_unit_test(test_persistence),     cmocka_unit_test(test_persistence_of_images),
+        cmocka_unit_test(test_memory_of_pairs), cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_round_trip),      cmocka_unit_test(test_earlier_bytes),
+        cmocka_unit_test(test_hostile_bytes),   cmocka_unit_test(test_allocations),
         cmocka_unit_test(test_try_again),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
