@@ -152,6 +152,19 @@ static void packings_that_the_interior_point_takes(void **state) {
     if (solved < count - 1) fail_msg("%d of %d solved", solved, count);
 }
 
+/* Where all else ends above 1e-5, Newton follows friction as it rises. */
+static void a_packing_that_rising_friction_takes(void **state) {
+    (void)state;
+    dls_generate_def def = dls_default_generate_def();
+    dls_problem *p;
+    def.kind = DLS_GENERATE_ROLLING, def.size = scaled(500, 60), def.seed = 4, def.mu = 0.5;
+    assert_int_equal(dls_problem_generate(&def, &p, NULL), DLS_OK);
+    double *r = doubles(dls_problem_row_count(p));
+    variant_reach("auto", p, 1e-8, r, NULL);
+    free(r);
+    dls_problem_destroy(p);
+}
+
 static void many_contacts(void **state) {
     (void)state;
     for (int k = 0; k < 2; k++) {
@@ -172,6 +185,7 @@ int main(void) {
         cmocka_unit_test(every_solver),
         cmocka_unit_test(some_hundred_contacts),
         cmocka_unit_test(packings_that_the_interior_point_takes),
+        cmocka_unit_test(a_packing_that_rising_friction_takes),
         cmocka_unit_test(many_contacts),
     };
     return cmocka_run_group_tests_name("generated", tests, NULL, NULL);

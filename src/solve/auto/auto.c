@@ -280,6 +280,94 @@ static dls_status restart_stages(chain *x, dls_outcome *outcome, dls_error *erro
     return DLS_OK;
 }
 
+/* ---- rising friction ---- */
+
+/* Friction of a problem as it rises: of sliding alone, or against turning too. */
+typedef struct rising {
+    bool turning;
+    double *mu;   /* of the parts */
+    double *near; /* impulses that Newton last started from */
+} rising;
+
+/* The problem with a share of its friction. */
+static dls_problem eased(const dls_problem *p, const rising *path, double share) {
+    dls_problem q = *p;
+    double *const parts[] = {p->mu, p->mu_rolling, p->mu_spinning};
+    double **own[] = {&q.mu, &q.mu_rolling, &q.mu_spinning};
+    for (int k = 0; k < (p->parts ? 3 : 1); k++) {
+        *own[k] = path->mu + (ptrdiff_t)k * p->block_count;
+        double left = k && !path->turning ? 1 : share;
+        for (int c = 0; c < p->block_count; c++) (*own[k])[c] = left * parts[k][c];
+    }
+    return q;
+}
+
+/* r ← its solution with a share of friction, by Newton from r; all of it is judged. */
+static dls_status newton_at(chain *x, const rising *path, double share, dls_outcome *outcome,
+                            dls_error *error) {
+    const dls_problem q = eased(x->problem, path, share);
+    dls_workspace_mark mark = dls_workspace_get_mark(x->workspace);
+    dls_newton_options o = x->newton_options;
+    dls_solve_info info = {.outcome = DLS_STALLED};
+    o.stop.measure = DLS_STOP_RESIDUAL;
+    o.stop.tolerance = POLICY.eased;
+    o.stop.max_iterations = left(x, POLICY.last, 0);
+    o.stop.callback = NULL; /* its residual would be that of another problem */
+    stage_begin(x, 0);
+    dls_status status = dls_solver_newton.solve(&q, &o, x->r, NULL, x->workspace, &info, error);
+    dls_workspace_release(x->workspace, mark);
+    if (status) return status;
+    *outcome = info.outcome;
+    double value = dls_monitor_measure(&x->monitor, x->r, info.iterations, NAN);
+    if (!dls_monitor_report(&x->monitor, x->r, info.iterations, value, true)) *outcome = DLS_CANCELLED;
+    if (dls_monitor_out_of_time(&x->monitor)) *outcome = DLS_TIME_LIMIT;
+    stage_end(x, "newton", info.iterations, info.work);
+    return DLS_OK;
+}
+
+/* From r = 0 without friction, each solution the start of the next: what Newton does not reach is tried at
+ * half the stride. */
+static dls_status follow(chain *x, const rising *path, dls_outcome *outcome, dls_error *error) {
+    size_t bytes = sizeof(double) * (size_t)x->problem->row_count;
+    double share = 0, stride = POLICY.stride;
+    memset(x->r, 0, bytes);
+    dls_status status = newton_at(x, path, 0, outcome, error);
+    if (status || *outcome != DLS_CONVERGED) return status;
+    while (stride >= POLICY.least_stride && left(x, 1, 1) > 0) {
+        double next = fmin(1, share + stride);
+        memcpy(path->near, x->r, bytes);
+        if (next < 1) {
+            status = newton_at(x, path, next, outcome, error);
+        } else {
+            stage_begin(x, x->newton.iterations);
+            *outcome = newton_from(x, POLICY.alpha, POLICY.last);
+        }
+        bool reached = *outcome == DLS_CONVERGED;
+        if (status || (ended(x, *outcome) && (!reached || next == 1))) return status;
+        if (reached) share = next;
+        if (!reached) memcpy(x->r, path->near, bytes);
+        stride *= reached ? 1.5 : 0.5;
+    }
+    *outcome = DLS_STALLED;
+    return DLS_OK;
+}
+
+/* Paths may fold: where that of sliding friction does, that of all friction mostly does not. */
+static dls_status friction_stage(chain *x, dls_outcome *outcome, dls_error *error) {
+    const dls_problem *p = x->problem;
+    rising path = {.mu = DLS_TAKE(x->workspace, double, 3 * (int64_t)p->block_count),
+                   .near = DLS_TAKE(x->workspace, double, p->row_count)};
+    dls_status status = DLS_OK;
+    if (!path.mu || !path.near) return dls_fail_memory(error);
+    for (int k = p->parts ? 0 : 1; k < 2; k++) {
+        path.turning = k;
+        status = follow(x, &path, outcome, error);
+        if (status || ended(x, *outcome)) return status;
+    }
+    *outcome = DLS_STALLED;
+    return DLS_OK;
+}
+
 /* What cannot be factored is left to gradients; they start at the best iterate. */
 static dls_status gradient_stage(chain *x, dls_outcome *outcome, dls_error *error) {
     dls_apgd apgd;
@@ -385,6 +473,9 @@ static bool left_by_lanes(const chain *x) { return !x->factoring && x->nlgs.sing
 /* A step of many contacts that is hard is not worth more than others. */
 static bool may_try_again(const chain *x) { return x->factoring && !(is_step(x) && x->many); }
 
+/* A step has its neighbours' solution to start from. */
+static bool may_rise(const chain *x) { return x->factoring && !is_step(x); }
+
 static dls_status count_flops(chain *x, dls_outcome *outcome, dls_error *error) {
     (void)outcome;
     x->near = x->monitor.best_value < POLICY.near;
@@ -433,6 +524,7 @@ static const struct {
     {"interior point, polished", factors_far, polished_ipm_stage},
     {"Newton from the best", may_factor, newton_last},
     {"interior point, left out for being so near", factors_near, polished_ipm_stage},
+    {"Newton along rising friction", may_rise, friction_stage},
     {"Newton from other starts", may_try_again, restart_stages},
 };
 

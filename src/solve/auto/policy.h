@@ -4,6 +4,7 @@
  *   packings  generated discs and packings of up to 1,800 contacts, μ of 0.2 to 1.3
  *   filling   the template: 1000 spheres that come to rest in a container, at 1e-4
  *   stack     the template and six like it: a wall of boxes that a ball knocks over, 7,000 steps at 1e-6
+ *   rolling   generated ones of 230 to 490 blocks with several parts of friction, μ of 0.5 and 0.8, at 1e-8
  *   towers    10 to 20 cubes at rest
  * Costs are flops, so that decisions are the same on every machine. */
 #ifndef SOLVE_AUTO_POLICY_H
@@ -52,7 +53,11 @@ typedef struct auto_policy {
     double alpha, alpha_polish; /* heaps; public: where the interior point, or many sweeps, came near */
     int polish, first, last;    /* public; stack: before the interior point in a step; public: after it */
 
-    /* other starts, where Newton was caught */
+    /* rising friction, where Newton was caught */
+    double eased;                /* rolling: how well problems with a share of it are solved */
+    double stride, least_stride; /* rolling: shares that it rises by */
+
+    /* other starts, likewise */
     double restart_flops; /* stack: of all of them together */
     int restarts;         /* stack */
     int fresh_sweeps;     /* stack: of a start from r = 0, and so many more of each further one */
@@ -90,6 +95,9 @@ static const auto_policy POLICY = {
     .polish = 60,
     .first = 150,
     .last = 400,
+    .eased = 1e-9,
+    .stride = 0.25,
+    .least_stride = 0.01,
     .restart_flops = 1e11,
     .restarts = 60,
     .fresh_sweeps = 64,
