@@ -257,6 +257,7 @@ static dls_status check_rows(dls_check *c, const extent *e, dls_error *error) {
 typedef struct use {
     bool dynamic, other;
     uint32_t groups, collides;
+    double radius; /* largest of what moves: half its thickness, or more */
 } use;
 
 static bool may_meet(const use *a, const use *b) {
@@ -270,10 +271,23 @@ static void note_feed(const dls_feed *feed, use *uses) {
         for (int s = 0; s < p->def.shape_count; s++) {
             use *u = &uses[p->shapes[s].material];
             u->dynamic = true;
+            u->radius = fmax(u->radius, p->radius * feed->mixture.parts[k].size.high);
             u->groups |= p->shapes[s].group;
             u->collides |= p->shapes[s].collides;
         }
     }
+}
+
+/* A ball whose rolling friction is longer than its radius does not roll at 45°: a share of the radius, or mm,
+ * was meant. */
+static void check_rolling(dls_check *c, int a, int b, const dls_pair_def *pair, double radius) {
+    double length = pair->turning.rolling + pair->turning.rolling_ratio * radius;
+    if (length > radius && radius > 0 && isfinite(radius))
+        dls_check_warn(c,
+                       "rolling friction of '%.60s' on '%.60s' is %.3g m, the largest radius of what moves "
+                       "%.3g m: it does not roll at 45 degrees; rolling is a length in m, rolling_ratio a "
+                       "share of the radius",
+                       c->world->materials[a].name, c->world->materials[b].name, length, radius);
 }
 
 static dls_status check_pairs(dls_check *c, dls_error *error) {
@@ -289,17 +303,19 @@ static dls_status check_pairs(dls_check *c, dls_error *error) {
             bool dynamic = dls_body_motion(c->world, id) == DLS_DYNAMIC;
             u->dynamic = u->dynamic || dynamic;
             u->other = u->other || !dynamic;
+            if (dynamic) u->radius = fmax(u->radius, 0.5 * thickness(shape));
             u->groups |= shape->group;
             u->collides |= shape->collides;
         }
     dls_status status = DLS_OK;
     for (int a = 0; a < count && !status; a++)
-        for (int b = a + 1; b < count && !status; b++) {
+        for (int b = a; b < count && !status; b++) {
             dls_pair_def pair;
             bool stated = true;
             if (!may_meet(&uses[a], &uses[b])) continue;
             status = dls_world_pair(c->world, a, b, &pair, &stated, error);
-            if (!status && !stated)
+            if (!status) check_rolling(c, a, b, &pair, fmax(uses[a].radius, uses[b].radius));
+            if (!status && !stated && a != b)
                 dls_check_warn(
                     c,
                     "materials '%.60s' and '%.60s' may meet and are not among the pairs: mixed to mu %g, "

@@ -209,6 +209,18 @@ def test_warnings():
     assert "warning: step too long: from rest a body falls 0.0981 m in a step of 0.1 s" in text
 
 
+def test_rolling_friction_longer_than_the_radius_is_asked_about():
+    path = scene(BALL + "  - {name: floor, motion: static, position: [0, 0, -0.1], shape: {kind: half-space, material: floor}}\n"
+                 "materials:\n  default: {rolling: 0.05}\n  floor: {rolling: 0.05}\n"
+                 "pairs:\n  - {materials: [default, floor], mu: 0.5, rolling: 0.05}\n")
+    assert run_json("check", path)["warnings"] == []
+    for setting, length, many in (("materials.default.rolling=0.2", "0.2", "'default' on 'default'"),
+                                  ("materials.default.rolling_ratio=1.5", "0.2", "'default' on 'default'"),
+                                  ("pairs.0.rolling=1", "1", "'default' on 'floor'")):
+        warnings = run_json("check", path, "--set", setting)["warnings"]
+        assert len(warnings) == 1 and f"rolling friction of {many} is {length} m" in warnings[0], (setting, warnings)
+
+
 ARM = """delassus: 1
 dimension: 2
 bodies:
