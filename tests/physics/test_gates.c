@@ -125,6 +125,9 @@ static void check_books(bool steady) {
     assert_true(top.is_inlet && side.is_inlet && !below.is_inlet && !strcmp(below.name, "below"));
     assert_int_equal(top.bodies + side.bodies + 1, in); /* and the one that is born by its time */
     assert_int_equal(below.bodies + 1, out);            /* and the one that dies */
+    double born = 2000 * 4.0 / 3 * M_PI * 0.02 * 0.02 * 0.02, small = 1e-12 * mass_in;
+    assert_true(fabs(top.mass + side.mass + born - mass_in) < small);
+    assert_true(fabs(below.mass + born - mass_out) < small);
     end(&r);
 }
 
