@@ -170,7 +170,7 @@ struct dls_alpha {
     dls_terms probe;                 /* for differences */
     double *probe_q, *probe_u, *probe_rate, *probe_low, *probe_high, *probe_matrix;
     double *motion_bend;
-    double *R, *R_probe, *x, *x_probe, *step, *left, *change;
+    double *R, *R_probe, *x, *x_kept, *x_probe, *step, *left, *change;
     double *move_q, *move_u, *d_value[DLS_FAMILIES], *d_rate[DLS_FAMILIES], *d_xi[DLS_FAMILIES],
         *d_acceleration[DLS_FAMILIES]; /* of a product with R′ */
     double *J, *scale_row, *scale_column;

@@ -179,6 +179,7 @@ static void take_linear(dls_alpha *alpha) {
     alpha->lu_room = numbers(alpha, dls_lu_room((int)widest)), alpha->group_x = numbers(alpha, widest);
     alpha->R = numbers(alpha, total), alpha->R_probe = numbers(alpha, total),
     alpha->x = numbers(alpha, total);
+    alpha->x_kept = numbers(alpha, total);
     alpha->x_probe = numbers(alpha, total), alpha->step = numbers(alpha, total);
     alpha->left = numbers(alpha, total), alpha->change = numbers(alpha, total);
     alpha->move_q = numbers(alpha, m), alpha->move_u = numbers(alpha, m);

@@ -161,6 +161,57 @@ static bool attempt(dls_alpha *alpha, dls_alpha_report *report) {
     return dls_fixed_point(alpha, alpha->x, few < most ? few : most, report);
 }
 
+/* ---- contacts that carry nothing ---- */
+
+/* P = λ = 0 of a contact and its laws, and κ̂ = 0 where it is open. */
+static void release(dls_alpha *alpha, int k, double *x) {
+    const dls_layout *at = &alpha->at;
+    const dls_alpha_stage *stage = &alpha->stage;
+    double *force = x + at->force[DLS_ROWS_N] + k;
+    x[at->kappa[DLS_ROWS_N] + k] =
+        alpha->sets.A[k] ? x[at->kappa[DLS_ROWS_N] + k] + stage->c_q * *force : -stage->kappa_base[k];
+    x[at->impact[DLS_ROWS_N] + k] = -stage->percussion_base[DLS_ROWS_N][k], *force = 0;
+    for (int l = alpha->contact_law[k]; l >= 0; l = alpha->next_law[l])
+        for (int i = alpha->law_row[l]; i < alpha->law_row[l + 1]; i++) {
+            x[at->impact[DLS_ROWS_F] + i] = -stage->percussion_base[DLS_ROWS_F][i];
+            x[at->force[DLS_ROWS_F] + i] = 0;
+        }
+}
+
+/* False where there is nothing to release. */
+static bool release_all(dls_alpha *alpha) {
+    size_t size = sizeof *alpha->x * (size_t)alpha->at.total;
+    memcpy(alpha->x_kept, alpha->x, size);
+    for (int k = 0; k < alpha->at.count[DLS_ROWS_N]; k++)
+        if (!alpha->sets.B[k]) release(alpha, k, alpha->x);
+    return memcmp(alpha->x, alpha->x_kept, size) != 0;
+}
+
+static bool is_solved(dls_alpha *alpha) {
+    alpha->stage.keep_sets = true;
+    bool solved = dls_residual_at(alpha, alpha->x, alpha->R) &&
+                  dls_alpha_norm(alpha, alpha->R) <= alpha->options.tolerance;
+    alpha->stage.keep_sets = false;
+    return solved;
+}
+
+/* Newton leaves percussions below its tolerance on contacts that are open or opening: they go, if need be
+ * with an update. */
+static void release_open(dls_alpha *alpha, dls_alpha_report *report) {
+    const dls_alpha_options *o = &alpha->options;
+    for (int pass = 0; pass < 2; pass++) {
+        int updates = 0;
+        if (!release_all(alpha) || is_solved(alpha)) return;
+        bool better = pass == 0 && dls_alpha_newton(alpha, alpha->x, o->tolerance, 1, &updates,
+                                                    &report->norm) == DLS_NEWTON_SOLVED;
+        report->newton_updates += updates;
+        if (better) continue;
+        memcpy(alpha->x, alpha->x_kept, sizeof *alpha->x * (size_t)alpha->at.total);
+        dls_residual_at(alpha, alpha->x, alpha->R);
+        return;
+    }
+}
+
 /* ---- the state ---- */
 
 void dls_alpha_state_copy(dls_alpha_state *to, const dls_alpha_state *from) {
@@ -243,6 +294,7 @@ dls_status dls_alpha_advance(dls_alpha *alpha, double dt, double closing, dls_al
     report->condition = fmax(report->condition, alpha->condition);
     if (!solved) return fail(alpha, report, error);
     alpha->culprit = NULL;
+    if (alpha->options.open == DLS_OPEN_PERCUSSION && !report->by_fixed_point) release_open(alpha, report);
     dls_alpha_certify(alpha, alpha->x, report);
     commit(alpha);
     return DLS_OK;

@@ -6,14 +6,12 @@
  * and in between the smooth rows solved with these forces held. */
 #include "system/alpha.h"
 
-#include "solve/law/exact.h"
 #include "solve/semismooth.h"
 
 #include <math.h>
 #include <string.h>
 
-/* WHOLE: sweeps of whole contacts; after them projections and a share of each change, without the jumps of
- * 1e-9 that the border of a cone has in a contact's own solution. */
+/* WHOLE: sweeps that take the whole of each change; after them they take a share. */
 enum { ROUNDS = 60, SWEEPS = 4000, WHOLE = 400 };
 
 typedef enum level { POSITION, VELOCITY, ACCELERATION } level;
@@ -70,39 +68,8 @@ static double visit_law(const sweep *s, int l) {
     return change;
 }
 
-/* A contact whose one law is the ball and may stick is solved for itself, normal force and friction at once:
- * one after the other they can turn about for ever. False where it has no such law. */
-static bool visit_whole(const sweep *s, int k, double *change) {
-    enum { MOST = 4 };
-    const dls_alpha *alpha = s->alpha;
-    const dls_row_matrix *D = &alpha->delassus;
-    int l = alpha->contact_law[k], row[MOST] = {k};
-    if (l < 0 || alpha->next_law[l] >= 0 || alpha->laws[l].reservoir || alpha->laws[l].size >= MOST ||
-        (s->level == ACCELERATION && !alpha->sets.D[l]))
-        return false;
-    int d = 1 + alpha->laws[l].size;
-    double W[MOST * MOST] = {0}, b[MOST] = {0}, z[MOST] = {0};
-    for (int i = 1; i < d; i++) row[i] = s->normals + alpha->law_row[l] + i - 1;
-    for (int i = 0; i < d; i++)
-        for (int64_t n = D->start[row[i]]; n < D->start[row[i] + 1]; n++)
-            for (int j = 0; j < d; j++)
-                if (D->column[n] == row[j]) W[i + d * j] = D->value[n];
-    for (int i = 0; i < d; i++) {
-        z[i] = s->z[row[i]], b[i] = s->y[row[i]];
-        for (int j = 0; j < d; j++) b[i] -= W[i + d * j] * s->z[row[j]];
-    }
-    if (dls_exact_solve(d, W, alpha->laws[l].mu, b, z) == DLS_UNSOLVED) return false;
-    for (int i = 0; i < d; i++) {
-        double more = s->share * (z[i] - s->z[row[i]]);
-        *change = fmax(*change, W[i + d * i] * fabs(more));
-        push(s, row[i], more);
-    }
-    return true;
-}
-
 static void visit_contact(const sweep *s, int k, double *change) {
     const dls_alpha *alpha = s->alpha;
-    if (s->level != POSITION && s->share == 1 && visit_whole(s, k, change)) return;
     *change = fmax(*change, visit_normal(s, k));
     for (int l = alpha->contact_law[k]; l >= 0 && s->level != POSITION; l = alpha->next_law[l])
         *change = fmax(*change, visit_law(s, l));

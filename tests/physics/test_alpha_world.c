@@ -86,6 +86,29 @@ static void test_bouncing_ball(void **state) {
     assert_true(difference("004-10.1", 3, exactly, &b, "ball", 2) < 1e-10);
 }
 
+/* A ball that bounces is certified while it flies, too: what Newton left on the contact is gone. */
+static void test_flight_is_certified(void **state) {
+    (void)state;
+    static const char *const settings[] = {"variables.spin=-90",
+                                           "variables.e_n=0.7",
+                                           "materials.default.mu=0",
+                                           "variables.m=0.33",
+                                           "variables.R=0.13",
+                                           "bodies.ball.position=[0,0.188]",
+                                           "bodies.ball.velocity=[0.37,-1.57]",
+                                           "integrator.rho=0.2",
+                                           "time.step=5e-4"};
+    dls_scene *scene;
+    dls_simulation *simulation = simulate(template_text("004-10.1"), 9, settings, &scene);
+    for (int step = 0; step < 1500; step++) {
+        dls_step_report report;
+        OK(dls_simulation_step(simulation, &report, error));
+        assert_true(report.certified);
+    }
+    dls_simulation_destroy(simulation);
+    dls_scene_destroy(scene);
+}
+
 /* In its last hops, from 1.36 s on, velocities are of rounding. */
 static void test_corner(void **state) {
     (void)state;
@@ -397,6 +420,64 @@ static void test_failed_step(void **state) {
     dls_scene_destroy(scene);
 }
 
+/* ---- contacts that are left behind ---- */
+
+/* Once a body has left the ground it falls: no force of the contact is left in ā, whatever ρ_∞ keeps of it.
+ */
+static void check_fall(int dimension, bool steady, const char *body, const char *rho) {
+    char text[1024];
+    dls_scene *scene;
+    dls_step_report report;
+    int flights = 0, impacts = 0;
+    const char *down = dimension == 3 ? "0, 0" : "0";
+    snprintf(text, sizeof text,
+             "{delassus: 1, dimension: %d, gravity: [%s, -9.81], materials: {default: {density: 1000, mu: "
+             "0.7, e_n: "
+             "0.7}}, bodies: [{name: floor, motion: static, shape: {kind: half-%s}}, {name: body, %s}], "
+             "integrator: "
+             "{scheme: generalized-alpha, rho: %s}, time: {step: 1e-3, until: 1}}",
+             dimension, down, dimension == 3 ? "space" : "plane", body, rho);
+    dls_simulation *simulation = simulate(text, 0, NULL, &scene);
+    double before = NAN, w[3];
+    for (int step = 0; step < 400; step++) {
+        OK(dls_simulation_step(simulation, &report, error));
+        assert_true(report.certified);
+        dls_body_state now = state_of(scene, "body");
+        double v = now.v[dimension - 1];
+        impacts += report.contacts > 0;
+        if (report.contacts == 0 && impacts > 0 && isfinite(before)) {
+            assert_near(v - before, -9.81e-3, 1e-9);
+            for (int k = 0; k < 3 && steady; k++) assert_near(now.w[k], w[k], 1e-8);
+            flights++;
+        }
+        before = report.contacts == 0 ? v : (double)NAN;
+        memcpy(w, now.w, sizeof w);
+    }
+    assert_true(impacts > 0 && flights > 20);
+    dls_simulation_destroy(simulation);
+    dls_scene_destroy(scene);
+}
+
+static void test_left_contacts(void **state) {
+    (void)state;
+    static const char *const rhos[] = {"0", "0.3", "0.7"};
+    for (int i = 0; i < 3; i++) {
+        check_fall(2, true,
+                   "position: [0, 0.15], velocity: [1, -1], spin: 60, shape: {kind: disc, radius: 0.1}",
+                   rhos[i]);
+        check_fall(3, false,
+                   "position: [0, 0, 0.15], velocity: [1, 0.3, -1], spin: [60, 3, 5], shape: {kind: sphere, "
+                   "radius: 0.1}",
+                   rhos[i]);
+        check_fall(
+            2, false,
+            "solid: {kind: beam, length: 0.2, EA: 1e4, EI: 1, line_density: 0.5, degree: 3, elements: 2}, "
+            "position: [0, 0.3], rotation: -1.2, velocity: [0, -1], shapes: [{kind: point, end: 0}, {kind: "
+            "point, end: 1}]",
+            rhos[i]);
+    }
+}
+
 /* ---- corners over faces ---- */
 
 /* Of the box that falls on this floor, told before it or after it. */
@@ -588,6 +669,8 @@ int main(void) {
                                        cmocka_unit_test(test_levels),
                                        cmocka_unit_test(test_hinges),
                                        cmocka_unit_test(test_weak_drive),
+                                       cmocka_unit_test(test_left_contacts),
+                                       cmocka_unit_test(test_flight_is_certified),
                                        cmocka_unit_test(test_faces),
                                        cmocka_unit_test(test_faces_of_moving_bodies),
                                        cmocka_unit_test(test_resume),

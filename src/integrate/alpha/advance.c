@@ -146,6 +146,7 @@ static dls_status load(dls_piece *p, dls_error *error) {
     alpha->state.t = p->s->t, alpha->state.step = p->s->step, alpha->state.dt = p->w->dt;
     dls_piece_load(p, p->s->kept, alpha->state.q, alpha->state.u);
     load_bodies(p, alpha, &fresh);
+    for (int k = 0; k < p->size_u; k++) alpha->state.a_bar[k] -= p->left[k];
     load_contacts(p, alpha);
     load_joints(p, alpha);
     if (fresh) fill_fresh(p, alpha);
@@ -192,6 +193,7 @@ static void save_contacts(const dls_piece *p) {
             kept->force_f[k] = state->force[DLS_ROWS_F][row], kept->bar_f[k] = state->bar[DLS_ROWS_F][row];
         }
         for (int k = 0; k < c->law_count; k++) kept->sticking |= (uint8_t)(state->sticking[law + k] << k);
+        dls_alpha_keep_push(c, kept);
     }
 }
 
@@ -410,7 +412,7 @@ static dls_status step_pieces(dls_simulation *s, dls_alpha_finish *finish, dls_s
     dls_tally tally = {0};
     dls_alpha_world *w = s->memory;
     if (!begin(s, &p) || !reserve(s)) return dls_fail_memory(error);
-    dls_status status = dls_pieces_find(s, &pieces, error);
+    dls_status status = dls_alpha_find_left(s) ? dls_pieces_find(s, &pieces, error) : dls_fail_memory(error);
     if (!status && !dls_alpha_finish_begin(s, finish, w->space)) status = dls_fail_memory(error);
     for (int i = 0; !status && i < pieces.count; i++) {
         dls_workspace_mark mark = dls_workspace_get_mark(w->space);

@@ -143,7 +143,7 @@ static bool contacts_fit(const dls_alpha_contacts *list) {
         const dls_alpha_contact *c = &list->item[i];
         if (i && compare_contact(c - 1, &c->key, c->feature) >= 0) return false;
         if (c->closed > 1 || c->sticking >= 1 << DLS_ALPHA_LAWS) return false;
-        if (!are_numbers(c->n, 10 + 3 * DLS_ALPHA_ROWS)) return false;
+        if (!are_numbers(c->n, 22 + 3 * DLS_ALPHA_ROWS)) return false;
         if (!vec_is_unit(c->n) || !vec_is_unit(c->t) || !(fabs(vec_dot(c->n, c->t)) < 1e-6)) return false;
     }
     return true;

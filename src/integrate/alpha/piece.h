@@ -31,6 +31,7 @@ typedef struct dls_alpha_contact {
     double n[3], t[3]; /* its normal and first tangent */
     double kappa, impact, force, bar;
     double impact_f[DLS_ALPHA_ROWS], force_f[DLS_ALPHA_ROWS], bar_f[DLS_ALPHA_ROWS];
+    double push[3], turn[3], arm[2][3]; /* W λ̄ as a force and a moment on B, and where they act */
 } dls_alpha_contact;
 
 typedef struct dls_alpha_joint {
@@ -73,8 +74,15 @@ typedef struct dls_alpha_world {
     dls_alpha_solids solids;
     dls_alpha_contacts contacts, next_contacts;
     dls_alpha_joints joints, next_joints;
+    int *left, left_count; /* of contacts, those that the collider has no more */
     dls_manifold manifold;
 } dls_alpha_world;
+
+/* What the contact still has in ā, for when it is left behind. */
+struct dls_piece_contact;
+void dls_alpha_keep_push(const struct dls_piece_contact *c, dls_alpha_contact *kept);
+/* Contacts that the collider has no more; false when memory is out. */
+bool dls_alpha_find_left(dls_simulation *s);
 
 /* By what it is known; NULL where it was not there. */
 const dls_alpha_contact *dls_alpha_find_contact(const dls_alpha_world *w, const dls_contact *contact);
@@ -183,7 +191,9 @@ typedef struct dls_piece {
     double (*contact_zeta)[1 + DLS_ALPHA_ROWS], *row_zeta;
     double *column; /* of W */
     double *matrix; /* of the largest solid, and room to factor it */
-    double *probe;  /* rates of rows of joints */
+    int *pivot;
+    double *left;  /* what contacts that are left behind have in ā */
+    double *probe; /* rates of rows of joints */
 } dls_piece;
 
 /* Bodies to q, and driven ones to t; contacts follow. NaN in q gives a gap of NaN. */
@@ -242,6 +252,8 @@ void dls_piece_add_joint(dls_piece *p, int joint);
 /* |F| that friction of a joint follows from, by forces of its held rows: family after family. */
 double dls_piece_joint_load(const dls_piece *p, const dls_alpha *alpha, int joint);
 
+/* The left of its bodies; false when memory is out. */
+bool dls_piece_find_left(dls_piece *p);
 /* y ← M⁻¹ y */
 void dls_piece_divide_by_mass(const dls_piece *p, double *y);
 /* The piece as a system, by bodies where it is packed; its user is the piece. */

@@ -251,11 +251,10 @@ static bool make_pairs(dls_piece *p) {
 
 static void divide_solid(const dls_piece *p, const dls_piece_body *body, double *y) {
     const dls_solid *solid = &p->at.shadow.solids[body->solid];
-    int n = body->n, pivot[DLS_SPOT_FREEDOMS * 4];
+    int n = body->n;
     double *A = p->matrix;
     dls_solid_full_matrix(solid, DLS_SOLID_MASS, p->at.shadow.q + solid->at, A + n * n, A);
-    if (n <= (int)(sizeof pivot / sizeof *pivot) && !dls_lu_factor(n, A, pivot, A + n * n))
-        dls_lu_solve(n, A, pivot, y);
+    if (!dls_lu_factor(n, A, p->pivot, A + n * n)) dls_lu_solve(n, A, p->pivot, y);
 }
 
 static void divide_body(const dls_piece *p, const dls_piece_body *body, double *y) {
@@ -344,6 +343,7 @@ static bool take(dls_piece *p, int contacts, int joints) {
     for (int i = 0; i < p->body_count; i++)
         if (p->body[i].solid >= 0 && p->body[i].n > widest) widest = p->body[i].n;
     p->matrix = DLS_TAKE(space, double, 2 * (int64_t)widest * widest + dls_lu_room(widest) + widest);
+    p->pivot = DLS_TAKE(space, int, widest);
     p->contact = DLS_TAKE(space, dls_piece_contact, contacts);
     p->pair = DLS_TAKE(space, dls_piece_pair, contacts);
     p->joint_row = DLS_TAKE(space, dls_piece_row, rows);
@@ -354,7 +354,7 @@ static bool take(dls_piece *p, int contacts, int joints) {
     p->contact_zeta = dls_workspace_take(space, (size_t)contacts, sizeof *p->contact_zeta);
     p->row_zeta = DLS_TAKE(space, double, rows), p->probe = DLS_TAKE(space, double, rows);
     return p->body && p->contact && p->pair && p->joint_row && p->driven && p->contacts && p->laws &&
-           p->matrix && p->column && p->joint && p->contact_zeta && p->row_zeta && p->probe &&
+           p->matrix && p->pivot && p->column && p->joint && p->contact_zeta && p->row_zeta && p->probe &&
            take_stand(p, &p->at, joints, rows) && take_stand(p, &p->aside, joints, rows);
 }
 
@@ -456,5 +456,5 @@ dls_status dls_piece_make(dls_simulation *s, const dls_pieces *pieces, int index
         dls_piece_add_joint(p, joint[i]);
     }
     for (int i = 0; i < p->contact_count; i++) dls_piece_frame(p, &p->contact[i]);
-    return find_units(p) && list_bodies(p) ? DLS_OK : dls_fail_memory(error);
+    return find_units(p) && list_bodies(p) && dls_piece_find_left(p) ? DLS_OK : dls_fail_memory(error);
 }
