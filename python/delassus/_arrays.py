@@ -25,6 +25,16 @@ def whole_array(values, what, dtype=numpy.int32):
     return numpy.require(array, dtype, ["C", "A"])
 
 
+def whole(value, what, low=-2**31, high=2**31 - 1):
+    """A whole number that C can hold: it would take the rest of larger ones."""
+    if isinstance(value, bool) or not hasattr(value, "__index__"):
+        raise TypeError(f"{what}: expected a whole number, found {type(value).__name__}")
+    number = value.__index__()
+    if not low <= number <= high:
+        raise InputError(f"{what}: {number}, expected {low} to {high}")
+    return number
+
+
 def exact_array(values, what, dtype):
     """Conversions that could lose something (complex to real, real to whole) are refused."""
     try:

@@ -2,6 +2,7 @@
 import ctypes
 import os
 import pathlib
+import sys
 import threading
 
 from . import _c
@@ -66,6 +67,17 @@ class _Pending(threading.local):
 
 
 pending = _Pending()
+
+
+def _keep_interrupt(ignored, before=sys.unraisablehook):
+    """Ctrl-C that comes as a callback begins, before it can catch anything, waits for the end of the call as well."""
+    if isinstance(ignored.exc_value, KeyboardInterrupt) and str(getattr(ignored.object, "__module__", "")).startswith(__package__):
+        pending.error = pending.error or ignored.exc_value
+    else:
+        before(ignored)
+
+
+sys.unraisablehook = _keep_interrupt
 
 
 def checked(function, *arguments):
@@ -134,6 +146,18 @@ class Owner:
                 checked(function, pointer, *arguments)
             finally:
                 self.turn.busy = ""
+
+    def share(self, function, *arguments):
+        """One that changes nothing and takes long: several threads may be in it, and the end waits for the last of them."""
+        with self.turn.lock:
+            pointer = self.alive()
+            self.users += 1
+        try:
+            checked(function, pointer, *arguments)
+        finally:
+            with self.turn.lock:
+                self.users -= 1
+                self._finish()
 
     def refuse_in_callbacks(self):
         if self.turn.busy:

@@ -71,12 +71,13 @@ class Function:
 
     def __call__(self, t):
         """Its value at t."""
-        return self._with(lambda function: lib.dls_function_value(function, t))
+        at = float(t)
+        return self._with(lambda function: lib.dls_function_value(function, at))
 
     def derivatives(self, t):
         """Value, first and second derivative; NaN where a Python function was given without them."""
-        out = (ctypes.c_double * 3)()
-        self._with(lambda function: lib.dls_function_derivatives(function, t, ctypes.byref(out)))
+        out, at = (ctypes.c_double * 3)(), float(t)
+        self._with(lambda function: lib.dls_function_derivatives(function, at, ctypes.byref(out)))
         return tuple(out)
 
 

@@ -4,7 +4,7 @@ import ctypes
 import numpy
 
 from . import _c
-from ._arrays import vector
+from ._arrays import vector, whole
 from ._library import ArgumentError, checked, choices, encoded, lib, text
 from ._options import describe_keys
 from .shapes import one_of, quaternion
@@ -75,7 +75,7 @@ def fill_freedom(place, keys, places):
         if key in FUNCTIONS:
             setattr(place, key, places.take(value))
         elif key == "one_sided":
-            place.one_sided = ONE_SIDED[one_of(key, value, ONE_SIDED)] if isinstance(value, str) else int(value)
+            place.one_sided = ONE_SIDED[one_of(key, value, ONE_SIDED)] if isinstance(value, str) else whole(value, key)
         elif key in FREEDOM_KEYS:
             setattr(place, key, float(value))
         else:

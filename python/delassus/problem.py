@@ -5,7 +5,7 @@ import dataclasses
 import numpy
 
 from . import _c
-from ._arrays import address, real_array, whole_array
+from ._arrays import address, real_array, whole, whole_array
 from ._library import (ArgumentError, InputError, Object, Owner, checked, choices, encoded, lib, new_pointer, path_bytes,
                        pending, text)
 from ._options import SolverRow, refuse_unknown
@@ -105,10 +105,12 @@ class Problem(Object):
         if kind not in GENERATORS:
             raise ArgumentError(f"no generator '{kind}'; there are {', '.join(GENERATORS)}")
         definition = lib.dls_default_generate_def()
-        definition.kind, definition.size, definition.matrix_free = GENERATORS[kind], int(size), bool(matrix_free)
-        for key, value in (("mu", mu), ("seed", seed), ("mu_rolling", mu_rolling), ("mu_spinning", mu_spinning)):
+        definition.kind, definition.size, definition.matrix_free = GENERATORS[kind], whole(size, "size"), bool(matrix_free)
+        if seed is not None:
+            definition.seed = whole(seed, "seed", 0, 2**64 - 1)
+        for key, value in (("mu", mu), ("mu_rolling", mu_rolling), ("mu_spinning", mu_spinning)):
             if value is not None:
-                setattr(definition, key, value)
+                setattr(definition, key, float(value))
         return cls(new_pointer(_c.dls_problem, lib.dls_problem_generate, ctypes.byref(definition)))
 
     # ---- what it holds ----
@@ -167,7 +169,7 @@ class Problem(Object):
     def facts(self, dense_limit=2000) -> _c.dls_problem_facts:
         """What there is to know of W without solving: asymmetry, rank, condition, …"""
         facts = _c.dls_problem_facts()
-        self._owner.call(lib.dls_problem_analyze, dense_limit, ctypes.byref(facts))
+        self._owner.call(lib.dls_problem_analyze, whole(dense_limit, "dense_limit"), ctypes.byref(facts))
         return facts
 
     # ---- solving ----
@@ -192,9 +194,8 @@ class Problem(Object):
         rows = self.rows
         start = numpy.zeros(rows) if r is None else real_array(r, "r", (rows,)).copy()
         u, info = numpy.empty(rows), _c.dls_solve_info()
-        pointer = self._owner.alive()  # problems may be shared: no turn is taken
-        checked(lib.dls_solve, pointer, row.row, ctypes.byref(row.bytes), address(start), address(u), None,
-                ctypes.byref(info))
+        self._owner.share(lib.dls_solve, row.row, ctypes.byref(row.bytes), address(start), address(u), None,
+                          ctypes.byref(info))
         del thunk
         stages = tuple((text(stage.name), stage.iterations, stage.seconds, stage.residual)
                        for stage in info.stages[:info.stage_count])

@@ -4,7 +4,7 @@ import ctypes
 import numpy
 
 from . import _c
-from ._arrays import CONTACT, GRADIENT, JOINT, NODE, POSE, REPORT, STATE, address, records, vector
+from ._arrays import CONTACT, GRADIENT, JOINT, NODE, POSE, REPORT, STATE, address, records, vector, whole
 from ._library import ArgumentError, Object, Owner, encoded, lib, new_pointer, path_bytes, text
 from .problem import Problem
 
@@ -230,7 +230,7 @@ def analysis_options(given):
     settings, keep = lib.dls_default_analysis_options(), []
     for key, value in given.items():
         if key in ("first_frame", "last_frame", "layers"):
-            setattr(settings, key, int(value))
+            setattr(settings, key, whole(value, key))
         elif key == "floor":
             settings.floor = float(value)
         elif key == "axis" and value in ("x", "y", "z"):

@@ -8,7 +8,7 @@ from typing import Any
 import numpy
 
 from . import _c
-from ._arrays import address, real_array, vector, whole_array
+from ._arrays import address, real_array, vector, whole, whole_array
 from ._library import ArgumentError, InputError, choices, lib, new_pointer, path_bytes, text
 from ._options import describe_keys
 
@@ -106,9 +106,7 @@ class Shape:
             definition.triangles, definition.triangle_count = address(triangles), len(triangles)
         for key in ("group", "collides"):
             if (bits := getattr(self, key)) is not None:
-                if not 0 <= bits < 2**32:
-                    raise ArgumentError(f"{key}: {bits}, expected 32 bits")
-                setattr(definition, key, bits)
+                setattr(definition, key, whole(bits, key, 0, 2**32 - 1))
 
 
 def spatial_points(points):
@@ -171,7 +169,7 @@ class Solid:
             setattr(definition, key, float(getattr(self, key)))
         for key in WHOLES:
             if getattr(self, key) is not None:
-                setattr(definition, key, int(getattr(self, key)))
+                setattr(definition, key, whole(getattr(self, key), key))
         definition.retained = one_of("shape", self.shape, ("deforming", "retained")) == "retained"
         definition.corotational = one_of("form", self.form, ("material", "corotational")) == "corotational"
         definition.lumped = one_of("mass", self.mass, ("consistent", "lumped")) == "lumped"

@@ -84,8 +84,8 @@ class Simulation(Object, Bodies):
 
     def set_step(self, step):
         """Another step h from now on, s."""
-        self._owner.change(lib.dls_simulation_set_step, step)
-        self._step = step
+        self._owner.change(lib.dls_simulation_set_step, float(step))
+        self._step = float(step)
 
     # ---- stepping ----
 
@@ -223,6 +223,8 @@ class Simulation(Object, Bodies):
 
     def load(self, state):
         """Goes on from what save() gave, of a simulation of the same world, to the same bits."""
+        if not isinstance(state, (bytes, bytearray, memoryview)):
+            raise TypeError(f"state: expected bytes as save() gives them, found {type(state).__name__}")
         state = bytes(state)
         self._owner.change(lib.dls_simulation_state_read, state, len(state))
 

@@ -173,6 +173,8 @@ class System(Object):
 
     def load(self, state):
         """Goes on from what save() gave, to the same bits."""
+        if not isinstance(state, (bytes, bytearray, memoryview)):
+            raise TypeError(f"state: expected bytes as save() gives them, found {type(state).__name__}")
         state = bytes(state)
         self._owner.change(lib.dls_alpha_state_read, state, len(state))
 

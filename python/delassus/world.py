@@ -6,7 +6,7 @@ import math
 import numpy
 
 from . import _c
-from ._arrays import STATE, address, real_array, records, vector, whole_array
+from ._arrays import STATE, address, real_array, records, vector, whole, whole_array
 from ._library import (ArgumentError, InputError, Object, Owner, checked, choices, encoded, lib, new_pointer, text)
 from ._options import describe_keys, near
 from .functions import Places
@@ -136,7 +136,7 @@ class World(Object, Bodies):
 
     def __init__(self, dimension=3, gravity=None, period=None):
         definition = lib.dls_default_world_def()
-        definition.dimension = dimension
+        definition.dimension = whole(dimension, "dimension")
         if dimension == 2:
             definition.gravity[:] = (0.0, -9.81, 0.0)
         if gravity is not None:
@@ -181,7 +181,7 @@ class World(Object, Bodies):
 
         What is not said is as preset, of a material that is there as it was; material(name) reads it.
         """
-        owner, definition = self._owner, _c.dls_material_def()
+        owner, definition, encoded_name = self._owner, _c.dls_material_def(), encoded(name, "name of a material")
         with owner.turn.lock:
             if name in ("default", *self._materials):
                 identity = self._materials.get(name, 0)
@@ -189,7 +189,7 @@ class World(Object, Bodies):
             else:
                 identity, definition = None, lib.dls_default_material_def()
             fill_properties(definition, properties, "material", MATERIAL)
-            definition.name = encoded(name, "name of a material")
+            definition.name = encoded_name
             if identity is not None:
                 owner.change(lib.dls_world_set_material, identity, ctypes.byref(definition))
             else:
@@ -236,10 +236,12 @@ class World(Object, Bodies):
             self._owner.change(lib.dls_world_set_pair, first, second, ctypes.byref(definition))
 
     def _material_id(self, name):
-        if name is None or name == "default":
+        if name is None:
             return 0
-        if isinstance(name, int) and not isinstance(name, bool):
-            return name
+        if not isinstance(name, str):
+            return whole(name, "material")
+        if name == "default":
+            return 0
         if name not in self._materials:
             raise ArgumentError(f"no material '{name}'; there are {', '.join(['default', *self._materials])}")
         return self._materials[name]

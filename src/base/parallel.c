@@ -1,15 +1,36 @@
 #include "base/parallel.h"
 
 #include <assert.h>
+#include <pthread.h>
+#include <stdatomic.h>
 
 enum { LEAST_PART = 512 };
+
+/* ---- processes that were forked ---- */
+
+static atomic_bool has_threads, has_lost_them;
+static pthread_once_t watches = PTHREAD_ONCE_INIT;
+
+static void note_fork(void) {
+    if (has_threads) has_lost_them = true;
+}
+static void watch_forks(void) { pthread_atfork(NULL, NULL, note_fork); }
+
+int dls_threads(int wanted) {
+    pthread_once(&watches, watch_forks);
+    if (has_lost_them) return 1;
+    has_threads = true;
+    return wanted;
+}
+
+/* ---- loops ---- */
 
 void dls_parallel_for(int count, int threads, dls_range_work work, void *self) {
     if (threads <= 1 || count <= LEAST_PART) {
         work(self, 0, count);
         return;
     }
-#pragma omp parallel for num_threads(threads) schedule(static)
+#pragma omp parallel for num_threads(dls_threads(threads)) schedule(static)
     for (int k = 0; k < threads; k++)
         work(self, (int)((long long)count * k / threads), (int)((long long)count * (k + 1) / threads));
 }
@@ -19,7 +40,7 @@ void dls_parallel_each(int count, int threads, dls_range_work work, void *self) 
         for (int k = 0; k < count; k++) work(self, k, k + 1);
         return;
     }
-#pragma omp parallel for num_threads(threads) schedule(dynamic, 1)
+#pragma omp parallel for num_threads(dls_threads(threads)) schedule(dynamic, 1)
     for (int k = 0; k < count; k++) work(self, k, k + 1);
 }
 
@@ -41,7 +62,7 @@ int dls_part_first(int count, int part) {
 
 void dls_parallel_some_parts(int count, int first, int end, int threads, dls_part_work work, void *self) {
     if (threads > 1 && end - first > 1) {
-#pragma omp parallel for num_threads(threads) schedule(static)
+#pragma omp parallel for num_threads(dls_threads(threads)) schedule(static)
         for (int k = first; k < end; k++)
             work(self, k, dls_part_first(count, k), dls_part_first(count, k + 1));
     } else {

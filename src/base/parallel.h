@@ -9,6 +9,10 @@
 typedef void (*dls_range_work)(void *self, int first, int end);
 typedef double (*dls_range_value)(void *self, int first, int end);
 
+/* How many threads an OpenMP region may have: those that are wanted, or one in a process that was forked from
+ * one with threads, which libgomp would wait for forever. The bits are the same. */
+int dls_threads(int wanted);
+
 /* For items that do not touch each other. */
 void dls_parallel_for(int count, int threads, dls_range_work work, void *self);
 

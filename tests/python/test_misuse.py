@@ -1,10 +1,13 @@
 """Dead objects, use after close, wrong types and shapes, callbacks that meddle, threads: exceptions, never a crash."""
 import copy
 import gc
+import os
 import pathlib
 import pickle
+import signal
 import sys
 import threading
+import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests" / "support"))
@@ -114,6 +117,81 @@ def test_a_run_lends_its_simulation_for_as_long_as_it_runs():
     assert lent[0] is lent[-1]
     raises(ClosedError, "closed", lent[0].step)
     raises(ClosedError, "closed", lambda: lent[0].energy)
+
+
+def test_a_problem_that_is_closed_while_it_is_solved_ends_after_that():
+    problem, ended = Problem.generate("packing", 500, seed=1), []
+    solution = problem.solve("nlgs", tol=1e-15, max_iterations=200, callback=lambda iterate: problem.close())
+    assert problem.closed and solution.iterations > 1 and numpy.isfinite(solution.r).all()
+    raises(ClosedError, "this problem is closed", problem.solve)
+    for _ in range(3):
+        problem = Problem.generate("packing", 1500, seed=1)
+
+        def solve():
+            ended.append(problem.solve("nlgs", tol=1e-15, max_iterations=60).iterations)
+        threads = [threading.Thread(target=solve) for _ in range(2)]
+        for thread in threads:
+            thread.start()
+        time.sleep(0.02)
+        problem.close()
+        for thread in threads:
+            thread.join()
+    assert ended and set(ended) <= {60}, ended
+
+
+def test_a_forked_process_goes_on_alone_to_the_same_bits():
+    world = World()
+    world.add_body(half_space(), motion="static")
+    world.add_bodies(sphere(0.05), [(0.1 * (k % 10), 0.1 * (k // 10 % 10), 0.05 + 0.1 * (k // 100)) for k in range(800)])
+    sim = Simulation(world, step=2e-3, solver="nlgs", threads=2, max_iterations=20)
+    sim.step(2)
+    reading, writing = os.pipe()
+    child = os.fork()
+    if child == 0:  # nothing of the test may go on here
+        signal.alarm(60)
+        try:
+            sim.step(2)
+            os.write(writing, str(sim.hash).encode())
+        finally:
+            os._exit(0)
+    os.close(writing)
+    sim.step(2)
+    with os.fdopen(reading) as answer:
+        assert answer.read() == str(sim.hash)
+    assert os.waitpid(child, 0)[1] == 0
+
+
+def test_interrupts_are_never_lost():
+    before = signal.signal(signal.SIGALRM, signal.default_int_handler)
+    problem = Problem.generate("packing", 300, seed=1)
+    try:
+        for k in range(20):
+            signal.setitimer(signal.ITIMER_REAL, 2e-3 + 1e-4 * k)
+            raises(KeyboardInterrupt, "", problem.solve, "nlgs", tol=1e-30, max_iterations=10**6, callback=lambda iterate: True)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def test_numbers_that_c_cannot_hold_are_refused():
+    world, problem = World(dimension=2), Problem(numpy.eye(3), [-1, 0, 0], 0.3)
+    sim = Simulation(world, step=1e-3)
+    for use in (lambda: World(dimension=2**32 + 3), lambda: Problem.generate("discs", 2**32 + 5),
+                lambda: Problem.generate("discs", 5, seed=2**64 + 1), lambda: Problem.generate("discs", 5, seed=-1),
+                lambda: world.add_body(solid=delassus.beam(1, 1, 1, 1, degree=2**32 + 3)), lambda: problem.facts(2**40),
+                lambda: world.add_body(delassus.disc(1, group=2**32)), lambda: world.material(2**32),
+                lambda: world.add_body(delassus.polygon(numpy.zeros((0, 2)))), lambda: world.add_body(delassus.disc(-1)),
+                lambda: world.add_body(delassus.disc(numpy.nan)), lambda: sim.set_step(-1), lambda: sim.set_step(numpy.nan)):
+        raises(ValueError, "expected", use)
+    for use in (lambda: sim.load(10**20), lambda: sim.load("x"), lambda: problem.facts(1.5), lambda: delassus.Function("t")(None),
+                lambda: delassus.Function("t").derivatives([1, 2]), lambda: sim.set_step("a" * 3), lambda: world.add_material(numpy.zeros(3)),
+                lambda: world.material(1.5), lambda: World(dimension=None), lambda: World(dimension=2.0)):
+        try:
+            use()
+        except (TypeError, ValueError) as error:
+            assert "argument 2" not in str(error) and str(error), error
+        else:
+            raise AssertionError("it was taken")
 
 
 def test_callbacks_read_and_do_not_change():

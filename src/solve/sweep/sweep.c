@@ -62,7 +62,7 @@ static void run_alone(dls_sweep *s, double *r, bool backward) {
 
 /* All threads walk the ranges together and meet after each; the first of them talks to other ranks. */
 static void run_together(dls_sweep *s, double *r, bool backward) {
-#pragma omp parallel num_threads(s->threads)
+#pragma omp parallel num_threads(dls_threads(s->threads))
     for (int k = 0; k < s->range_count; k++) {
         int g = backward ? s->range_count - 1 - k : k;
         const dls_sweep_range *range = range_at(s, g);
