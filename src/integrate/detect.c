@@ -94,6 +94,8 @@ dls_status dls_simulation_look_again(dls_simulation *s, const dls_twist *before,
     int *rows = DLS_TAKE(s->assembly.space, int, s->world->body_count);
     if (!rows) return dls_fail_memory(error);
     int count = find_thrown(s, before, rows);
+    dls_status status = count ? dls_simulation_check_states(s, error) : DLS_OK;
+    if (status) return status;
     *again = dls_collider_misses(s->collider, s->world, s->options.step, rows, count);
     return *again ? note_tried(s, before, look == 0, error) : DLS_OK;
 }

@@ -84,6 +84,8 @@ dls_status dls_simulation_ready(dls_simulation *simulation, bool started, dls_er
 void dls_simulation_forget(dls_simulation *simulation);
 /* Whether pairs are followed to where they meet within a step. */
 bool dls_simulation_follows(const dls_simulation *simulation);
+/* Refuses states that are no numbers, or beyond DLS_FARTHEST. */
+dls_status dls_simulation_check_states(dls_simulation *simulation, dls_error *error);
 /* Contacts where the rows stand, which is noted; what the last step left in the space ends there. again:
  * those that tried velocities meet with, too. */
 dls_status dls_simulation_find_contacts(dls_simulation *simulation, bool again, dls_error *error);

@@ -149,7 +149,7 @@ static double nowhere_range(void *self, int first, int end) {
     return count;
 }
 
-static dls_status check_finite(dls_simulation *s, dls_error *error) {
+dls_status dls_simulation_check_states(dls_simulation *s, dls_error *error) {
     int rows = s->world->body_count, row = 0;
     if (dls_parallel_sum(rows, s->options.threads, nowhere_range, s) == 0) return DLS_OK;
     while (row < rows - 1 && !is_nowhere(&s->world->states[row])) row++;
@@ -209,7 +209,7 @@ static dls_status advance(dls_simulation *s, dls_step_report *report, dls_error 
     if (!status) status = s->scheme->advance(s, &plan, report, error);
     if (status) return status;
     dls_world_drive_finish(s->world, end);
-    status = check_finite(s, error);
+    status = dls_simulation_check_states(s, error);
     if (!status) status = dls_solids_check(s->world, error);
     if (status) dls_world_drive_undo(s->world);
     return status;
