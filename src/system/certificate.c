@@ -28,9 +28,9 @@ typedef struct judged {
     double error, given, load;
 } judged;
 
-/* NaN stays. */
-static void miss(const judge *t, judged *one, int level, double error) {
-    double counted = fabs(error) - t->rounding[level];
+/* An error of one row, or the length of one of so many, each of which is rounded; NaN stays. */
+static void miss(const judge *t, judged *one, int level, int rows, double error) {
+    double counted = fabs(error) - sqrt(rows) * t->rounding[level];
     if (!(counted <= 0)) one->error += counted * counted;
 }
 
@@ -54,11 +54,11 @@ static void judge_normal(const judge *t, int k, judged *one) {
     const int f = DLS_ROWS_N;
     double unit = dls_row_unit(alpha, f, k), w = unit * alpha->delassus.diagonal[k], dt = t->dt;
     double force = t->x[alpha->at.force[f] + k], before = stage->before[f][k];
-    miss(t, one, POSITION,
+    miss(t, one, POSITION, 1,
          normal_error(true, unit * stage->terms.rows[f].value[k] / dt, w * stage->kappa_hat[k] / dt));
-    miss(t, one, VELOCITY,
+    miss(t, one, VELOCITY, 1,
          normal_error(alpha->sets.A[k], unit * stage->xi[f][k], w * stage->percussion[f][k]));
-    miss(t, one, ACCELERATION,
+    miss(t, one, ACCELERATION, 1,
          normal_error(alpha->sets.B[k], unit * dt * stage->acceleration[f][k], dt * w * force));
     tell(one, unit * ((1 + alpha->contacts[k].e_n) * before + dt * alpha->free[k]),
          w * (stage->percussion[f][k] + t->initial * force));
@@ -93,10 +93,10 @@ static void judge_law(const judge *t, int l, judged *one) {
     if (!(w > 0)) return;
     dls_law_value impact = dls_impact_law(alpha, t->x, l), slip = dls_force_law(alpha, t->x, l);
     double N = dls_normal_force(alpha, l, stage->percussion[DLS_ROWS_N], stage->dt);
-    miss(t, one, VELOCITY,
+    miss(t, one, VELOCITY, law->size,
          unit * (whole ? slip_error(alpha, l, w, xi, P, N) : w * small_norm(law->size, impact.f)));
     N = dls_normal_force(alpha, l, t->x + alpha->at.force[DLS_ROWS_N], 1);
-    miss(t, one, ACCELERATION,
+    miss(t, one, ACCELERATION, law->size,
          unit * dt *
              (alpha->sets.D[l] ? slip_error(alpha, l, w, g, force, N) : w * small_norm(law->size, slip.f)));
     for (int i = 0; i < law->size; i++)
@@ -134,9 +134,9 @@ static void judge_held(judge *t, int f, int k) {
     dls_level_divide(alpha, row, W, a);
     for (int side = 0; side < 2; side++)
         for (int i = row->u[side]; i < row->u[side] + row->m[side]; i++) free += a[i] * h[i];
-    if (alpha->at.kappa[f] >= 0) miss(t, &one, POSITION, unit * stage->terms.rows[f].value[k] / t->dt);
-    miss(t, &one, VELOCITY, unit * stage->terms.rows[f].rate[k]);
-    miss(t, &one, ACCELERATION, unit * t->dt * stage->acceleration[f][k]);
+    if (alpha->at.kappa[f] >= 0) miss(t, &one, POSITION, 1, unit * stage->terms.rows[f].value[k] / t->dt);
+    miss(t, &one, VELOCITY, 1, unit * stage->terms.rows[f].rate[k]);
+    miss(t, &one, ACCELERATION, 1, unit * t->dt * stage->acceleration[f][k]);
     tell(&one, unit * (stage->before[f][k] + t->dt * free),
          unit * dls_row_dot(row, W, a) *
              (t->x[alpha->at.impact[f] + k] + t->dt * t->x[alpha->at.force[f] + k]));
