@@ -5,7 +5,10 @@
  *
  *     t ← t + min gap(t)/(−u_n),   until gap(t) = 0 or t > h,   gap now = −t u_n
  *
- * Planes keep convex bodies apart until they close, so a pair in straight motion is never late. */
+ * Planes keep convex bodies apart until they close, so a pair in straight motion is never late. One that
+ * turns may be, for corners swing in while the nearest point goes away: what lies in each other at a time
+ * that was tried, or at the end of the step, has met since it was last seen apart, and when is found by
+ * bisection. */
 #include "collide/meeting.h"
 
 #include "base/vector.h"
@@ -14,7 +17,8 @@
 #include <string.h>
 
 static const double touch = 1e-4; /* of the smaller one's size: a gap that counts as none on the way */
-enum { LOOKS = 32 };
+static const double turns = 1e-3; /* rad in a step: below, motion is straight */
+enum { LOOKS = 32, BISECTIONS = 12 };
 
 /* Of the material point p of a side. */
 static void velocity_of(const dls_traveller *side, const double *p, double *v) {
@@ -58,17 +62,19 @@ static bool closes_elsewhere(const dls_meeting *m, const dls_contact_point *c) {
 }
 
 /* Contacts of the pair at time t, in trial; the time after which the first of them is closed, INFINITY for
- * none. */
+ * none. inside: whether the pair lies in each other then. */
 static double look_ahead(const dls_meeting *m, double t, dls_traveller *a, dls_traveller *b,
-                         dls_manifold *trial) {
+                         dls_manifold *trial, bool *inside) {
     dls_pair_memory memory = {.used = 0};
     double first = INFINITY;
+    *inside = false;
     move(&m->a, t, a);
     move(&m->b, t, b);
     trial->count = 0;
     m->collide(&a->placed, &b->placed, m->reach, &memory, NULL, 0, trial);
     for (int k = 0; k < trial->count; k++) {
         double u[3], speed;
+        *inside = *inside || trial->point[k].gap < -touch * m->size;
         relative_velocity(a, b, &trial->point[k], u);
         speed = -vec_dot(u, trial->point[k].normal);
         if (speed > 0) first = fmin(first, fmax(trial->point[k].gap - touch * m->size, 0) / speed);
@@ -109,15 +115,35 @@ static void drop(const dls_meeting *m, const dls_manifold *later, dls_manifold *
     manifold->count = kept;
 }
 
+/* The pair is apart at one time and in each other at a later one, which becomes the time of the meeting. */
+static void close_in(const dls_meeting *m, double apart, dls_manifold *trial, dls_traveller *a,
+                     dls_traveller *b, double *t) {
+    bool inside;
+    for (int k = 0; k < BISECTIONS; k++) {
+        double middle = 0.5 * (apart + *t);
+        look_ahead(m, middle, a, b, trial, &inside);
+        *(inside ? t : &apart) = middle;
+    }
+    look_ahead(m, *t, a, b, trial, &inside);
+}
+
 /* Whether the pair touches within the step, and when; a and b are its sides then, trial their contacts. */
 static bool find_meeting(const dls_meeting *m, dls_manifold *trial, dls_traveller *a, dls_traveller *b,
                          double *t) {
+    bool turning = m->h * (vec_norm(m->a.w) + vec_norm(m->b.w)) > turns, inside = false, began_inside = false;
+    double apart = 0;
     *t = 0;
     for (int look = 0; look < LOOKS; look++) {
-        double wait = look_ahead(m, *t, a, b, trial);
+        double wait = look_ahead(m, *t, a, b, trial, &inside);
+        if (look == 0) began_inside = inside;
+        if (turning && inside && !began_inside) {
+            close_in(m, apart, trial, a, b, t);
+            return true;
+        }
         if (!(wait > 0)) return true;
-        if (!(*t + wait <= m->h)) return false;
-        *t += wait;
+        if (!(*t + wait <= m->h) && (!turning || began_inside || *t == m->h)) return false;
+        apart = *t;
+        *t = fmin(*t + wait, m->h);
     }
     return true;
 }

@@ -3,6 +3,7 @@
 #include "base/random.h"
 #include "base/vector.h"
 #include "collide/collider.h"
+#include "collide/meeting.h"
 #include "support/allocator.h"
 #include "support/near.h"
 #include "support/place_all.h"
@@ -546,7 +547,7 @@ static void test_try_again(void **state) {
     dls_world_destroy(w);
 }
 
-/* ---- how deep bodies lie in each other ---- */
+/* ---- when they meet ---- */
 
 static dls_body_id add_given(dls_world *w, dls_motion motion, const dls_shape_def *shape, const double *q,
                              const double *x) {
@@ -561,6 +562,77 @@ static dls_body_id add_given(dls_world *w, dls_motion motion, const dls_shape_de
     assert_int_equal(dls_world_add_body(w, &body, &id, NULL), DLS_OK);
     return id;
 }
+
+static void fly(const dls_traveller *from, double t, dls_placed *to) {
+    double turn[3], q[4], R[9];
+    *to = from->placed;
+    vec_scale(turn, t, from->w);
+    quat_exponential(q, turn);
+    quat_matrix(q, R);
+    vec_along(to->x, from->placed.x, t, from->v);
+    mat_multiply(to->R, R, from->placed.R);
+}
+
+static double gap_at(const dls_meeting *m, double t, dls_manifold *manifold) {
+    dls_placed a, b;
+    dls_pair_memory memory = {.used = 0};
+    double least = INFINITY;
+    fly(&m->a, t, &a), fly(&m->b, t, &b);
+    manifold->count = 0;
+    m->collide(&a, &b, 10, &memory, NULL, 0, manifold);
+    for (int k = 0; k < manifold->count; k++) least = fmin(least, manifold->point[k].gap);
+    return least;
+}
+
+/* What is apart at first and lies in each other at the end of a step has met within it, however it turns:
+ * corners swing in while the nearest point goes away. */
+static void test_what_turns_into_each_other_meets(void **state) {
+    (void)state;
+    dls_random g = {5};
+    dls_world *w = empty_world(0, 0);
+    dls_shape_def ball = dls_default_shape_def(DLS_SPHERE), box = dls_default_shape_def(DLS_BOX);
+    ball.radius = 1;
+    vec_set(box.size, 2, 1, 1.5);
+    const double still[4] = {1, 0, 0, 0}, zero[3] = {0, 0, 0};
+    add_given(w, DLS_DYNAMIC, &ball, still, zero);
+    add_given(w, DLS_DYNAMIC, &box, still, zero);
+    settle(w, 0);
+    const dls_shape *of_ball = &w->shapes[0], *of_box = &w->shapes[1];
+    if (of_ball->kind != DLS_SPHERE) of_ball = &w->shapes[1], of_box = &w->shapes[0];
+    dls_manifold manifold = {.point = NULL}, trial = {.point = NULL};
+    int met = 0;
+    for (int k = 0; k < 20000; k++) {
+        const dls_shape *first = k % 2 ? of_box : of_ball;
+        bool swapped;
+        const dls_pair_kind *row = dls_pair_find(first->kind, of_box->kind, &swapped);
+        dls_meeting m = {.collide = row->collide, .h = 1, .reach = 10, .size = 0.9};
+        dls_traveller *side[2] = {&m.a, &m.b};
+        for (int i = 0; i < 2; i++) {
+            double q[4];
+            for (int j = 0; j < 4; j++) q[j] = dls_random_between(&g, -1, 1);
+            quat_normalize(q);
+            side[i]->placed.shape = (i ^ swapped) ? of_box : first;
+            quat_matrix(q, side[i]->placed.R);
+            for (int j = 0; j < 3; j++) {
+                side[i]->placed.x[j] = side[i]->centre[j] = (i ? 2 : 0) * dls_random_between(&g, -1, 1);
+                side[i]->v[j] = dls_random_between(&g, -0.3, 0.3);
+                side[i]->w[j] = dls_random_between(&g, -0.6, 0.6);
+            }
+            side[i]->moves = true;
+        }
+        if (!(gap_at(&m, 0, &manifold) > 0.01) || !(gap_at(&m, 1, &manifold) < -0.02)) continue;
+        double t = dls_pair_meeting_time(&m, &trial);
+        assert_true(t > 0 && t <= m.h);
+        assert_true(gap_at(&m, t, &manifold) > -0.02);
+        met++;
+    }
+    print_message("%d pairs met\n", met);
+    assert_true(met > 100);
+    dls_free(manifold.point), dls_free(trial.point);
+    dls_world_destroy(w);
+}
+
+/* ---- how deep bodies lie in each other ---- */
 
 /* Two boxes face in face, a ball in one of them, bodies apart, and none at all; turned by chance. */
 static void test_depth(void **state) {
@@ -589,11 +661,17 @@ static void test_depth(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_depth),           cmocka_unit_test(test_all_pairs),
-        cmocka_unit_test(test_persistence),     cmocka_unit_test(test_persistence_of_images),
-        cmocka_unit_test(test_memory_of_pairs), cmocka_unit_test(test_threads),
-        cmocka_unit_test(test_round_trip),      cmocka_unit_test(test_earlier_bytes),
-        cmocka_unit_test(test_hostile_bytes),   cmocka_unit_test(test_allocations),
+        cmocka_unit_test(test_depth),
+        cmocka_unit_test(test_what_turns_into_each_other_meets),
+        cmocka_unit_test(test_all_pairs),
+        cmocka_unit_test(test_persistence),
+        cmocka_unit_test(test_persistence_of_images),
+        cmocka_unit_test(test_memory_of_pairs),
+        cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_round_trip),
+        cmocka_unit_test(test_earlier_bytes),
+        cmocka_unit_test(test_hostile_bytes),
+        cmocka_unit_test(test_allocations),
         cmocka_unit_test(test_try_again),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
