@@ -49,7 +49,7 @@ function jointEnds(now, id, origin) {
 
 /** A joint's marks, bars from the mass centres to it, and its axis 1 as far as it has one. @type {AddJoints} */
 function addJoints(now, table, marks, origin) {
-  const axial = ['revolute', 'prismatic', 'cylindrical', 'point-on-line', 'gear', 'rack', 'rolling', 'universal'];
+  const axial = ['revolute', 'prismatic', 'cylindrical', 'point-on-line', 'gear', 'rack', 'rolling', 'rolling-ball', 'universal'];
   now.scene.joints.forEach((joint, id) => {
     if (!now.joint(id, 0)) return;
     const [pa, pb] = jointEnds(now, id, origin);

@@ -29,6 +29,7 @@ static const joint_look looks[DLS_JOINT_KINDS] = {
     [DLS_JOINT_GEAR] = {{SIGN_RING, SIGN_RING}, LINE_DASHES, 0},
     [DLS_JOINT_RACK] = {{SIGN_RING, SIGN_FRAME}, LINE_DASHES, 0},
     [DLS_JOINT_ROLLING] = {{SIGN_NONE, SIGN_RING}, LINE_NONE, 0},
+    [DLS_JOINT_ROLLING_BALL] = {{SIGN_NONE, SIGN_DOT}, LINE_NONE, 0},
 };
 
 static void set_ink(cairo_t *cr) { cairo_set_source_rgb(cr, 0.1, 0.1, 0.1); }

@@ -23,6 +23,8 @@
  *                      (both against the ground, or against what carries their axes: `carried`)
  *     rolling          a wheel, B, of a radius about its axis 1 rolls on the plane of A with normal axis 1:
  *                      it touches, and the point that touches does not slide (velocity level)
+ *     rolling-ball     a ball, B, of a radius about its origin rolls on the plane of A with normal axis 1:
+ *                      likewise; in space, for in the plane a ball is a wheel
  *
  * In the plane there are the freedoms within it: a revolute joint turns about z, and so does a wheel.
  * Each free freedom may have an actuator, a spring, limits and friction (dls_freedom_def). */
@@ -51,6 +53,7 @@ typedef enum dls_joint_kind {
     DLS_JOINT_GEAR,
     DLS_JOINT_RACK,
     DLS_JOINT_ROLLING,
+    DLS_JOINT_ROLLING_BALL,
     DLS_JOINT_KINDS
 } dls_joint_kind;
 
@@ -97,7 +100,7 @@ typedef struct dls_joint_def {
     bool rope;       /* distance: the origins may come nearer */
     double ratio;    /* gear, rack (m) */
     bool carried;    /* gear, rack: what carries their axes moves; origins of frames stand on the axes */
-    double radius;   /* rolling: of the wheel, m */
+    double radius;   /* rolling: of the wheel or ball, m */
     double cone;     /* spherical: largest angle between the axes 1 of A and B, rad; 0: any */
     bool conserving; /* u⁺ = −u⁻ of the held freedoms instead of u⁺ = −gap/h: keeps the energy */
     double at[2];    /* where on a body that is a solid, whose frame is that of this place; see solid.h */

@@ -170,10 +170,24 @@ static dls_status read_spin(dls_reader *reader, const dls_node *node, double *w)
     return dls_read_number(reader, node, "spin", "a number (rad/s) in the plane", &w[2]);
 }
 
+/* Three moments, or all six numbers of a symmetric matrix. */
+static dls_status read_moments(dls_reader *reader, const dls_node *node, double n[6]) {
+    bool list = node->kind == DLS_NODE_LIST,
+         nested = list && node->first && node->first->kind == DLS_NODE_LIST;
+    char count[32];
+    if (list && !nested && (node->count == 3 || node->count == 6))
+        return dls_read_numbers(reader, node, "inertia", node->count, node->count, n, NULL);
+    snprintf(count, sizeof count, "a list of %d numbers", node->count);
+    return dls_node_fail(node, reader->error,
+                         "inertia is %s, expected [Jxx, Jyy, Jzz] or [Jxx, Jyy, Jzz, Jxy, Jxz, Jyz] (kg m²)",
+                         nested ? "a list of lists"
+                         : list ? count
+                                : dls_node_noun(node));
+}
+
 /* Column-major and symmetric; the world refuses what is not positive definite. */
 static dls_status read_inertia(dls_reader *reader, const body_text *text, dls_prototype *p) {
     double n[6] = {0};
-    int count = 0;
     if (!text->inertia) return DLS_OK;
     if (!(text->mass > 0))
         return dls_node_fail(text->inertia, reader->error, "inertia without mass, expected both");
@@ -185,11 +199,8 @@ static dls_status read_inertia(dls_reader *reader, const body_text *text, dls_pr
                                  n[0]);
         n[1] = n[2] = n[0];
     } else {
-        dls_status status = dls_read_numbers(reader, text->inertia, "inertia", 3, 6, n, &count);
+        dls_status status = read_moments(reader, text->inertia, n);
         if (status) return status;
-        if (count == 4 || count == 5)
-            return dls_node_fail(text->inertia, reader->error, "inertia has %d entries, expected 3 or 6",
-                                 count);
     }
     double full[9] = {n[0], n[3], n[4], n[3], n[1], n[5], n[4], n[5], n[2]};
     memcpy(p->inertia, full, sizeof full);

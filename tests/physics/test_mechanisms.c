@@ -4,6 +4,7 @@
 #include "support/test.h"
 
 #include <math.h>
+#include <stdio.h>
 
 static dls_joint_id join(stage *s, dls_joint_def *def, double x) {
     dls_joint_id id;
@@ -114,10 +115,58 @@ static void test_hinges_of_a_door_share_its_load(void **state) {
     check_door(3);
 }
 
+/* A ball on a table that turns with Ω goes round with 2/7 Ω: of its spin n × (v − Ω n × x)/R the table turns
+ * what friction needs, v' = (2/7) Ω n × v. */
+static void check_turntable(const char *scheme, double least_order) {
+    const double Omega = 7, R = 0.1, omega = 2, x0[3] = {0.5, 0, R}, v0[3] = {0.3, 0.4, 0};
+    double error[2];
+    for (int k = 0; k < 2; k++) {
+        dls_error e;
+        stage s = stage_open(3, 9.81, 0, 0, 0);
+        dls_simulation_options o = dls_default_simulation_options();
+        snprintf(o.scheme, sizeof o.scheme, "%s", scheme);
+        o.step = 2e-3 / (1 + k);
+        dls_body_def table = dls_default_body_def(), ball = table;
+        const double J = 0.4 * 3 * R * R, inertia[9] = {J, 0, 0, 0, J, 0, 0, 0, J};
+        table.motion = DLS_DRIVEN;
+        assert_int_equal(dls_function_constant(Omega, &table.drive[5].velocity, &e), DLS_OK);
+        ball.mass = 3, ball.inertia = inertia;
+        for (int i = 0; i < 3; i++) ball.pose.x[i] = x0[i], ball.v[i] = v0[i];
+        ball.w[0] = -(v0[1] - Omega * x0[0]) / R, ball.w[1] = (v0[0] + Omega * x0[1]) / R;
+        dls_joint_def def = dls_default_joint_def(DLS_JOINT_ROLLING_BALL);
+        const double origin[3] = {0, 0, 0}, up[3] = {0, 0, 1};
+        def.body[0] = stage_add(&s, &table), def.body[1] = stage_add(&s, &ball);
+        def.radius = R;
+        assert_int_equal(dls_joint_place(s.world, &def, origin, up, NULL, &e), DLS_OK);
+        for (int i = 0; i < 3; i++) def.frame[1].x[i] = 0; /* its centre */
+        assert_int_equal(dls_world_add_joint(s.world, &def, NULL, &e), DLS_OK);
+        stage_start(&s, &o, 1e-12);
+        stage_run(&s, 500 * (1 + k));
+        assert_int_equal(s.uncertified, 0);
+        dls_body_state now = stage_state(&s, def.body[1]);
+        double c = 1 - cos(omega), sine = sin(omega); /* after 1 s */
+        double x = x0[0] + (sine * v0[0] - c * v0[1]) / omega, y = x0[1] + (sine * v0[1] + c * v0[0]) / omega;
+        error[k] = hypot(now.x[0] - x, now.x[1] - y);
+        assert_near(now.x[2], R, 1e-9);
+        stage_close(&s);
+    }
+    double order = log2(error[0] / error[1]);
+    if (!(error[0] < 0.01 && order > least_order))
+        fail_msg("%s: %g m off at h, %g at h/2, order %g", scheme, error[0], error[1], order);
+}
+
+static void test_a_ball_on_a_turntable_goes_in_circles(void **state) {
+    (void)state;
+    check_turntable("moreau-jean", 1.9);
+    check_turntable("theta", 1.9);
+    check_turntable("dvi", 0.9);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_motor_starts_a_world_without_gravity),
         cmocka_unit_test(test_hinges_of_a_door_share_its_load),
+        cmocka_unit_test(test_a_ball_on_a_turntable_goes_in_circles),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -125,16 +125,17 @@ static void fill_space(dls_world *world) {
         if (kind == DLS_JOINT_GEAR || kind == DLS_JOINT_RACK)
             def.body[0] = add_body(world, NULL, 0, x, y + 0.3, -0.2);
         def.ratio = kind == DLS_JOINT_RACK ? 0.1 : 2;
-        def.radius = kind == DLS_JOINT_ROLLING ? 0.2 : 0;
+        bool rolls = kind == DLS_JOINT_ROLLING || kind == DLS_JOINT_ROLLING_BALL;
+        def.radius = rolls ? 0.2 : 0;
         uint8_t free = dls_joint_kind_free(def.kind, 3);
         for (int k = 0; k < DLS_FREEDOMS; k++)
             if (free >> k & 1) def.freedom[k].damping = 0.01, def.freedom[k].stiffness = k < 3 ? 200 : 1;
-        if (kind == DLS_JOINT_DISTANCE || kind == DLS_JOINT_SPRING || kind == DLS_JOINT_ROLLING) {
+        if (kind == DLS_JOINT_DISTANCE || kind == DLS_JOINT_SPRING || rolls) {
             def.frame[0].x[0] = x, def.frame[0].x[1] = y;
-            if (kind == DLS_JOINT_ROLLING) def.frame[0].x[2] = -0.4;
+            if (rolls) def.frame[0].x[2] = -0.4;
             def.freedom[0].rest = kind == DLS_JOINT_SPRING ? 0.15 : 0;
         }
-        if (kind == DLS_JOINT_ROLLING) /* axis 1 of A is up */
+        if (rolls) /* axis 1 of A is up */
             def.frame[0].q[0] = sqrt(0.5), def.frame[0].q[2] = -sqrt(0.5);
         else if (kind != DLS_JOINT_DISTANCE && kind != DLS_JOINT_SPRING)
             def = placed(world, def, x, y, kind == DLS_JOINT_BUSHING ? -0.1 : 0, axis,

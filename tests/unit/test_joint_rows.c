@@ -276,6 +276,7 @@ static void test_refused(void **state) {
     REFUSE(DLS_JOINT_GEAR, d.ratio = 0, "ratio is 0");
     REFUSE(DLS_JOINT_REVOLUTE, d.carried = true, "expected a gear or rack");
     REFUSE(DLS_JOINT_ROLLING, d.radius = 0, "radius of a wheel is 0");
+    REFUSE(DLS_JOINT_ROLLING_BALL, d.radius = 0, "radius of a ball is 0");
     REFUSE(DLS_JOINT_DISTANCE, d.length = -1, "length is -1");
     REFUSE(DLS_JOINT_REVOLUTE, d.break_force = (double)NAN, "break_force is nan");
     dls_joint_def def = sound(DLS_JOINT_UNIVERSAL);

@@ -304,6 +304,12 @@ static void test_numbers_that_are_refused(void **unused) {
     refuses(HEAD2 "bodies:\n- {birth: 2, death: 1, shape: {kind: disc, radius: 1}}\n",
             "expected death after birth");
     refuses(HEAD2 "bodies:\n- {inertia: 2, shape: {kind: disc, radius: 1}}\n", "inertia without mass");
+    refuses(HEAD3 "bodies:\n- {mass: 1, inertia: [[1, 0, 0], [0, 1, 0], [0, 0, 1]]}\n",
+            "test.yaml:3: inertia is a list of lists, expected [Jxx, Jyy, Jzz] or [Jxx, Jyy, Jzz, Jxy, Jxz, "
+            "Jyz]");
+    refuses(HEAD3 "bodies:\n- {mass: 1, inertia: [1, 0, 0, 0, 1, 0, 0, 0, 1]}\n",
+            "inertia is a list of 9 numbers, expected [Jxx, Jyy, Jzz] or");
+    refuses(HEAD3 "bodies:\n- {mass: 1, inertia: 1}\n", "inertia is a text, expected [Jxx, Jyy, Jzz] or");
     refuses(HEAD2 "bodies:\n- {drive: {x: {velocity: 1}}, shape: {kind: disc, radius: 1}}\n",
             "a drive on a dynamic body, expected motion: driven");
 #define DRIVEN HEAD2 "bodies:\n- {motion: driven, shape: {kind: disc, radius: 1}, drive: "

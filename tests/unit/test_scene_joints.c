@@ -120,7 +120,9 @@ static void test_two_ends(void **unused) {
                "- {kind: spring, bodies: [{body: arm, at: [0, 0, 1]}, leg], spring: {stiffness: 5}}\n"
                "- {kind: gear, bodies: [arm, leg], axis: [[1, 0, 0], [0, 0, 2]], ratio: -2, carried: yes}\n"
                "- {kind: rolling, bodies: [ground, leg], at: [[0, 0, -0.5], [2, 0, 0]], axis: [[0, 0, 1], "
-               "[0, 1, 0]], radius: 0.5}\n");
+               "[0, 1, 0]], radius: 0.5}\n"
+               "- {kind: rolling-ball, bodies: [ground, leg], at: [[0, 0, 2], [2, 0, 0]], axis: [0, 0, -1], "
+               "radius: 2}\n");
     assert_near(joint_at(scene, 0)->def.length, 1, 1e-12);
     assert_true(joint_at(scene, 0)->def.rope && joint_at(scene, 1)->def.rope);
     check_vector(joint_at(scene, 1)->def.frame[0].x, 0, 0, 0);
@@ -135,6 +137,8 @@ static void test_two_ends(void **unused) {
     assert_near(joint_at(scene, 4)->def.radius, 0.5, 0);
     check_vector(joint_at(scene, 4)->axes[0], 0, 0, 1);
     check_vector(joint_at(scene, 4)->axes[1], 1, 0, 0); /* y of the world */
+    assert_near(joint_at(scene, 5)->def.radius, 2, 0);
+    check_vector(joint_at(scene, 5)->axes[0], 0, 0, -1);
     dls_scene_destroy(scene);
 }
 
@@ -457,6 +461,11 @@ static void test_bad_bodies(void **unused) {
          "second has length 0"},
         {"{kind: rolling, bodies: [ground, arm], at: [[0, 0, 0], [1, 0, 0]], axis: [0, 0, 1], radius: 1}",
          "one axis of a rolling joint, expected two"},
+        {"{kind: rolling-ball, bodies: [ground, arm], at: [[0, 0, 0], [1, 0, 0]], axis: [1, 0, 0]}",
+         "a rolling-ball joint has no 'radius'"},
+        {"{kind: rolling-ball, bodies: [ground, arm], at: [[0, 0, 0], [1, 0, 0]], axis: [1, 0, 0], radius: "
+         "2}",
+         "does not hold at the start: off by 1 m"},
         {"{kind: revolute, bodies: [leg, arm], at: [0, 0], axis: [0, 0, 1]}", "at is a list of 2"},
         {"{kind: revolute, bodies: [{body: leg, axis: [0, 0, 1]}, {body: arm, axis: [0, 1, 0]}], at: [0, 0, "
          "0]}",

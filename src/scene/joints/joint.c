@@ -63,8 +63,8 @@ static const dls_key joint_keys[] = {
              "ends, which stand on the axes, or from the other's axis where they cross",
              NULL),
      NULL, false, OF(GEAR) | OF(RACK)},
-    {DLS_KEY("radius", DLS_KEY_POSITIVE, AT(radius), "m", "of rolling: that of the wheel", NULL), NULL, true,
-     OF(ROLLING)},
+    {DLS_KEY("radius", DLS_KEY_POSITIVE, AT(radius), "m", "of rolling: that of the wheel or ball", NULL),
+     NULL, true, OF(ROLLING) | OF(ROLLING_BALL)},
     {DLS_KEY("cone", DLS_KEY_POSITIVE, AT(cone), "rad",
              "of a spherical joint: largest angle between the axes 1 of the two frames", NULL),
      "any", false, OF(SPHERICAL)},
@@ -153,8 +153,9 @@ const dls_group dls_group_spring_item = {
 
 /* Kinds with an end on each body, and those whose axis matters, in space and in the plane. */
 enum {
-    TWO_ENDS = OF(DISTANCE) | OF(SPRING) | OF(GEAR) | OF(RACK) | OF(ROLLING),
-    SLIDES = OF(PRISMATIC) | OF(POINT_ON_LINE) | OF(POINT_ON_PLANE) | OF(RACK) | OF(ROLLING),
+    TWO_ENDS = OF(DISTANCE) | OF(SPRING) | OF(GEAR) | OF(RACK) | OF(ROLLING) | OF(ROLLING_BALL),
+    SLIDES =
+        OF(PRISMATIC) | OF(POINT_ON_LINE) | OF(POINT_ON_PLANE) | OF(RACK) | OF(ROLLING) | OF(ROLLING_BALL),
     TURNS = OF(REVOLUTE) | OF(CYLINDRICAL) | OF(PLANAR) | OF(UNIVERSAL) | OF(GEAR),
     /* without a word these stand in the second body's origin, as their place does not matter for its motion
      */

@@ -142,9 +142,10 @@ static dls_status check_numbers(const dls_joint_def *def, dls_error *error) {
         ((def->kind == DLS_JOINT_GEAR || def->kind == DLS_JOINT_RACK) && def->ratio == 0))
         return dls_fail(error, DLS_ERROR_INPUT, "ratio is %g, expected a finite number other than 0",
                         def->ratio);
-    if (def->kind == DLS_JOINT_ROLLING && !(def->radius > 0 && isfinite(def->radius)))
-        return dls_fail(error, DLS_ERROR_INPUT, "radius of a wheel is %g, expected a finite number above 0",
-                        def->radius);
+    bool rolls = def->kind == DLS_JOINT_ROLLING || def->kind == DLS_JOINT_ROLLING_BALL;
+    if (rolls && !(def->radius > 0 && isfinite(def->radius)))
+        return dls_fail(error, DLS_ERROR_INPUT, "radius of a %s is %g, expected a finite number above 0",
+                        def->kind == DLS_JOINT_ROLLING ? "wheel" : "ball", def->radius);
     if (def->cone > 0 && def->kind != DLS_JOINT_SPHERICAL)
         return dls_fail(error, DLS_ERROR_INPUT, "a cone is given, expected one of a spherical joint only");
     if (def->carried && def->kind != DLS_JOINT_GEAR && def->kind != DLS_JOINT_RACK)

@@ -78,6 +78,13 @@ const dls_joint_traits dls_joint_table[DLS_JOINT_KINDS] = {
                            {0, 0},
                            T2 | T3,
                            false},
+    [DLS_JOINT_ROLLING_BALL] = {"rolling-ball",
+                                "a ball B rolls on the plane of A without sliding; space only",
+                                false,
+                                {T, 0},
+                                {0, 0},
+                                T2 | T3,
+                                false},
 };
 
 static bool is_kind(dls_joint_kind kind) { return kind >= 0 && kind < DLS_JOINT_KINDS; }

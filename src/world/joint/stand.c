@@ -98,10 +98,10 @@ static void row_gear(const dls_joint *joint, const dls_joint_pose *pose, int fre
     row->value -= joint->slip[freedom];
 }
 
-/* The wheel touches below its centre, in its own plane: c = p_B − R m, m ∥ n − (n·a) a.
+/* A wheel touches below its centre, in its own plane: c = p_B − R m, m ∥ n − (n·a) a.
  * Rows: along n (its gap), along the way that it rolls, across it. */
-static void row_rolling(const dls_joint *joint, const dls_joint_pose *pose, int dimension, int freedom,
-                        dls_joint_row *row) {
+static void row_wheel(const dls_joint *joint, const dls_joint_pose *pose, int dimension, int freedom,
+                      dls_joint_row *row) {
     const double *n = pose->axes[0], *a = pose->axes[1];
     double m[3], d[3], point[3], ahead[3], across[3], lean = dimension == 2 ? 0 : vec_dot(n, a);
     double upright = sqrt(fmax(1 - lean * lean, 1e-24));
@@ -118,6 +118,16 @@ static void row_rolling(const dls_joint *joint, const dls_joint_pose *pose, int 
     vec_sub(d, pose->p[1], pose->p[0]);
     row_along(pose, direction[freedom], point, point, row);
     row->value = freedom == 0 ? vec_dot(n, d) - joint->def.radius * upright : 0;
+}
+
+/* A ball touches at c = p_B − R n. Rows: along the axes of A, n (its gap) the first of them. */
+static void row_ball(const dls_joint *joint, const dls_joint_pose *pose, int freedom, dls_joint_row *row) {
+    const double *n = pose->axes[0], R = joint->def.radius;
+    double d[3], point[3];
+    vec_along(point, pose->p[1], -R, n);
+    vec_sub(d, pose->p[1], pose->p[0]);
+    row_along(pose, n + 3 * freedom, point, point, row);
+    row->value = freedom == 0 ? vec_dot(n, d) - R : 0;
 }
 
 /* Held rotations: that of axis 1 keeps the others; without it axis 1 of B stays along axis 1 of A. */
@@ -143,7 +153,9 @@ bool dls_joint_held_row(const dls_joint *joint, const dls_joint_pose *pose, int 
     } else if (joint->def.kind == DLS_JOINT_GEAR || joint->def.kind == DLS_JOINT_RACK)
         row_gear(joint, pose, freedom, row);
     else if (joint->def.kind == DLS_JOINT_ROLLING)
-        row_rolling(joint, pose, dimension, freedom, row);
+        row_wheel(joint, pose, dimension, freedom, row);
+    else if (joint->def.kind == DLS_JOINT_ROLLING_BALL)
+        row_ball(joint, pose, freedom, row);
     else if (freedom < 3)
         row_translation(pose, freedom, row);
     else
