@@ -9,13 +9,13 @@ import plot
 # Mechanism: first step, how often it is halved at most, steps of the reference and its check, errors that times are compared at,
 # seconds of processor time beyond which steps are halved no more.
 PLANS = {
-    "chain": (0.004, 6, 0.000125, {"motion": (1e-1, 1e-2, 1e-3, 1e-4), "gap": (1e-3, 1e-4, 1e-5)}, 2),
-    "vehicle": (0.01, 6, 0.000078125, {"motion": (1e-2, 3e-3, 1e-3, 3e-4), "gap": (1e-3, 1e-4, 1e-5), "penetration": (1e-3, 1e-4)}, 2),
+    "chain": (0.00625, 6, 0.00009765625, {"motion": (1e-1, 1e-2, 1e-3, 1e-4), "gap": (1e-3, 1e-4, 1e-5)}, 2),
+    "vehicle": (0.05, 8, 0.00009765625, {"motion": (1e-2, 3e-3, 1e-3, 3e-4), "gap": (1e-3, 1e-4, 1e-5), "penetration": (1e-3, 1e-4)}, 2),
     "ragdolls": (0.02, 4, None, {"gap": (3e-2, 1e-2, 5e-3), "penetration": (3e-2, 1e-2)}, 4),
 }
 # Engine: settings by mechanism; "" stands for all others.
 SETTINGS = {
-    "delassus": {"": ["1e-4", "1e-6"], "chain": ["1e-6"], "ragdolls": ["1e-2", "1e-4"]},
+    "delassus": {"": ["1e-2", "1e-4", "1e-6"], "chain": ["1e-6"], "ragdolls": ["1e-2", "1e-4"]},
     "ode": {"": ["quick:20", "quick:200", "step:0.2", "step:0.8"], "ragdolls": ["quick:20", "quick:100"]},
     "bullet": {"": ["default", "impulse:50", "impulse:500", "dantzig"], "ragdolls": ["default", "impulse:100"]},
 }
@@ -32,7 +32,9 @@ def run_at(build, name, engine, setting, step, scale):
     """The scene with this step, frames at the instants that all runs share, and the least time."""
     scene = mechanisms.MAKERS[name](step=step)
     frames = max(1, round(scale * mechanisms.FRAMES))
-    scene.every = max(1, round(scene.seconds / mechanisms.FRAMES / step))
+    interval = scene.seconds / mechanisms.FRAMES
+    scene.every = max(1, round(interval / step))
+    assert math.isclose(scene.every * step, interval), f"{name}: frames of h = {step:g} are at other instants"
     scene.seconds = frames * scene.every * step
     command = contest.command_of(engine, build)
     found = contest.run_once(command, scene, setting)

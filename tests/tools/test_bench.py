@@ -407,7 +407,7 @@ def test_mechanisms():
         assert "<svg" in pathlib.Path(folder, "bench", "mechanisms_vehicle.svg").read_text()
         wrong = subprocess.run([ROOT / "bench" / "run", "mechanisms", "car", "--build", folder], capture_output=True, text=True)
     rows = [row for row in result["rows"] if row["setting"] == "1e-6"]
-    assert [row["step"] for row in rows[:3]] == [0.01, 0.005, 0.0025] and len(rows) == 5, rows
+    assert [row["step"] for row in rows[:3]] == [0.05, 0.025, 0.0125] and len(rows) == 7, rows
     assert rows[-1]["step"] >= 8 * race.PLANS["vehicle"][2] and all(row["whole"] for row in rows), rows
     assert rows[-1]["errors"]["motion"] < rows[0]["errors"]["motion"] < 1e-3, rows
     assert 0 < result["mechanisms"][0]["reference"] < 1e-5, result["mechanisms"]
