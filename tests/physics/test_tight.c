@@ -77,6 +77,24 @@ static void test_struck_chain(void **unused) {
     }
 }
 
+/* A light rod between the ground and a heavy bob cannot swing by itself: their pendulum is not damped. */
+static void test_heavy_bob(void **unused) {
+    (void)unused;
+    const double length = 2;
+    stage s = stage_open(3, G, 0, 0, 0);
+    dls_body_id rod = add_body(&s, ROD, ROD * length * length / 12, -length / 2, 0.5);
+    dls_body_id bob = add_body(&s, 1e3 * ROD, 1, -length, 1);
+    hang(&s, DLS_GROUND, rod, 0);
+    hang(&s, rod, bob, -length);
+    dls_simulation_options o = dls_default_simulation_options();
+    o.step = 5e-2;
+    stage_start(&s, &o, 1e-10);
+    stage_run(&s, 100);
+    assert_int_equal(s.uncertified, 0);
+    assert_true(s.last.energy.numerical == 0);
+    stage_close(&s);
+}
+
 /* Where the step follows the links nothing is changed: nothing stands in the column of the scheme. */
 static void test_short_steps(void **unused) {
     (void)unused;
@@ -86,7 +104,7 @@ static void test_short_steps(void **unused) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_struck_chain),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_struck_chain), cmocka_unit_test(test_heavy_bob),
                                        cmocka_unit_test(test_short_steps)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,6 +2,7 @@
  * with the number of links. */
 #include "support/allocator.h"
 #include "support/linkage.h"
+#include "support/near.h"
 #include "support/sample.h"
 #include "support/test.h"
 
@@ -33,10 +34,11 @@ static any_options options_of(const char *solver, double tolerance) {
     return o;
 }
 
-/* From r = 0. */
-static outcome solve_with(const linkage *l, const char *solver, const any_options *o) {
+/* From r, or from 0 where it is NULL. */
+static outcome solve_from(const linkage *l, const char *solver, const any_options *o, const double *r) {
     outcome x = {.r = calloc((size_t)l->p->row_count + 1, sizeof(double)),
                  .u = calloc((size_t)l->p->row_count + 1, sizeof(double))};
+    if (r) memcpy(x.r, r, sizeof(double) * (size_t)l->p->row_count);
     dls_elimination *e = dls_elimination_create();
     dls_workspace *w = dls_workspace_create();
     dls_error error;
@@ -46,6 +48,10 @@ static outcome solve_with(const linkage *l, const char *solver, const any_option
     dls_workspace_destroy(w);
     dls_elimination_destroy(e);
     return x;
+}
+
+static outcome solve_with(const linkage *l, const char *solver, const any_options *o) {
+    return solve_from(l, solver, o, NULL);
 }
 
 static outcome solve(const linkage *l, const char *solver, double tolerance) {
@@ -127,6 +133,26 @@ static void test_open_contacts_wait_until_they_close(void **state) {
         end(&x), end(&all);
         linkage_end(&l);
     }
+}
+
+/* A contact that carries an impulse opens a little within the tolerance: it does not wait, or one more round
+ * would have to take it back. */
+static void test_contacts_that_carry_do_not_wait(void **state) {
+    (void)state;
+    linkage l = linkage_random(&(linkage_shape){
+        .seed = 700, .bodies = 250, .contacts = 900, .trees = 40, .smooth = true, .soft = true});
+    any_options o = options_of("auto", 1e-6);
+    outcome x = solve_with(&l, "auto", &o), again = solve_from(&l, "auto", &o, x.r);
+    int opening = 0;
+    for (int c = 0; c < l.p->contact_count; c++) {
+        int i = l.p->row[c];
+        opening += x.r[i] > 0 && x.u[i] > 0;
+    }
+    assert_true(opening > 20 && x.joined.waiting > 100);
+    assert_int_equal(again.joined.rounds, 1);
+    assert_int_equal(again.info.iterations, 0);
+    end(&x), end(&again);
+    linkage_end(&l);
 }
 
 /* The proximal parameter is none of joints. */
@@ -373,6 +399,28 @@ static void test_rows_that_contradict_others_are_named(void **state) {
     }
 }
 
+/* Impulses of least norm leave no bound, not even by what the tolerance would let pass. */
+static void test_shares_of_a_load_stay_within_bounds(void **state) {
+    (void)state;
+    for (int within = 0; within < 2; within++) {
+        linkage l = linkage_random(&(linkage_shape){.seed = 9, .bodies = 6, .contacts = 3, .redundant = 1});
+        dls_problem *p = l.p;
+        int row = p->row[p->block_count - 1];
+        outcome x = solve(&l, "nlgs", 1e-2);
+        for (int i = row; i < p->row_count; i++)
+            if (fabs(x.r[i]) > fabs(x.r[row])) row = i;
+        double share = fabs(x.r[row]) / (p->unit ? p->unit[row] : 1), bound = within ? 1.01 : 0.999;
+        assert_true(x.joined.dependent > 0 && share > 1e-3);
+        p->low[row] = -bound * share, p->high[row] = bound * share;
+        outcome y = solve(&l, "nlgs", 1e-2);
+        double r = fabs(y.r[row]) / (p->unit ? p->unit[row] : 1);
+        assert_true(y.info.measures.residual <= 1e-2 && r <= p->high[row]);
+        if (within) assert_near(r, share, 1e-2 * share);
+        end(&x), end(&y);
+        linkage_end(&l);
+    }
+}
+
 /* A rod held at both ends leaves a contact between them nothing. */
 static void test_contacts_that_joints_hold_are_left_out(void **state) {
     (void)state;
@@ -479,6 +527,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_velocities_are_those_of_the_problem_as_blocks),
         cmocka_unit_test(test_open_contacts_wait_until_they_close),
+        cmocka_unit_test(test_contacts_that_carry_do_not_wait),
         cmocka_unit_test(test_newton_solves_long_chains_as_blocks),
         cmocka_unit_test(test_newton_solves_long_chains_without_their_joints),
         cmocka_unit_test(test_all_kinds_are_certified_by_all_solvers),
@@ -491,6 +540,7 @@ int main(void) {
         cmocka_unit_test(test_what_would_cost_too_much_is_left_as_blocks),
         cmocka_unit_test(test_heavy_loads_hang_on_light_chains),
         cmocka_unit_test(test_rows_that_contradict_others_are_named),
+        cmocka_unit_test(test_shares_of_a_load_stay_within_bounds),
         cmocka_unit_test(test_contacts_that_joints_hold_are_left_out),
         cmocka_unit_test(test_threads_do_not_change_a_bit),
         cmocka_unit_test(test_solves_after_the_first_do_not_allocate),

@@ -209,7 +209,7 @@ static const struct {
     double value;
     const char *found; /* NULL: it is none */
 } hostile[] = {
-    {"joints/properties", "kind", 1, 0, 15, "kind is "},
+    {"joints/properties", "kind", 1, 0, DLS_JOINT_KINDS, "kind is "},
     {"joints/properties", "kind", 1, 0, -1, "kind is "},
     {"joints/properties", "bodies", 1, 0, -2, "body is -2, expected -1 to 6"},
     {"joints/properties", "bodies", 1, 1, 0, "it joins body 0 with itself, expected two"},
