@@ -35,6 +35,9 @@ struct dls_scheme {
     dls_status (*advance)(dls_simulation *simulation, const dls_step_plan *plan, dls_step_report *report,
                           dls_error *error);
 
+    /* What a scene is asked before it runs: refuses worlds and options that it does not know; NULL: none. */
+    dls_status (*check)(const dls_world *world, const dls_simulation_options *options, dls_error *error);
+
     /* What it keeps between steps, in simulation->memory: all five, or NULL for nothing. Reading gets the
      * rows as they will be, and changes all or nothing; of bytes that the same simulation wrote it cannot
      * fail. */

@@ -326,11 +326,12 @@ static dls_status check_pairs(dls_check *c, dls_error *error) {
     return status;
 }
 
-/* Solids that the scheme moves, and a step that their explicit forces stand. */
+/* What the scheme knows, solids that it moves, and a step that their explicit forces stand. */
 static dls_status check_solids(dls_check *c, dls_error *error) {
     const dls_simulation_options *o = dls_scene_simulation_options(c->scene);
     const dls_scheme *scheme = dls_scheme_find(o->scheme);
     dls_status status = scheme ? dls_scheme_check_solids(scheme, c->world, error) : DLS_OK;
+    if (!status && scheme && scheme->check) status = scheme->check(c->world, o, error);
     double stable = dls_solids_stable_step(c->world);
     if (!status && o->stiffness == DLS_STIFFNESS_EXPLICIT && c->h > stable)
         dls_check_warn(c,

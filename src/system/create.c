@@ -320,6 +320,28 @@ static void forget_impacts(dls_alpha *alpha) {
     }
 }
 
+/* Beyond small corrections a start is none. */
+static dls_status check_start(dls_alpha *alpha, dls_error *error) {
+    static const double most = 1e-3;
+    const dls_alpha_state *s = &alpha->state;
+    double size = 1, speed = 1;
+    for (int i = 0; i < alpha->at.n; i++) size = fmax(size, fabs(s->q[i]));
+    for (int i = 0; i < alpha->at.m; i++) speed = fmax(speed, fabs(s->u[i]));
+    if (!dls_terms_at(alpha, &alpha->stage.terms, s->t, s->q, s->u, DLS_WANT_ALL))
+        return dls_alpha_refuse_numbers(alpha, s->t, error);
+    for (int f = DLS_ROWS_G; f <= DLS_ROWS_GAMMA; f++)
+        for (int k = 0; k < alpha->at.count[f]; k++) {
+            const dls_row_terms *rows = &alpha->stage.terms.rows[f];
+            bool has_value = alpha->at.kappa[f] >= 0, off = has_value && fabs(rows->value[k]) > most * size;
+            if (!off && !(fabs(rows->rate[k]) > most * speed)) continue;
+            return dls_fail(error, DLS_ERROR_INPUT,
+                            "system: %s of row %d of %s is %.6g at the start, expected 0 to %.3g",
+                            off ? "value" : "rate", k, dls_row_family_name(f),
+                            off ? rows->value[k] : rows->rate[k], most * (off ? size : speed));
+        }
+    return DLS_OK;
+}
+
 /* A step of no time: Q closes g = 0, U is the impact of closed contacts that approach. Another one finds a
  * and λ of the velocities after it. */
 dls_status dls_alpha_begin(dls_alpha *alpha, dls_error *error) {
@@ -349,7 +371,8 @@ dls_status dls_alpha_create(const dls_model *system, const dls_alpha_options *op
     alpha->state.t = t;
     memcpy(alpha->state.q, q, sizeof *q * (size_t)system->coordinates);
     memcpy(alpha->state.u, u, sizeof *u * (size_t)system->velocities);
-    status = dls_alpha_begin(alpha, error);
+    status = check_start(alpha, error);
+    if (!status) status = dls_alpha_begin(alpha, error);
     if (status) {
         dls_alpha_destroy(alpha);
         return status;

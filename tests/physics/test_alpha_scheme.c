@@ -670,14 +670,18 @@ static void singular_mass(double t, const double *q, double *M, void *user) {
     M[0] = 1;
 }
 
-static void refuses(const dls_model *model, const char *part) {
-    static const double q[3] = {0.6, 0.8, 0}, u[3] = {0.8, -0.6, 0};
+static void refuses_start(const dls_model *model, const double *q, const double *u, const char *part) {
     dls_error error;
     dls_alpha *alpha;
     dls_alpha_options o = options_of(1e-2, 0.5);
     assert_int_not_equal(dls_alpha_create(model, &o, 0, q, u, &alpha, &error), DLS_OK);
     assert_null(alpha);
     if (!strstr(error.message, part)) fail_msg("'%s', expected '%s'", error.message, part);
+}
+
+static void refuses(const dls_model *model, const char *part) {
+    static const double q[3] = {0.6, 0.8, 0}, u[3] = {0.8, -0.6, 0};
+    refuses_start(model, q, u, part);
 }
 
 static void test_refusals(void **state) {
@@ -693,6 +697,9 @@ static void test_refusals(void **state) {
     refuses(&model, "expected motion");
     model = pendulum(), model.mass = singular_mass;
     refuses(&model, "mass");
+    model = pendulum(), model.user = &two;
+    refuses_start(&model, (double[2]){0.6, 0.9}, (double[2]){0.8, -0.6}, "value of row 0 of g is");
+    refuses_start(&model, (double[2]){0.6, 0.8}, (double[2]){0.8, 0.6}, "rate of row 0 of g is 0.96");
     dls_model_friction law = {.contact = 0, .size = 1, .mu = 0.1};
     model = pendulum(), model.law_count = 1, model.laws = &law;
     refuses(&model, "law 0: contact 0");

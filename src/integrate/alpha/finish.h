@@ -36,6 +36,9 @@ dls_status dls_alpha_finish_step(dls_simulation *s, const dls_step_plan *plan, d
  * simulation stands: dls_model_check of each. */
 dls_status dls_alpha_world_check(dls_simulation *s, double tolerance, dls_error *error);
 
+/* Refuses what the scheme does not know, and starts that joints do not hold. */
+dls_status dls_alpha_world_admits(const dls_world *world, const dls_simulation_options *options,
+                                  dls_error *error);
 dls_status dls_alpha_world_advance(dls_simulation *s, const dls_step_plan *plan, dls_step_report *report,
                                    dls_error *error);
 

@@ -1,16 +1,54 @@
 /* What generalized-α keeps between steps, known by bodies, contacts and rows of joints. */
 #include "base/error.h"
 #include "base/vector.h"
-#include "integrate/alpha/piece.h"
+#include "integrate/alpha/finish.h"
 #include "world/parts.h"
 
 #include <math.h>
 #include <string.h>
 
+static bool is_driven(const dls_world *world, int row) {
+    return row >= 0 && world->bodies[row].motion == DLS_DRIVEN;
+}
+
+/* Bodies that do not move as a joint holds them would begin with a blow that nobody told of. */
+static dls_status check_joint(const dls_world *world, int id, double most, dls_error *error) {
+    const dls_joint *joint = &world->joints[id];
+    bool planar = world->def.dimension == 2;
+    dls_joint_pose pose;
+    dls_joint_row row;
+    char label[128];
+    if (!dls_joint_acts(world, joint) || joint->def.rope) return DLS_OK;
+    dls_joint_stand(world, joint, world->states, world->spots, &pose);
+    if (is_driven(world, pose.row[0]) || is_driven(world, pose.row[1])) return DLS_OK;
+    for (int k = 0; k < DLS_FREEDOMS; k++) {
+        if (!(dls_joint_table[joint->def.kind].held[planar] >> k & 1)) continue;
+        if (!dls_joint_held_row(joint, &pose, world->def.dimension, k, &row)) continue;
+        double speed = dls_joint_row_speed(world, &pose, &row, world->states);
+        if (fabs(speed) > most)
+            return dls_fail(error, DLS_ERROR_INPUT,
+                            "%s: bodies move at %.6g %s against what it holds, expected 0 at the start with "
+                            "generalized-alpha",
+                            dls_joint_label(world, id, label, sizeof label), speed, k < 3 ? "m/s" : "rad/s");
+    }
+    return DLS_OK;
+}
+
+static dls_status check_joints(const dls_world *world, dls_error *error) {
+    double fastest = 1;
+    for (int row = 0; row < world->body_count; row++)
+        fastest = fmax(fastest, fmax(vec_norm(world->states[row].v), vec_norm(world->states[row].w)));
+    for (int id = 0; id < world->joint_count; id++) {
+        dls_status status = check_joint(world, id, 1e-3 * fastest, error);
+        if (status) return status;
+    }
+    return DLS_OK;
+}
+
 /* What the scheme does not know. */
-static dls_status check_world(const dls_simulation *s, dls_error *error) {
-    const dls_world *world = s->world;
-    const dls_alpha_options *o = &s->options.alpha;
+static dls_status check_world(const dls_world *world, const dls_simulation_options *options,
+                              dls_error *error) {
+    const dls_alpha_options *o = &options->alpha;
     char label[128];
     if (o->scheme == DLS_HHT && o->rho < 0.5)
         return dls_fail(error, DLS_ERROR_INPUT, "rho is %g, expected 0.5 to 1 with coefficients hht", o->rho);
@@ -24,8 +62,14 @@ static dls_status check_world(const dls_simulation *s, dls_error *error) {
     return DLS_OK;
 }
 
+dls_status dls_alpha_world_admits(const dls_world *world, const dls_simulation_options *options,
+                                  dls_error *error) {
+    dls_status status = check_world(world, options, error);
+    return status ? status : check_joints(world, error);
+}
+
 dls_status dls_alpha_world_begin(dls_simulation *s, dls_error *error) {
-    dls_status status = check_world(s, error);
+    dls_status status = check_world(s->world, &s->options, error);
     if (status) return status;
     dls_alpha_world *w = s->memory = DLS_NEW_ZERO(dls_alpha_world, 1);
     if (!w) return dls_fail_memory(error);
