@@ -376,7 +376,7 @@ static dls_status gradient_stage(chain *x, dls_outcome *outcome, dls_error *erro
     if (!dls_apgd_prepare(&apgd, x->problem, &x->gradient, &x->monitor, x->r, x->workspace))
         return dls_fail_memory(error);
     double wanted = HUGE_VAL;
-    if (is_step(x)) wanted = x->nlgs.sweeps / (x->nlgs.single.lanes ? 8 : 2);
+    if (is_step(x)) wanted = x->nlgs.sweeps / 2.0;
     *outcome = dls_apgd_advance(&apgd, left(x, wanted, GRADIENT_WORK));
     stage_end(x, "apgd", apgd.iterations, (double)apgd.products);
     return DLS_OK;
@@ -386,8 +386,8 @@ static dls_status gradient_stage(chain *x, dls_outcome *outcome, dls_error *erro
 
 /* From the best iterate at first; later from where sweeps have led, for from the best it stalls again. Sweeps
  * do not take over what it found, for they would lose it: the monitor keeps the best. */
-static dls_outcome quasi_newton_stage(chain *x, dls_pqn *pqn) {
-    int before = pqn->iterations, most = x->nlgs.in_lanes ? POLICY.lane_polish : POLICY.pqn_iterations;
+static dls_outcome quasi_newton_stage(chain *x, dls_pqn *pqn, int most) {
+    int before = pqn->iterations;
     int64_t products = pqn->products;
     stage_begin(x, before);
     x->quasi_newton.max_products = (int)fmin(INT_MAX, (double)products + left(x, INFINITY, 1));
@@ -395,7 +395,7 @@ static dls_outcome quasi_newton_stage(chain *x, dls_pqn *pqn) {
     double value = dls_pqn_start(pqn, before ? x->r : x->monitor.best);
     dls_outcome outcome = DLS_CONVERGED;
     if (!(value <= x->options->stop.tolerance))
-        outcome = dls_pqn_advance(pqn, before + left(x, most, 1), x->nlgs.in_lanes ? 1 : POLICY.pqn_patience);
+        outcome = dls_pqn_advance(pqn, before + left(x, most, 1), POLICY.pqn_patience);
     stage_end(x, "pqn", pqn->iterations - before, (double)(pqn->products - products));
     return outcome;
 }
@@ -420,20 +420,18 @@ static dls_outcome sweep_round(chain *x, int until) {
 /* Impulses drift slowly through contacts that just slide: sweeps crawl along, quasi-Newton with its GMRES
  * sees the drift as a whole, if it begins near enough. It is tried each time the sweeps have doubled. Beside
  * sweeps by lanes it is dear, and only finishes what is near. */
-static dls_status many_stage(chain *x, dls_outcome *outcome, dls_error *error) {
-    dls_pqn pqn = {.problem = NULL};
+static dls_status take_turns(chain *x, dls_pqn *pqn, dls_outcome *outcome, dls_error *error) {
     bool lanes = x->nlgs.in_lanes;
-    int rounds = lanes ? POLICY.lane_rounds : POLICY.rounds;
+    int rounds = lanes ? POLICY.lane_rounds : POLICY.rounds, first = x->nlgs.sweeps;
+    int until = first + (lanes ? POLICY.lane_check : POLICY.round_check);
     double near = POLICY.lane_near * x->options->stop.tolerance;
-    for (int round = 0; round < rounds; round++) {
-        *outcome = sweep_round(x, round   ? 2 * x->nlgs.sweeps
-                                  : lanes ? POLICY.lane_check
-                                          : POLICY.round_check);
+    for (int round = 0; round < rounds; round++, until = 2 * x->nlgs.sweeps - first) {
+        *outcome = sweep_round(x, until);
         if (ended(x, *outcome)) break;
-        if (lanes && round + 1 < rounds && x->monitor.best_value > near) continue;
-        if (!pqn.problem && !dls_pqn_prepare(&pqn, x->problem, &x->quasi_newton, &x->monitor, x->workspace))
+        if (lanes && round + 1 < rounds && x->nlgs.least > near) continue;
+        if (!pqn->problem && !dls_pqn_prepare(pqn, x->problem, &x->quasi_newton, &x->monitor, x->workspace))
             return dls_fail_memory(error);
-        *outcome = quasi_newton_stage(x, &pqn);
+        *outcome = quasi_newton_stage(x, pqn, lanes ? POLICY.lane_polish : POLICY.pqn_iterations);
         if (ended(x, *outcome)) break;
         dls_status status = DLS_OK;
         if (!is_step(x))
@@ -443,17 +441,20 @@ static dls_status many_stage(chain *x, dls_outcome *outcome, dls_error *error) {
     return DLS_OK;
 }
 
-/* Sweeps in double from the best: what lanes leave may need some thousand of them, and nothing else. */
-static dls_status sweeps_after_lanes(chain *x, dls_outcome *outcome, dls_error *error) {
+/* What goes round and round from one start may end soon from another, about as often as not. Starts are
+ * shares of the best, spread evenly over 0 … 2 by the golden ratio. */
+static dls_status many_stage(chain *x, dls_outcome *outcome, dls_error *error) {
+    const double golden = 0.6180339887498949;
     dls_pqn pqn = {.problem = NULL};
-    memcpy(x->r, x->monitor.best, sizeof(double) * (size_t)x->problem->row_count);
-    dls_nlgs_restart(&x->nlgs, x->r);
-    *outcome = sweep_round(x, x->nlgs.sweeps + POLICY.after_lanes);
-    if (ended(x, *outcome)) return DLS_OK;
-    if (!dls_pqn_prepare(&pqn, x->problem, &x->quasi_newton, &x->monitor, x->workspace))
-        return dls_fail_memory(error);
-    *outcome = quasi_newton_stage(x, &pqn);
-    return DLS_OK;
+    dls_status status = take_turns(x, &pqn, outcome, error);
+    for (int k = 1; k <= POLICY.starts && x->nlgs.single.lanes; k++) {
+        if (status || x->factoring || ended(x, *outcome)) break;
+        for (int i = 0; i < x->problem->row_count; i++)
+            x->r[i] = 2 * fmod(golden * k, 1) * x->monitor.best[i];
+        dls_nlgs_begin(&x->nlgs, x->r);
+        status = take_turns(x, &pqn, outcome, error);
+    }
+    return status;
 }
 
 /* ---- the chain ---- */
@@ -462,14 +463,13 @@ static dls_status sweeps_after_lanes(chain *x, dls_outcome *outcome, dls_error *
 static bool has_few(const chain *x) { return !x->many; }
 static bool has_many(const chain *x) { return x->many; }
 static bool always(const chain *x) { return x != NULL; }
-static bool may_not_factor(const chain *x) { return !x->factoring; }
+/* What lanes left from so many starts gradients would leave as well. */
+static bool may_not_factor(const chain *x) { return !x->factoring && !x->nlgs.single.lanes; }
 static bool may_factor(const chain *x) { return x->factoring; }
 static bool factors_many(const chain *x) { return x->factoring && x->many; }
 static bool factors_far(const chain *x) { return x->factoring && !x->near; }
 static bool factors_near(const chain *x) { return x->factoring && x->near; }
 static bool factors_step_of_few(const chain *x) { return factors_far(x) && !x->many && is_step(x); }
-/* Lanes are quick to give up, so that one long try of what they leave is cheap on average. */
-static bool left_by_lanes(const chain *x) { return !x->factoring && x->nlgs.single.lanes; }
 /* A step of many contacts that is hard is not worth more than others. */
 static bool may_try_again(const chain *x) { return x->factoring && !(is_step(x) && x->many); }
 
@@ -486,13 +486,6 @@ static dls_status newton_after_sweeps(chain *x, dls_outcome *outcome, dls_error 
     (void)error;
     *outcome = newton_stage(x, POLICY.alpha_polish, POLICY.polish);
     return DLS_OK;
-}
-
-static dls_status newton_after_gradients(chain *x, dls_outcome *outcome, dls_error *error) {
-    bool affordable;
-    dls_status status = want_system(x, &affordable, error);
-    if (!status && affordable) *outcome = newton_stage(x, POLICY.alpha_polish, POLICY.polish);
-    return status;
 }
 
 static dls_status newton_first(chain *x, dls_outcome *outcome, dls_error *error) {
@@ -516,9 +509,7 @@ static const struct {
     {"sweeps", has_few, sweep_stage},
     {"sweeps and quasi-Newton by turns", has_many, many_stage},
     {"is a factorisation worth it", always, count_flops},
-    {"sweeps in double, after lanes", left_by_lanes, sweeps_after_lanes},
     {"gradients", may_not_factor, gradient_stage},
-    {"Newton, after gradients", left_by_lanes, newton_after_gradients},
     {"Newton, near after so many sweeps", factors_many, newton_after_sweeps},
     {"Newton, which mostly spares the interior point", factors_step_of_few, newton_first},
     {"interior point, polished", factors_far, polished_ipm_stage},

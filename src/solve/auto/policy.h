@@ -36,7 +36,7 @@ typedef struct auto_policy {
     int lane_rounds;     /* filling: of these */
     double lane_near;    /* filling: tolerances from which quasi-Newton finishes what lanes began */
     int lane_polish;     /* filling: its iterations */
-    int after_lanes;     /* filling: sweeps in double of what they left */
+    int starts;          /* filling: further ones, where lanes went round and round */
     double round_spent;  /* packings: what sweeps and quasi-Newton cost together, in sweeps */
 
     /* when to factor */
@@ -79,10 +79,10 @@ static const auto_policy POLICY = {
     .pqn_iterations = 60,
     .pqn_patience = 4,
     .lane_check = 500,
-    .lane_rounds = 4,
+    .lane_rounds = 3,
     .lane_near = 1.8,
-    .lane_polish = 3,
-    .after_lanes = 4000,
+    .lane_polish = 6,
+    .starts = 24,
     .round_spent = 4,
     .factorisations = 25,
     .step_share = 10,

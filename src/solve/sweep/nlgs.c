@@ -187,8 +187,9 @@ static bool change_ways(dls_nlgs *x, const double *g) {
 /* True when there was no progress for long and nothing else to try. */
 static bool stalled(dls_nlgs *x, int sweep, const double *g) {
     int patience = x->options->stall_sweeps;
-    if (x->monitor->best_value < STALL_GAIN * x->milestone_value) {
-        x->milestone_value = x->monitor->best_value;
+    x->least = fmin(x->least, x->monitor->value);
+    if (x->least < STALL_GAIN * x->milestone_value) {
+        x->milestone_value = x->least;
         x->milestone = sweep;
         return false;
     }
@@ -272,15 +273,24 @@ dls_outcome dls_nlgs_advance(dls_nlgs *x, double *r, int until) {
     return outcome;
 }
 
-void dls_nlgs_restart(dls_nlgs *x, const double *r) {
-    x->in_lanes = false;
-    dls_sweep_start(&x->sweep, r);
+static void restart(dls_nlgs *x, const double *r, bool in_lanes) {
+    x->in_lanes = in_lanes;
+    dls_sweep_start(sweep_of(x), r);
     x->accelerated = false;
     x->last_change = INFINITY;
     x->milestone = x->sweeps;
     x->milestone_value = INFINITY;
     if (x->acceleration == DLS_ANDERSON) dls_anderson_clear(&x->anderson);
     if (x->acceleration == DLS_MOMENTUM) start_momentum(x, r);
+}
+
+void dls_nlgs_restart(dls_nlgs *x, const double *r) { restart(x, r, false); }
+
+void dls_nlgs_begin(dls_nlgs *x, const double *r) {
+    x->least = INFINITY;
+    x->sweep.visits.relaxation = x->single.visits.relaxation = x->options->relaxation;
+    x->alternate = x->options->alternate;
+    restart(x, r, x->single.lanes != NULL);
 }
 
 /* What the judge's ‖s‖ will be about: max(|b_c|, v_ref) of contacts that close, or lie still, and of rows. */
@@ -310,6 +320,7 @@ dls_status dls_nlgs_prepare(dls_nlgs *x, const dls_problem *p, const dls_nlgs_op
     if (!prepare_acceleration(x, r, w)) return dls_fail_memory(error);
     x->alternate = o->alternate;
     x->last_change = x->milestone_value = INFINITY;
+    x->least = monitor->best_value;
     return DLS_OK;
 }
 
@@ -320,9 +331,9 @@ static dls_status solve(const dls_problem *p, const void *options, double *r, do
     dls_monitor monitor;
     dls_nlgs x;
     if (!dls_monitor_prepare(&monitor, p, &o->stop, w)) return dls_fail_memory(error);
+    dls_monitor_start(&monitor, r);
     dls_status status = dls_nlgs_prepare(&x, p, o, &monitor, r, w, error);
     if (status) return status;
-    dls_monitor_start(&monitor, r);
     info->outcome = DLS_CONVERGED;
     if (!(monitor.value <= o->stop.tolerance) || o->stop.min_iterations > 0)
         info->outcome = dls_nlgs_advance(&x, r, o->stop.max_iterations);

@@ -31,7 +31,7 @@ typedef struct dls_nlgs {
     bool accelerated; /* the sweep began at an extrapolated point */
     bool alternate;
     int milestone; /* sweep of the last real progress, and the value there */
-    double milestone_value;
+    double milestone_value, least; /* and of all values since it began */
     int sweeps, unsolved, window_age, restarts, last_check;
 } dls_nlgs;
 
@@ -43,5 +43,7 @@ dls_status dls_nlgs_prepare(dls_nlgs *nlgs, const dls_problem *problem, const dl
 dls_outcome dls_nlgs_advance(dls_nlgs *nlgs, double *r, int until);
 /* Puts r in place of the present iterate, and forgets the history of the acceleration. */
 void dls_nlgs_restart(dls_nlgs *nlgs, const double *r);
+/* As after preparing, from another r: by lanes again, and unrelaxed. */
+void dls_nlgs_begin(dls_nlgs *nlgs, const double *r);
 
 #endif
