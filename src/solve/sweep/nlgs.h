@@ -30,7 +30,7 @@ typedef struct dls_nlgs {
     int aim_until;    /* 0 before the tolerance is reached */
     bool accelerated; /* the sweep began at an extrapolated point */
     bool alternate;
-    int milestone; /* sweep of the last real progress, and the value there */
+    int milestone;                 /* sweep of the last real progress, and the value there */
     double milestone_value, least; /* and of all values since it began */
     int sweeps, unsolved, window_age, restarts, last_check;
 } dls_nlgs;
