@@ -133,7 +133,12 @@ void run_report_end(run_report *x) {
     run_watch_release(&x->watch);
 }
 
+/* A run that came to its end is less than a step from the time that was asked for. */
 void run_report_warn(const run_report *x, const dls_run_summary *sum) {
+    double missed = fabs(x->last.t - x->until);
+    if (missed > 1e-3 * x->until && missed < 0.6 * x->step && x->step <= x->until)
+        report_warning("run: it ended at t = %.9g s: %.9g s is no multiple of the step of %g s", x->last.t,
+                       x->until, x->step);
     run_watch_tell(&x->watch, sum->penetration);
 }
 

@@ -642,6 +642,14 @@ def test_driven_bodies_that_go_through_each_other_are_told_once():
     assert warnings_of("run", path, "-o", "fingers.h5", "-q")[0].startswith("run: 'wall' and 'left' go through each other")
 
 
+def test_an_end_between_two_steps_is_told():
+    path = pathlib.Path("between.yaml")
+    path.write_text(FLOOR + "time: {step: 1e-2, until: 0.104}\n")
+    assert warnings_of("run", path, "-o", "between.h5", "-q") == [
+        "run: it ended at t = 0.1 s: 0.104 s is no multiple of the step of 0.01 s"]
+    assert warnings_of("run", path, "-o", "between.h5", "-q", "--until", "0.1") == []
+
+
 def test_deep_penetrations_are_told():
     path = pathlib.Path("deep.yaml")
     ball = "  - {{name: ball, position: [0, 0, {}], shape: {{kind: sphere, radius: 0.1}}}}\n"
