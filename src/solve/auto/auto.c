@@ -376,7 +376,7 @@ static dls_status gradient_stage(chain *x, dls_outcome *outcome, dls_error *erro
     if (!dls_apgd_prepare(&apgd, x->problem, &x->gradient, &x->monitor, x->r, x->workspace))
         return dls_fail_memory(error);
     double wanted = HUGE_VAL;
-    if (is_step(x)) wanted = x->nlgs.sweeps / 2.0;
+    if (is_step(x)) wanted = x->nlgs.sweeps / (x->nlgs.single.lanes ? 48.0 : 2); /* lanes began often */
     *outcome = dls_apgd_advance(&apgd, left(x, wanted, GRADIENT_WORK));
     stage_end(x, "apgd", apgd.iterations, (double)apgd.products);
     return DLS_OK;
@@ -463,8 +463,7 @@ static dls_status many_stage(chain *x, dls_outcome *outcome, dls_error *error) {
 static bool has_few(const chain *x) { return !x->many; }
 static bool has_many(const chain *x) { return x->many; }
 static bool always(const chain *x) { return x != NULL; }
-/* What lanes left from so many starts gradients would leave as well. */
-static bool may_not_factor(const chain *x) { return !x->factoring && !x->nlgs.single.lanes; }
+static bool may_not_factor(const chain *x) { return !x->factoring; }
 static bool may_factor(const chain *x) { return x->factoring; }
 static bool factors_many(const chain *x) { return x->factoring && x->many; }
 static bool factors_far(const chain *x) { return x->factoring && !x->near; }
