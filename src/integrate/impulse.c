@@ -19,9 +19,9 @@ enum { THREADED_BLOCKS = 4096 }; /* contacts from which the solver has all threa
 enum { FRICTION_ROUNDS = 20 };   /* solves of a step while friction of joints follows their loads */
 
 /* Structures at rest: few contacts, and nothing faster than a share of v_ref. What still sways, faster than
- * the tolerance lets a contact err, gets a tighter tolerance, for which so many sweeps are
+ * the tolerance lets a contact err, gets a tighter tolerance of the judge, for which so many sweeps are
  * spent: errors as large as the tolerance keep slender ones swaying for ever, at the price of the smaller
- * ones. */
+ * ones. Papers that stop by a measure of their own are left to it. */
 enum { STRUCTURE = 256, STILLING_SWEEPS = 2000 };
 static const double AT_REST = 1e-3, STILLING = 1e-2;
 
@@ -96,15 +96,15 @@ static dls_joint_id contradiction(const dls_assembly *a, const dls_joined_info *
 /* Whether bodies stand, but for a swaying that solutions within the tolerance keep up. */
 static bool is_swaying(const dls_simulation *s) {
     double v_ref = dls_problem_reference_velocity(s->assembly.problem), most = 0;
-    double tolerance = ((const dls_stop_options *)s->solver_options)->tolerance;
-    if (s->assembly.rows->block_count >= STRUCTURE) return false;
+    const dls_stop_options *stop = (const dls_stop_options *)s->solver_options;
+    if (stop->measure != DLS_STOP_RESIDUAL || s->assembly.rows->block_count >= STRUCTURE) return false;
     for (int row = 0; row < s->world->body_count; row++) {
         const dls_body *body = &s->world->bodies[row];
         const dls_body_state *state = &s->world->states[row];
         if (body->motion == DLS_DYNAMIC)
             most = fmax(most, vec_norm(state->v) + body->radius * vec_norm(state->w));
     }
-    return most > tolerance * v_ref && most < AT_REST * v_ref;
+    return most > stop->tolerance * v_ref && most < AT_REST * v_ref;
 }
 
 static dls_status solve_once(dls_simulation *s, bool swaying, dls_solve_info *info, dls_step_report *report,
