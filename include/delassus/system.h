@@ -116,9 +116,10 @@ typedef struct dls_alpha_options {
     int solver, residual, open, start, slip, jacobian;
     double r; /* of contacts and laws without their own; 0: from their own masses */
     double tolerance, tolerance_fixed;
-    bool scaled; /* tolerances count in units of what v_ref does to masses in a step, not in SI */
+    bool scaled;        /* tolerances count in units of what v_ref does to masses in a step, not in SI */
+    double certificate; /* updates go on, three at most, until the residual is below it; 0: R alone counts */
     int max_newton, max_fixed, max_halvings;
-    double v_ref; /* m/s, of the certificate; 0: what h does to the gaps in a step */
+    double v_ref; /* m/s, of the certificate; 0: none */
 } dls_alpha_options;
 
 DLS_API dls_alpha_options dls_alpha_default_options(void);

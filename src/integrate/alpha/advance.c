@@ -48,7 +48,8 @@ static dls_alpha_options options_of(const dls_simulation *s) {
     o.v_ref = dls_reference_velocity(s->world, &s->options, s->t);
     if (o.tolerance > 0) return o;
     o.scaled = o.v_ref > 0;
-    o.tolerance = o.tolerance_fixed = NEARER * ((const dls_stop_options *)s->solver_options)->tolerance;
+    o.certificate = ((const dls_stop_options *)s->solver_options)->tolerance;
+    o.tolerance = o.tolerance_fixed = NEARER * o.certificate;
     return o;
 }
 

@@ -181,7 +181,8 @@ static dls_outcome newton_stage(chain *x, double alpha, int budget) {
 static int ipm_budget(const chain *x) {
     double wanted = fmin(POLICY.ipm_iterations,
                          fmax(POLICY.factorisations, POLICY.ipm_flops / dls_system_cost(x->system)));
-    if (is_step(x) && x->many) wanted = POLICY.factorisations;
+    if (is_step(x) && x->many)
+        wanted = fmin(wanted, fmax(POLICY.factorisations, x->options->budget / dls_system_cost(x->system)));
     return left(x, wanted, factorisation_work(x));
 }
 
