@@ -220,18 +220,21 @@ static void certify(dls_alpha *alpha, dls_alpha_report *report) {
     dls_alpha_certify(alpha, alpha->x, report);
     if (alpha->options.certificate == 0 || report->by_fixed_point) return;
     for (int k = 0; k < MORE && report->residual > alpha->options.certificate; k++) {
-        double norm = dls_alpha_norm(alpha, alpha->R), next = norm;
+        const dls_alpha_report last = *report;
+        const dls_tally judged = alpha->tally;
         int updates = 0;
         memcpy(alpha->x_kept, alpha->x, size);
-        dls_alpha_newton(alpha, alpha->x, 0, 1, &updates, &next);
-        report->newton_updates += updates;
-        bool nearer = next < norm;
-        if (!nearer) memcpy(alpha->x, alpha->x_kept, size);
-        if (!nearer) dls_residual_at(alpha, alpha->x, alpha->R);
+        dls_alpha_newton(alpha, alpha->x, 0, 1, &updates, &report->norm);
         alpha->tally = earlier;
         dls_alpha_certify(alpha, alpha->x, report);
+        bool nearer = report->residual < last.residual;
+        if (!nearer) {
+            memcpy(alpha->x, alpha->x_kept, size);
+            dls_residual_at(alpha, alpha->x, alpha->R);
+            alpha->tally = judged, *report = last;
+        }
+        report->newton_updates += updates;
         if (!nearer) return;
-        report->norm = next;
     }
 }
 
