@@ -67,6 +67,7 @@ class Simulation(Object, Bodies):
     def _own(self, pointer, world, parent, step):
         self._owner = Owner("simulation", pointer, lib.dls_simulation_destroy, parent)
         self._world, self._callback, self._step = world, None, step
+        self._room = None, 0, None
 
     def _use_solver(self, row, callback):
         refuse_threads(row)
@@ -108,9 +109,17 @@ class Simulation(Object, Bodies):
             owner.alive()
             world = self._world._owner.pointer
             bodies = 0 if states is None else lib.dls_world_body_count(world)
-            room = None if states is None else room_for_states(states, bodies)
+            room = None if states is None else self._room_in(states, bodies)
             owner.work("stepped", advance, world, count, ctypes.byref(report), bodies, room)
         return report
+
+    def _room_in(self, states, bodies):
+        """The array of the step before is not asked again: while C's view of it lives it can be neither moved nor cut."""
+        array, rows, room = self._room
+        if array is not states or rows != bodies or not array.flags.writeable:
+            room = room_for_states(states, bodies)
+            self._room = states, bodies, room
+        return room
 
     def run(self, until, *, progress=None, every_step=None, results=None, interval=0.0, contacts=True, title="") -> _c.dls_run_summary:
         """Steps until a time (s); Ctrl-C raises KeyboardInterrupt between two steps, with all states sound.

@@ -367,6 +367,12 @@ def test_a_step_writes_states_into_an_array_of_ones_own():
     raises(delassus.InputError, "can be written", sim.step, states=locked)
     raises(TypeError, "as states() gives it", sim.step, states=numpy.zeros((2, 13)))
     raises(TypeError, "as states() gives it", sim.step, states=[1, 2])
+    assert sim.step(states=room).step == 4 and (room == sim.states()).all()
+    room.setflags(write=False)
+    raises(delassus.InputError, "can be written", sim.step, states=room)
+    room.setflags(write=True)
+    world.add_body(delassus.sphere(0.1), position=(5, 0, 1))
+    raises(delassus.InputError, "states: 2 rows, expected 3", sim.step, states=room)
     sim.close()
     raises(delassus.ClosedError, "closed", sim.step, states=room)
 
