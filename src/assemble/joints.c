@@ -84,7 +84,8 @@ static void ask_held(ask_work *work, int freedom, const dls_joint_row *row) {
     if (!ask) return;
     if (dls_joint_slips(work->joint, freedom))
         ask->coordinate = o->joints_at * (work->joint->slip[freedom] + o->h * ask->before);
-    ask->added = work->joint->def.conserving ? ask->before : ask->coordinate / o->h;
+    ask->closes = !work->joint->def.conserving;
+    ask->added = ask->closes ? ask->coordinate / o->h : ask->before;
 }
 
 static void ask_drive(ask_work *work, int freedom, const dls_freedom_def *f, const dls_joint_row *row) {
@@ -173,6 +174,7 @@ static void ask_limit(ask_work *work, int freedom, dls_joint_role role, double l
     ask->coordinate = sign * (row->value - limit);
     ask->low = 0;
     bool bounces = -restitution * ask->before > o->rest_speed && ask->coordinate + o->h * ask->before <= 0;
+    ask->closes = !bounces;
     ask->added = bounces ? restitution * ask->before : ask->coordinate / o->h;
 }
 

@@ -9,6 +9,7 @@
 typedef struct dls_joint_ask {
     int joint, at; /* id; which of the step's joints */
     uint8_t freedom, role;
+    bool closes; /* asks u⁺ = −g/h */
     dls_joint_row row;
     double before;     /* J v at the beginning of the step */
     double coordinate; /* or gap, where the row stands */
@@ -56,5 +57,10 @@ double dls_joint_load(const dls_assembly *a, int at, double h);
 /* Bounds of friction that follows from the load of its own joint, by the impulses found; returns the largest
  * change of one in units of the larger, 0 where there is no such friction. */
 double dls_renew_friction(dls_assembly *a, const dls_world *world, double h);
+
+/* Gaps of joined sets that the impulses r of closing them would drive close no faster than most_speed;
+ * whether any was to, so that the problem is another. */
+dls_status dls_slow_closing(dls_assembly *a, const dls_world *world, double v_ref, double most_speed,
+                            bool *slower, dls_error *error);
 
 #endif

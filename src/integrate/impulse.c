@@ -157,6 +157,25 @@ static dls_status solve_with_friction(dls_simulation *s, dls_solve_info *info, d
     return DLS_OK;
 }
 
+/* Where closing the gaps of joints would drive what they hold, it is done slower, and at last not at all. */
+static dls_status solve_and_close(dls_simulation *s, dls_solve_info *info, dls_step_report *report,
+                                  dls_error *error) {
+    dls_assembly *a = &s->assembly;
+    double v_ref = dls_problem_reference_velocity(a->problem), speeds[] = {v_ref, 0};
+    dls_status status = solve_with_friction(s, info, report, error);
+    int iterations = info->iterations;
+    bool slower = true;
+    for (int k = 0; k < 2 && slower && !status; k++) {
+        status = dls_slow_closing(a, s->world, v_ref, speeds[k], &slower, error);
+        if (status || !slower) break;
+        memset(a->r, 0, sizeof *a->r * (size_t)a->rows->row_count); /* those of the jam are no start */
+        status = solve_with_friction(s, info, report, error);
+        iterations += info->iterations;
+    }
+    info->iterations = iterations;
+    return status;
+}
+
 static dls_status give_reason(dls_simulation *s, const dls_solve_info *info, dls_step_report *report,
                               dls_error *error) {
     dls_assembly *a = &s->assembly;
@@ -180,7 +199,7 @@ static dls_status solve(dls_simulation *s, dls_step_report *report, dls_error *e
     if (status) return status;
     dls_solve_info info;
     a->rows->ranks = s->ranks; /* while all of them are here */
-    status = solve_with_friction(s, &info, report, error);
+    status = solve_and_close(s, &info, report, error);
     a->rows->ranks = NULL;
     if (status) return status;
     report->outcome = info.outcome;
