@@ -96,7 +96,7 @@ dls_status dls_slow_closing(dls_assembly *a, const dls_world *world, double v_re
                             bool *slower, dls_error *error) {
     const dls_joint_asks *asks = a->joints;
     *slower = false;
-    if (!asks || asks->joint_count == 0) return DLS_OK;
+    if (!asks || asks->joint_count == 0 || v_ref == 0) return DLS_OK;
     dls_workspace_mark mark = dls_workspace_get_mark(a->space);
     int *root = DLS_TAKE(a->space, int, a->row_count);
     joined_set *set = DLS_TAKE_ZERO(a->space, joined_set, a->row_count);
