@@ -5,6 +5,7 @@
 #include "cli/support/report.h"
 
 #include <delassus/scene.h>
+#include <delassus/solid.h>
 
 #include <math.h>
 #include <stdio.h>
@@ -69,6 +70,12 @@ static double tolerance(const findings *f) {
     return ((const dls_stop_options *)dls_scene_solver_options(f->scene))->tolerance;
 }
 
+/* What explicit forces of solids stand; INFINITY where there are none. */
+static double stable_step(const findings *f) {
+    bool is_explicit = dls_scene_simulation_options(f->scene)->stiffness == DLS_STIFFNESS_EXPLICIT;
+    return is_explicit ? dls_solids_stable_step(dls_scene_world(f->scene)) : (double)INFINITY;
+}
+
 static void print_findings(const findings *f) {
     const dls_world *world = dls_scene_world(f->scene);
     const dls_simulation_options *simulation = dls_scene_simulation_options(f->scene);
@@ -100,6 +107,8 @@ static void print_findings(const findings *f) {
     printf("  materials   %d\n", dls_world_material_count(world));
     printf("  time        %.0f step%s of %g s until %g s\n", step_count(f), step_count(f) == 1 ? "" : "s",
            simulation->step, run->until);
+    if (isfinite(stable_step(f)))
+        printf("  solids      explicit forces, stable up to steps of %.4g s\n", stable_step(f));
     printf("  solver      %s, tolerance %g\n", dls_scene_solver(f->scene)->name, tolerance(f));
     for (int i = 0; i < f->warning_count; i++) {
         printf("%swarning%s: ", colour_begin(COLOUR_BAD), colour_end(COLOUR_BAD));
@@ -136,6 +145,7 @@ static void print_json(const findings *f) {
     json_member_integer(&j, "materials", dls_world_material_count(world));
     json_member_real(&j, "mass", f->mass);
     json_member_real(&j, "step", dls_scene_simulation_options(f->scene)->step);
+    if (isfinite(stable_step(f))) json_member_real(&j, "stable_step", stable_step(f));
     json_member_real(&j, "until", dls_scene_run_options(f->scene)->until);
     json_member_text(&j, "solver", dls_scene_solver(f->scene)->name);
     json_member_real(&j, "tolerance", tolerance(f));

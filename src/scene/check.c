@@ -332,8 +332,9 @@ static dls_status check_solids(dls_check *c, dls_error *error) {
     const dls_scheme *scheme = dls_scheme_find(o->scheme);
     dls_status status = scheme ? dls_scheme_check_solids(scheme, c->world, error) : DLS_OK;
     if (!status && scheme && scheme->check) status = scheme->check(c->world, o, error);
-    double stable = dls_solids_stable_step(c->world);
-    if (!status && o->stiffness == DLS_STIFFNESS_EXPLICIT && c->h > stable)
+    bool is_explicit = o->stiffness == DLS_STIFFNESS_EXPLICIT;
+    double stable = is_explicit ? dls_solids_stable_step(c->world) : (double)INFINITY;
+    if (!status && c->h > stable)
         dls_check_warn(c,
                        "step too long: explicit forces of solids need at most %.3g s, it is %g s; "
                        "stiffness: implicit has no such limit",

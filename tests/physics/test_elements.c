@@ -405,6 +405,40 @@ static void test_second_order(void **state) {
     assert_true(log2(first / second) > 1.8);
 }
 
+/* How far a node goes in some steps of a block that is shaken so little that its strains are linear. */
+static double shaken(int kind, bool damped, double part) {
+    static const dls_solid_cell cell[4] = {DLS_SOLID_HEX8, DLS_SOLID_HEX8, DLS_SOLID_TET4, DLS_SOLID_TET10};
+    stuff of = {.density = 1000, .young = 1e6, .poisson = 0.3, .damping = damped ? 2e-4 : 0};
+    stage s = open_world(0, &of);
+    dls_solid_def solid = cells(2, 2, 2, cell[kind]);
+    double q[375], u[375], rest[375], most = 0;
+    solid.lumped = kind == 1, solid.mass_damping = damped ? 30 : 0;
+    dls_body_id block = add_block(&s, &solid, 0.2, 0.4, 0.2, 0, 0, 0);
+    int n = dls_solid_freedoms(s.world, block);
+    assert_true(n <= 375);
+    dls_simulation_options o = options_of(part * dls_solids_stable_step(s.world));
+    o.stiffness = DLS_STIFFNESS_EXPLICIT;
+    stage_start(&s, &o, 0);
+    OK(dls_solid_state_get(s.world, block, rest, u, error));
+    for (int i = 0; i < n; i++) u[i] = 1e-9 * sin(37.0 * i * i);
+    OK(dls_solid_state_set(s.world, block, NULL, u, error));
+    stage_run(&s, damped && kind != 1 ? 150 : 60);
+    OK(dls_solid_state_get(s.world, block, q, NULL, error));
+    for (int i = 0; i < n; i++) most = fmax(most, fabs(q[i] - rest[i]));
+    print_message("# %d, damped %d: h %.4g s, %.2f of it: %.2e m\n", kind, damped, o.step / part, part, most);
+    stage_close(&s);
+    return most;
+}
+
+/* Explicit forces stand the step that is told for them, and none that is longer. */
+static void test_stable_step(void **state) {
+    (void)state;
+    for (int k = 0; k < 8; k++) {
+        assert_true(shaken(k / 2, k % 2, 0.995) < 5e-10);
+        assert_true(shaken(k / 2, k % 2, 1.02) > 1e-9);
+    }
+}
+
 /* A free block that spins for 1e4 steps, each five times what a wave takes through it: energies of its mean
  * velocities stay, those at ends of steps ring. */
 static void test_free_spin_keeps_its_energy(void **state) {
@@ -548,6 +582,67 @@ static void test_rigid_limit(void **state) {
     assert_near(end[0].v[0], end[1].v[0], 1e-3);
 }
 
+/* A stiff ball that falls, bounces and slides until it rolls: rigid, of one affine map, of 6³ elements, and
+ * the rigid hull of these elements' nodes. */
+typedef enum ball_kind { BALL_RIGID, BALL_AFFINE, BALL_ELEMENTS, BALL_HULL } ball_kind;
+typedef struct bounced {
+    double apex, v, spin; /* highest after its first bounce; at the end, m/s */
+} bounced;
+
+static dls_body_id add_ball(stage *s, ball_kind kind) {
+    dls_solid_def solid = kind == BALL_ELEMENTS ? cells(6, 6, 6, DLS_SOLID_HEX8)
+                                                : dls_default_solid_def(DLS_SOLID_PSEUDO_RIGID);
+    dls_shape_def shape = stage_ball(3, 0.1);
+    dls_body_def def = dls_default_body_def();
+    double points[3 * 343];
+    unsigned sides;
+    def.pose.x[2] = 0.15, def.v[0] = 1;
+    def.shapes = &shape, def.shape_count = 1;
+    def.solid = kind == BALL_AFFINE || kind == BALL_ELEMENTS ? &solid : NULL;
+    if (kind == BALL_HULL) {
+        stuff of = {.density = 1, .young = 1};
+        stage other = open_world(0, &of);
+        dls_body_id like = add_ball(&other, BALL_ELEMENTS);
+        shape = dls_default_shape_def(DLS_POLYHEDRON);
+        shape.points = points, shape.point_count = dls_solid_element_nodes(other.world, like);
+        assert_int_equal(shape.point_count, 343);
+        for (int k = 0; k < shape.point_count; k++)
+            OK(dls_solid_element_node(other.world, like, k, points + 3 * (size_t)k, &sides, error));
+        stage_close(&other);
+    }
+    return stage_add(s, &def);
+}
+
+static bounced bounce(ball_kind kind) {
+    stuff of = {.density = 1000, .young = 1e12, .damping = 1e-3, .mu = 0.3, .e_n = 0.5};
+    stage s = open_world(10, &of);
+    bounced out = {0};
+    dls_body_id ball = add_ball(&s, kind);
+    stage_add_floor(&s, 0);
+    dls_simulation_options o = options_of(1e-3);
+    stage_start(&s, &o, 1e-9);
+    for (int k = 0; k < 250; k++) {
+        stage_run(&s, 1);
+        dls_body_state now = stage_state(&s, ball);
+        if (k > 105) out.apex = fmax(out.apex, now.x[2] - 0.1);
+        out.v = now.v[0], out.spin = now.w[1] * 0.1;
+    }
+    print_message("# ball %d: apex %.5f, v %.5f, spin %.5f\n", kind, out.apex, out.v, out.spin);
+    stage_close(&s);
+    return out;
+}
+
+static void test_stiff_balls_bounce_and_roll_alike(void **state) {
+    (void)state;
+    bounced rigid = bounce(BALL_RIGID), affine = bounce(BALL_AFFINE), elements = bounce(BALL_ELEMENTS),
+            hull = bounce(BALL_HULL);
+    assert_near(affine.apex, rigid.apex, 0.001 * rigid.apex);
+    assert_near(affine.v, rigid.v, 0.002);
+    assert_near(elements.apex, rigid.apex, 0.005 * rigid.apex);
+    assert_near(elements.apex, hull.apex, 0.005 * rigid.apex);
+    assert_near(elements.v, hull.v, 0.01);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_weight),
@@ -559,10 +654,12 @@ int main(void) {
         cmocka_unit_test(test_free_modes),
         cmocka_unit_test(test_scales),
         cmocka_unit_test(test_second_order),
+        cmocka_unit_test(test_stable_step),
         cmocka_unit_test(test_free_spin_keeps_its_energy),
         cmocka_unit_test(test_books),
         cmocka_unit_test(test_pinned_beam),
         cmocka_unit_test(test_rigid_limit),
+        cmocka_unit_test(test_stiff_balls_bounce_and_roll_alike),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

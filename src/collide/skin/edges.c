@@ -1,4 +1,5 @@
-/* Sharp edges that cross: along their common normal, where it suits the faces of both. */
+/* Edges that cross, along their common normal, where it suits the faces of both: two sharp ones, and a sharp
+ * one on any of a skin. Between vertices that are held a skin sags under what presses it with an edge. */
 #include "base/vector.h"
 #include "collide/mesh/query.h"
 #include "collide/skin/skin.h"
@@ -7,9 +8,13 @@
 
 static const double parallel = 1e-2; /* sine: vertices on faces hold what is nearer to parallel */
 static const double slack = 0.05;
+static const double hollow =
+    0.3; /* sine: so far faces of an edge that is not sharp may rise to one that presses it */
 static const double sharpness = 0.05; /* rad: vertices on faces hold what is blunter */
 static const double sunk = 0.05; /* of the shorter: edges that have passed each other so far do not meet */
 static const double end = 1e-6;  /* of its length: what crosses so near to an end is the vertex's */
+static const double held =
+    0.1; /* of the shorter: so near to an end that is over the other body its vertex holds */
 
 /* An edge in b's frame: p + s u, 0 ≤ s ≤ 1. Of a hull k is its number. */
 typedef struct skin_line {
@@ -17,6 +22,7 @@ typedef struct skin_line {
     const dls_hull *hull;
     int element, k;
     double p[3], u[3];
+    bool sharp;
 } skin_line;
 
 static int across(const dls_mesh *mesh, int element, int k) {
@@ -24,11 +30,16 @@ static int across(const dls_mesh *mesh, int element, int k) {
 }
 
 /* Each edge once, of the triangle with the lesser number. */
-static bool is_edge(const dls_mesh *mesh, int element, int k) {
+static bool is_first(const dls_mesh *mesh, int element, int k) {
     int other = across(mesh, element, k);
-    if (other < 0) return true;
-    return element < other && dls_mesh_edge_is_sharp(mesh, element, k) &&
-           vec_dot(mesh->normal + 3 * (size_t)element, mesh->normal + 3 * (size_t)other) < cos(sharpness);
+    return other < 0 || element < other;
+}
+
+static bool is_sharp(const dls_mesh *mesh, int element, int k) {
+    int other = across(mesh, element, k);
+    return other < 0 ||
+           (dls_mesh_edge_is_sharp(mesh, element, k) &&
+            vec_dot(mesh->normal + 3 * (size_t)element, mesh->normal + 3 * (size_t)other) < cos(sharpness));
 }
 
 static bool face_falls(const dls_mesh *mesh, int element, const double *edge, const double *from,
@@ -75,19 +86,25 @@ static bool is_above(const skin_line *line, const double *d, double most) {
     return other < 0 || !face_falls(mesh, other, edge, from, d, most);
 }
 
-/* Where two lines are nearest; false where that is at an end of one, or they are parallel. */
-static bool crossing(const skin_line *a, const skin_line *b, double *p, double *q, double *n) {
+/* Where two edges are nearest: p = a.p + s u, q = b.p + t v, and the normal of both. */
+typedef struct skin_crossing {
+    double s, t, p[3], q[3], n[3];
+} skin_crossing;
+
+/* False where that is at an end of one, or they are parallel. */
+static bool cross(const skin_line *a, const skin_line *b, skin_crossing *at) {
     double d[3], uu = vec_dot(a->u, a->u), vv = vec_dot(b->u, b->u), uv = vec_dot(a->u, b->u);
-    vec_cross(n, a->u, b->u);
-    double det = vec_dot(n, n);
+    vec_cross(at->n, a->u, b->u);
+    double det = vec_dot(at->n, at->n);
     if (!(det > parallel * parallel * uu * vv)) return false;
     vec_sub(d, b->p, a->p);
     double s = (vec_dot(d, a->u) * vv - vec_dot(d, b->u) * uv) / det,
            t = (vec_dot(d, a->u) * uv - vec_dot(d, b->u) * uu) / det;
     if (!(s > end && s < 1 - end && t > end && t < 1 - end)) return false;
-    vec_along(p, a->p, s, a->u);
-    vec_along(q, b->p, t, b->u);
-    vec_scale(n, 1 / sqrt(det), n);
+    at->s = s, at->t = t;
+    vec_along(at->p, a->p, s, a->u);
+    vec_along(at->q, b->p, t, b->u);
+    vec_scale(at->n, 1 / sqrt(det), at->n);
     return true;
 }
 
@@ -95,22 +112,68 @@ static bool crossing(const skin_line *a, const skin_line *b, double *p, double *
 static bool suits(const skin_pair *pair, const skin_line *a, const skin_line *b, const double *out) {
     double world[3], local[3], back[3];
     vec_scale(back, -1, out);
-    if (!is_above(b, back, slack)) return false;
+    if (!is_above(b, back, b->sharp ? slack : hollow)) return false;
     mat_apply(world, pair->b->R, out);
     mat_apply_transposed(local, pair->a->R, world);
-    return is_above(a, local, slack);
+    return is_above(a, local, a->sharp ? slack : hollow);
+}
+
+/* Across an edge along a unit n, into its body: where that is nowhere, as under a ridge, it is short. */
+static void inward(const skin_line *line, const double *n, double *in) {
+    double m[3];
+    if (line->hull) {
+        const int *face = line->hull->edge_face[line->k];
+        vec_add(m, line->hull->face_normal + 3 * (size_t)face[0],
+                line->hull->face_normal + 3 * (size_t)face[1]);
+    } else {
+        int other = across(line->mesh, line->element, line->k);
+        const double *normal = line->mesh->normal;
+        vec_add(m, normal + 3 * (size_t)line->element,
+                normal + 3 * (size_t)(other < 0 ? line->element : other));
+    }
+    vec_scale(in, -1, m);
+    vec_along(in, in, -vec_dot(in, n), n);
+}
+
+/* Whether a vertex at an end of one of them is held and so near that it holds this place, too: any of the
+ * sharp edge, of the other one what lies behind the sharp one. in: into the sharp one's body, of the other's
+ * frame. */
+static bool is_held(const skin_line *sharp, double s, const skin_line *other, double t, const double *in) {
+    double u = vec_norm(sharp->u), v = vec_norm(other->u), least = held * fmin(u, v),
+           along = vec_dot(other->u, in);
+    if (s * u < least || (1 - s) * u < least) return true;
+    if (fabs(along) < 0.1 * v * vec_norm(in)) return false;
+    return (along > 0 ? 1 - t : t) * v < least;
+}
+
+/* A sharp edge on one that is none. */
+static bool adds_nothing(const skin_pair *pair, const skin_line *a, const skin_line *b,
+                         const skin_crossing *at, const double *out) {
+    double in[3], local[3];
+    if (a->sharp && b->sharp) return false;
+    if (b->sharp) {
+        inward(b, out, in);
+        return is_held(b, at->t, a, at->s, in);
+    }
+    mat_apply(local, pair->b->R, out);
+    mat_apply_transposed(local, pair->a->R, local);
+    inward(a, local, in);
+    dls_skin_turn(pair, in, local);
+    return is_held(a, at->s, b, at->t, local);
 }
 
 static void try_edges(const skin_pair *pair, const skin_line *a, const skin_line *b) {
-    double p[3], q[3], n[3], d[3];
-    if (!crossing(a, b, p, q, n)) return;
-    double least = -sunk * fmin(vec_norm(a->u), vec_norm(b->u));
-    for (int turn = 0; turn < 2; turn++, vec_scale(n, -1, n)) {
-        vec_sub(d, p, q);
-        double gap = vec_dot(d, n);
-        if (gap > pair->margin || gap < least || !suits(pair, a, b, n)) continue;
-        dls_skin_add(pair, p, q, n, gap,
-                     dls_skin_feature(DLS_SKIN_EDGES, 3 * a->element + a->k, 3 * b->element + b->k));
+    skin_crossing at;
+    double d[3];
+    if (!cross(a, b, &at)) return;
+    double least = a->sharp && b->sharp ? -sunk * fmin(vec_norm(a->u), vec_norm(b->u)) : -pair->depth;
+    vec_sub(d, at.p, at.q);
+    for (int turn = 0; turn < 2; turn++, vec_scale(at.n, -1, at.n)) {
+        double gap = vec_dot(d, at.n);
+        if (gap > pair->margin || gap < least || !suits(pair, a, b, at.n)) continue;
+        if (!adds_nothing(pair, a, b, &at, at.n))
+            dls_skin_add(pair, at.p, at.q, at.n, gap,
+                         dls_skin_feature(DLS_SKIN_EDGES, 3 * a->element + a->k, 3 * b->element + b->k));
         return;
     }
 }
@@ -123,10 +186,13 @@ static void edge_contacts(const skin_pair *pair, const skin_line *a) {
         high[i] = fmax(a->p[i], a->p[i] + a->u[i]) + reach;
     }
     skin_line b = {.mesh = pair->b->shape->mesh};
+    bool is_skin = pair->b->shape->kind == DLS_SKIN;
     dls_mesh_walk_begin(&walk, b.mesh, low, high);
     while ((b.element = dls_mesh_walk_next(&walk)) >= 0)
         for (b.k = 0; b.k < 3; b.k++) {
-            if (!is_edge(b.mesh, b.element, b.k)) continue;
+            if (!is_first(b.mesh, b.element, b.k)) continue;
+            b.sharp = is_sharp(b.mesh, b.element, b.k);
+            if (!b.sharp && !(is_skin && a->sharp)) continue;
             vec_copy(b.p, dls_mesh_corner(b.mesh, b.element, b.k));
             vec_sub(b.u, dls_mesh_corner(b.mesh, b.element, (b.k + 1) % 3), b.p);
             try_edges(pair, a, &b);
@@ -148,7 +214,7 @@ static bool set_line(const skin_pair *pair, const double *from, const double *to
 }
 
 void dls_skin_edges(const skin_pair *pair) {
-    skin_line a = {.mesh = pair->a->shape->mesh, .hull = pair->a->shape->hull};
+    skin_line a = {.mesh = pair->a->shape->mesh, .hull = pair->a->shape->hull, .sharp = true};
     if (a.hull) {
         for (a.k = 0; a.k < a.hull->edge_count; a.k++) {
             const int *v = a.hull->edge_vertex[a.k];
@@ -158,9 +224,12 @@ void dls_skin_edges(const skin_pair *pair) {
         return;
     }
     for (a.element = 0; a.element < a.mesh->element_count; a.element++)
-        for (a.k = 0; a.k < 3; a.k++)
-            if (is_edge(a.mesh, a.element, a.k) &&
+        for (a.k = 0; a.k < 3; a.k++) {
+            if (!is_first(a.mesh, a.element, a.k)) continue;
+            a.sharp = is_sharp(a.mesh, a.element, a.k);
+            if ((a.sharp || pair->a->shape->kind == DLS_SKIN) &&
                 set_line(pair, dls_mesh_corner(a.mesh, a.element, a.k),
                          dls_mesh_corner(a.mesh, a.element, (a.k + 1) % 3), &a))
                 edge_contacts(pair, &a);
+        }
 }

@@ -3,12 +3,10 @@
 #include "collide/skin/skin.h"
 
 #include "base/vector.h"
-#include "collide/cylinder/cylinder.h"
-#include "collide/ellipsoid/ellipsoid.h"
-#include "collide/mesh/mesh.h"
 #include "collide/mesh/query.h"
 
 #include <math.h>
+#include <string.h>
 
 /* ---- two surfaces ---- */
 
@@ -64,30 +62,52 @@ static void collide_surfaces(const dls_placed *a, const dls_placed *b, double ma
     dls_skin_edges(&there);
 }
 
-/* ---- walls ---- */
+/* ---- vertices as points ---- */
 
-/* Every vertex as a point, by the wall's own function for balls. The wall is the row's second. */
-static void collide_wall(const dls_placed *a, const dls_placed *b, double margin, dls_pair_memory *memory,
-                         const dls_contact_point *last, int last_count, dls_manifold *manifold) {
+/* Every vertex that comes near, by the other shape's own function for balls; that shape is the row's second.
+ */
+static void collide_points(const dls_placed *a, const dls_placed *b, double margin, dls_pair_memory *memory,
+                           const dls_contact_point *last, int last_count, dls_manifold *manifold) {
     (void)memory, (void)last, (void)last_count;
     bool swapped;
     const dls_pair_kind *row = dls_pair_find(DLS_SPHERE, b->shape->kind, &swapped);
     const dls_mesh *mesh = a->shape->mesh;
     dls_shape point = {.kind = DLS_SPHERE, .body = a->shape->body, .R = {1, 0, 0, 0, 1, 0, 0, 0, 1}};
     dls_placed at = {.shape = &point, .R = {1, 0, 0, 0, 1, 0, 0, 0, 1}};
+    double low[3], high[3];
+    dls_shape_box(b->shape, b->x, b->R, low, high);
     for (int v = 0; v < mesh->vertex_count; v++) {
-        if (mesh->vertex_start[v] == mesh->vertex_start[v + 1]) continue;
         dls_pair_memory none = {.used = 0};
         int before = manifold->count;
+        bool near = mesh->vertex_start[v] < mesh->vertex_start[v + 1];
         mat_apply(at.x, a->R, mesh->vertex + 3 * (size_t)v);
         vec_add(at.x, at.x, a->x);
-        row->collide(swapped ? b : &at, swapped ? &at : b, margin, &none, NULL, 0, manifold);
+        for (int i = 0; i < 3; i++) near = near && at.x[i] >= low[i] - margin && at.x[i] <= high[i] + margin;
+        if (near) row->collide(swapped ? b : &at, swapped ? &at : b, margin, &none, NULL, 0, manifold);
         for (int k = before; k < manifold->count; k++) {
             dls_contact_point *c = &manifold->point[k];
             if (swapped) dls_contact_point_flip(c);
             c->feature = dls_skin_feature(DLS_SKIN_WALL, v, (int)(c->feature & 0x3FFFFFFF));
         }
     }
+}
+
+/* Vertices that the hull's nearest place would push into it, for the skin around them lies deeper, are behind
+ * one of its edges. */
+static void turn_points(const skin_pair *pair, int first) {
+    dls_manifold *m = pair->manifold;
+    int count = m->count, kept = first;
+    for (int k = first; k < count; k++) {
+        double out[3], gap = m->point[k].gap;
+        vec_scale(out, -1, m->point[k].normal);
+        int vertex = dls_skin_vertex(m->point[k].feature, 0);
+        if (dls_skin_holds_point(pair, vertex, out))
+            m->point[kept++] = m->point[k];
+        else
+            dls_skin_behind_hull(pair, vertex, fmax(-gap, 0));
+    }
+    memmove(m->point + kept, m->point + count, sizeof *m->point * (size_t)(m->count - count));
+    m->count -= count - kept;
 }
 
 /* The skin's vertices as points, then vertices and edges of the hull. */
@@ -97,7 +117,9 @@ static void collide_hull(const dls_placed *a, const dls_placed *b, double margin
     double depth = INFINITY;
     for (int i = 0; i < 3; i++) depth = fmin(depth, 0.25 * (root->high[i] - root->low[i]));
     skin_pair back = {b, a, margin, depth, manifold, 1, manifold->count};
-    collide_wall(a, b, margin, memory, last, last_count, manifold);
+    skin_pair there = {a, b, margin, depth, manifold, 0, manifold->count};
+    collide_points(a, b, margin, memory, last, last_count, manifold);
+    turn_points(&there, there.first);
     dls_skin_vertices(&back);
     dls_skin_edges(&back);
 }
@@ -122,37 +144,39 @@ static void drop_vertices(const dls_mesh *mesh, const dls_placed *at, int first,
     manifold->count = kept;
 }
 
-/* The skin's vertices as points, then what the cylinder touches of its faces and edges between them. */
-static void collide_cylinder(const dls_placed *a, const dls_placed *b, double margin, dls_pair_memory *memory,
-                             const dls_contact_point *last, int last_count, dls_manifold *manifold) {
+/* The skin's vertices as points, then what a shape touches of its faces and edges between them, as of a mesh.
+ */
+static void collide_between(const dls_placed *a, const dls_placed *b, double margin, dls_pair_memory *memory,
+                            const dls_contact_point *last, int last_count, dls_manifold *manifold) {
+    bool swapped;
     int before = manifold->count;
-    dls_cylinder_mesh(a, b, margin, memory, last, last_count, manifold);
+    dls_pair_find(a->shape->kind, DLS_MESH, &swapped)
+        ->collide(a, b, margin, memory, last, last_count, manifold);
     drop_vertices(b->shape->mesh, b, before, manifold);
     int own = manifold->count;
-    collide_wall(b, a, margin, memory, last, last_count, manifold);
+    collide_points(b, a, margin, memory, last, last_count, manifold);
     for (int k = own; k < manifold->count; k++) dls_contact_point_flip(&manifold->point[k]);
 }
 
-#define HULL_METHOD     "vertices of the skin as points; vertices and edges of the hull on its faces and edges"
-#define CYLINDER_METHOD "vertices of the skin as points; as with a mesh between them"
-#define WALL_METHOD     "every vertex as a point"
+#define HULL_METHOD    "vertices of the skin as points; vertices and edges of the hull on its faces and edges"
+#define BETWEEN_METHOD "vertices of the skin as points; as with a mesh between them"
+#define WALL_METHOD    "every vertex as a point"
 #define SURFACE_METHOD                                                                                       \
     "vertices of each on faces of the other, along a normal that both sides allow; sharp edges on sharp "    \
     "edges"
-#define MESH_METHOD "as with a mesh, whose vertices move"
 
 static const dls_pair_kind rows[] = {
-    {DLS_SKIN, DLS_HALF_SPACE, collide_wall, true, false, WALL_METHOD},
-    {DLS_SKIN, DLS_CYLINDER_INSIDE, collide_wall, true, false, WALL_METHOD},
-    {DLS_SKIN, DLS_BOX_INSIDE, collide_wall, true, false, WALL_METHOD},
+    {DLS_SKIN, DLS_HALF_SPACE, collide_points, true, false, WALL_METHOD},
+    {DLS_SKIN, DLS_CYLINDER_INSIDE, collide_points, true, false, WALL_METHOD},
+    {DLS_SKIN, DLS_BOX_INSIDE, collide_points, true, false, WALL_METHOD},
     {DLS_SKIN, DLS_MESH, collide_surfaces, false, false, SURFACE_METHOD},
     {DLS_SKIN, DLS_SKIN, collide_surfaces, false, false, SURFACE_METHOD},
-    {DLS_SPHERE, DLS_SKIN, dls_collide_mesh_sphere, true, true, MESH_METHOD},
-    {DLS_CAPSULE, DLS_SKIN, dls_collide_mesh_capsule, true, true, MESH_METHOD},
+    {DLS_SPHERE, DLS_SKIN, collide_between, true, true, BETWEEN_METHOD},
+    {DLS_CAPSULE, DLS_SKIN, collide_between, true, true, BETWEEN_METHOD},
     {DLS_SKIN, DLS_BOX, collide_hull, false, false, HULL_METHOD},
     {DLS_SKIN, DLS_POLYHEDRON, collide_hull, false, false, HULL_METHOD},
-    {DLS_ELLIPSOID, DLS_SKIN, dls_ellipsoid_mesh, true, false, MESH_METHOD},
-    {DLS_CYLINDER, DLS_SKIN, collide_cylinder, false, true, CYLINDER_METHOD},
+    {DLS_ELLIPSOID, DLS_SKIN, collide_between, true, false, BETWEEN_METHOD},
+    {DLS_CYLINDER, DLS_SKIN, collide_between, false, true, BETWEEN_METHOD},
 };
 
 const dls_pair_family dls_pairs_skin = {rows, sizeof rows / sizeof *rows};

@@ -25,6 +25,10 @@ bool dls_skin_hull_above(const dls_hull *hull, const double *from, const double 
 
 /* Vertices of a on faces of b. */
 void dls_skin_vertices(const skin_pair *pair);
+/* Whether a's surface rises from a vertex along out, of the world, so that it may be pushed so. */
+bool dls_skin_holds_point(const skin_pair *pair, int vertex, const double *out);
+/* What holds a vertex that has slipped past an edge of b, a hull; depth: in it, 0 outside. */
+void dls_skin_behind_hull(const skin_pair *pair, int vertex, double depth);
 /* Edges on edges. */
 void dls_skin_edges(const skin_pair *pair);
 

@@ -12,6 +12,8 @@
 static const double face_slack =
     0.3; /* sine: a face of a may dip so much below the plane of b that it rests on */
 static const double strict_slack = 0.05;
+static const double passed = 0.25;  /* of the shorter edge: a vertex that went so far past it is elsewhere */
+static const double slipped = 1e-4; /* of it: what is beside it and has sunk less is held by faces */
 static const double smooth = 0.866; /* cosine of 30°: triangles that meet at less are one surface */
 static const double beside =
     1e-3; /* of the face's size: a vertex that near to an edge is on the faces there */
@@ -30,19 +32,30 @@ static void find_foot(const dls_mesh *mesh, int element, const double *p, skin_f
     foot->distance = vec_norm(foot->d);
 }
 
-/* Whether a's triangles around the vertex may be pushed along d, in a's frame: they go up from it or fall by
- * less than slack, a sine. */
-static bool is_above(const skin_pair *pair, int vertex, const double *d, double slack) {
+/* How a's edges at a vertex, or from it to all of a hull, go along units d of a's frame, of two the better:
+ * the least of their sines. */
+static double rise(const skin_pair *pair, int vertex, const double *d, const double *e) {
     const dls_mesh *mesh = pair->a->shape->mesh;
     const dls_hull *hull = pair->a->shape->hull;
-    if (hull) return dls_skin_hull_above(hull, hull->vertex + 3 * (size_t)vertex, d, slack);
+    double least = 1, t[3];
+    for (int v = 0; hull && v < hull->vertex_count; v++) {
+        vec_sub(t, hull->vertex + 3 * (size_t)v, hull->vertex + 3 * (size_t)vertex);
+        if (v != vertex) least = fmin(least, fmax(vec_dot(t, d), vec_dot(t, e)) / vec_norm(t));
+    }
+    if (hull) return least;
     for (int i = mesh->vertex_start[vertex]; i < mesh->vertex_start[vertex + 1]; i++)
         for (int k = 0; k < 3; k++) {
-            double t[3];
+            if (mesh->element[3 * (size_t)mesh->vertex_element[i] + (size_t)k] == vertex) continue;
             vec_sub(t, dls_mesh_corner(mesh, mesh->vertex_element[i], k), mesh->vertex + 3 * (size_t)vertex);
-            if (vec_dot(t, d) < -slack * vec_norm(t)) return false;
+            least = fmin(least, fmax(vec_dot(t, d), vec_dot(t, e)) / vec_norm(t));
         }
-    return true;
+    return least;
+}
+
+/* Whether a may be pushed along d at a vertex: what is around goes up from it or falls by less than slack, a
+ * sine. */
+static bool is_above(const skin_pair *pair, int vertex, const double *d, double slack) {
+    return rise(pair, vertex, d, d) >= -slack;
 }
 
 /* d of b's frame in a's. */
@@ -51,19 +64,138 @@ static void to_a(const skin_pair *pair, const double *d, double *out) {
     mat_apply_transposed(out, pair->a->R, out);
 }
 
+static int first_of(const dls_mesh *mesh, int vertex) {
+    return mesh->vertex_element[mesh->vertex_start[vertex]];
+}
 static double size_of(const dls_mesh *mesh, int element) {
     return vec_distance(dls_mesh_corner(mesh, element, 0), dls_mesh_corner(mesh, element, 1));
 }
 
+/* ---- past an edge ---- */
+
+/* What holds a vertex that has slipped past an edge of b, or lies under it in a hollow: of the planes through
+ * the edge between those of its faces the one that a's surface rises from most. */
+typedef struct skin_ridge {
+    const double *from, *to, *normal[2];
+    double gap, q[3], n[3];
+    int ordinal;
+} skin_ridge;
+
+static double rise_between(const skin_pair *pair, int vertex, const skin_ridge *ridge, double share,
+                           double *n) {
+    double local[3];
+    vec_scale(n, 1 - share, ridge->normal[0]);
+    vec_along(n, n, share, ridge->normal[1]);
+    double length = vec_norm(n);
+    if (!(length > 0)) return -1;
+    vec_scale(n, 1 / length, n);
+    to_a(pair, n, local);
+    return rise(pair, vertex, local, local);
+}
+
+/* Whether none of a's edges at the vertex leads into b, below both faces. */
+static bool is_around(const skin_pair *pair, int vertex, const skin_ridge *ridge) {
+    double d[2][3];
+    for (int k = 0; k < 2; k++) to_a(pair, ridge->normal[k], d[k]);
+    return rise(pair, vertex, d[0], d[1]) >= -strict_slack;
+}
+
+/* By golden sections. */
+static void find_normal(const skin_pair *pair, int vertex, skin_ridge *ridge) {
+    double low = 0, high = 1;
+    for (int k = 0; k < 16; k++) {
+        double part = 0.381966 * (high - low);
+        if (rise_between(pair, vertex, ridge, low + part, ridge->n) <
+            rise_between(pair, vertex, ridge, high - part, ridge->n))
+            low += part;
+        else
+            high -= part;
+    }
+    rise_between(pair, vertex, ridge, 0.5 * (low + high), ridge->n);
+}
+
+/* Keeps the ridge that the vertex has sunk behind least, of those that it is beside. */
+static void try_ridge(const skin_pair *pair, int vertex, const double *p, skin_ridge *ridge,
+                      skin_ridge *best) {
+    double u[3], d[3];
+    vec_sub(u, ridge->to, ridge->from);
+    vec_sub(d, p, ridge->from);
+    double length = vec_norm(u), along = vec_dot(d, u) / (length * length);
+    if (!(along > 0 && along < 1)) return;
+    vec_along(ridge->q, ridge->from, along, u);
+    vec_sub(d, p, ridge->q);
+    if (!pair->a->shape->hull)
+        length = fmin(length, size_of(pair->a->shape->mesh, first_of(pair->a->shape->mesh, vertex)));
+    if (vec_norm(d) > passed * length || !is_around(pair, vertex, ridge)) return;
+    find_normal(pair, vertex, ridge);
+    ridge->gap = vec_dot(d, ridge->n);
+    vec_along(d, d, -ridge->gap, ridge->n);
+    double most = vec_norm(d) < beside * length ? pair->margin : -slipped * length;
+    if (ridge->gap <= most && ridge->gap > best->gap) *best = *ridge;
+}
+
+/* depth: of the vertex in b, 0 outside; beyond that nothing is taken back. */
+static void add_ridge(const skin_pair *pair, int vertex, const double *p, const skin_ridge *ridge,
+                      double depth) {
+    double q[3], gap = fmax(ridge->gap, -depth);
+    if (!isfinite(ridge->gap)) return;
+    vec_along(q, p, -gap, ridge->n);
+    dls_skin_add(pair, p, q, ridge->n, gap, dls_skin_feature(pair->side, vertex, ridge->ordinal));
+}
+
+static void behind_ridges(const skin_pair *pair, int vertex, const double *p, const double *low,
+                          const double *high, double depth) {
+    const dls_mesh *mesh = pair->b->shape->mesh;
+    skin_ridge best = {.gap = -INFINITY};
+    dls_mesh_walk walk;
+    dls_mesh_walk_begin(&walk, mesh, low, high);
+    for (int element; (element = dls_mesh_walk_next(&walk)) >= 0;)
+        for (int k = 0; k < 3; k++) {
+            int other = mesh->neighbour[3 * (size_t)element + (size_t)k];
+            if (other < element || !dls_mesh_edge_is_sharp(mesh, element, k)) continue;
+            skin_ridge ridge = {
+                .from = dls_mesh_corner(mesh, element, k),
+                .to = dls_mesh_corner(mesh, element, (k + 1) % 3),
+                .normal = {mesh->normal + 3 * (size_t)element, mesh->normal + 3 * (size_t)other}};
+            try_ridge(pair, vertex, p, &ridge, &best);
+        }
+    add_ridge(pair, vertex, p, &best, depth);
+}
+
+bool dls_skin_holds_point(const skin_pair *pair, int vertex, const double *out) {
+    double local[3];
+    mat_apply_transposed(local, pair->a->R, out);
+    return is_above(pair, vertex, local, face_slack);
+}
+
+void dls_skin_behind_hull(const skin_pair *pair, int vertex, double depth) {
+    const dls_hull *hull = pair->b->shape->hull;
+    skin_ridge best = {.gap = -INFINITY};
+    double p[3];
+    dls_skin_see(pair, pair->a->shape->mesh->vertex + 3 * (size_t)vertex, p);
+    for (int k = 0; k < hull->edge_count; k++) {
+        skin_ridge ridge = {.from = hull->vertex + 3 * (size_t)hull->edge_vertex[k][0],
+                            .to = hull->vertex + 3 * (size_t)hull->edge_vertex[k][1],
+                            .normal = {hull->face_normal + 3 * (size_t)hull->edge_face[k][0],
+                                       hull->face_normal + 3 * (size_t)hull->edge_face[k][1]},
+                            .ordinal = 1};
+        try_ridge(pair, vertex, p, &ridge, &best);
+    }
+    add_ridge(pair, vertex, p, &best, depth);
+}
+
 /* Beside an edge or corner: along the way there, where nothing of either side is nearer. */
-static void add_beside(const skin_pair *pair, int vertex, const double *p, const skin_foot *foot) {
+static bool add_beside(const skin_pair *pair, int vertex, const double *p, const skin_foot *foot) {
     double out[3], local[3];
-    if (foot->feature >= DLS_TRIANGLE_FACE || foot->distance > pair->margin || !(foot->distance > 0)) return;
+    if (foot->feature >= DLS_TRIANGLE_FACE || foot->distance > pair->margin || !(foot->distance > 0))
+        return false;
     vec_scale(out, 1 / foot->distance, foot->d);
     to_a(pair, out, local);
-    if (dls_mesh_is_minimum(pair->b->shape->mesh, foot->element, foot->feature, out) &&
-        is_above(pair, vertex, local, strict_slack))
-        dls_skin_add(pair, p, foot->q, out, foot->distance, dls_skin_feature(pair->side, vertex, 0));
+    if (!dls_mesh_is_minimum(pair->b->shape->mesh, foot->element, foot->feature, out) ||
+        !is_above(pair, vertex, local, strict_slack))
+        return false;
+    dls_skin_add(pair, p, foot->q, out, foot->distance, dls_skin_feature(pair->side, vertex, 0));
+    return true;
 }
 
 /* Whether the foot's face holds the vertex; how high it stands over its plane. */
@@ -242,7 +374,8 @@ static void vertex_contacts(const skin_pair *pair, int vertex, const double *p) 
     if (nearest.element < 0) return;
     bool outside = dls_mesh_is_outside(mesh, nearest.element, nearest.feature, nearest.d);
     if (hold[outside].element < 0) {
-        if (outside) add_beside(pair, vertex, p, &nearest);
+        if (!outside || !add_beside(pair, vertex, p, &nearest))
+            behind_ridges(pair, vertex, p, low, high, outside ? 0 : nearest.distance);
         return;
     }
     add_face(pair, p, hold[outside].element, vertex, 0);

@@ -285,31 +285,6 @@ static void matrix(const dls_solid_data *body, dls_solid_matrix which, const dou
         }
 }
 
-/* Largest eigenvalue of L⁻¹ K L⁻ᵀ at F = 1, with E = L Lᵀ for each row of F. */
-static double fastest(const dls_solid_data *body) {
-    static const double one[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1};
-    double slope[81], L[9] = {0}, row[9], K[81];
-    dls_elastic_slope(&body->elastic, one, true, slope);
-    for (int i = 0; i < 3; i++)
-        for (int j = 0; j <= i; j++) {
-            double sum = body->E[3 * i + j];
-            for (int k = 0; k < j; k++) sum -= L[3 * i + k] * L[3 * j + k];
-            L[3 * i + j] = i == j ? sqrt(sum) : sum / L[4 * j];
-        }
-    for (int side = 0; side < 2; side++) { /* rows by L⁻¹, turned over, and once more */
-        for (int b = 0; b < 9; b++) {
-            for (int a = 0; a < 9; a++) {
-                row[a] = slope[9 * a + b];
-                for (int k = a - a % 3; k < a; k++) row[a] -= L[3 * (a % 3) + k % 3] * row[k];
-                row[a] /= L[4 * (a % 3)];
-            }
-            for (int a = 0; a < 9; a++) K[9 * b + a] = row[a];
-        }
-        memcpy(slope, K, sizeof slope);
-    }
-    return body->volume * small_max_eigenvalue(9, slope, 9);
-}
-
 /* ---- places ---- */
 
 static bool locate(const dls_solid_data *body, const double *X, dls_spot *spot) {
@@ -398,7 +373,6 @@ const dls_solid_kind dls_solid_kind_pseudo_rigid = {
     .spread = spread,
     .inverted = inverted,
     .gradient = gradient,
-    .fastest = fastest,
     .kinetic_energy = kinetic_energy,
     .strain_energy = strain_energy,
 };

@@ -385,13 +385,17 @@ dls_status dls_solid_energy(const dls_world *w, dls_body_id id, double *kinetic,
     return DLS_OK;
 }
 
-/* 2 (√(1 + ξ²) − ξ)/ω with ξ = damping ω/2, of the fastest mode of all. */
+/* 2 (√(1 + ξ²) − ξ)/ω with ξ = (mass_damping/ω + damping ω)/2, of the fastest mode of all. */
 double dls_solids_stable_step(const dls_world *w) {
     double least = INFINITY;
     for (int k = 0; w && k < w->solid_count; k++) {
         const dls_solid *solid = &w->solids[k];
-        if (!solid->kind->fastest || w->entries[solid->id].presence == DLS_GONE) continue;
-        double omega = sqrt(solid->kind->fastest(solid->data)), xi = 0.5 * solid->def.damping * omega;
+        const dls_solid *model = &w->solids[solid->model];
+        if (w->entries[solid->id].presence == DLS_GONE ||
+            (model != solid && w->entries[model->id].presence != DLS_GONE))
+            continue;
+        double omega = sqrt(dls_solid_fastest(solid)),
+               xi = 0.5 * (solid->def.mass_damping / omega + solid->def.damping * omega);
         least = fmin(least, 2 * (sqrt(1 + xi * xi) - xi) / omega);
     }
     return least;

@@ -128,7 +128,6 @@ struct dls_solid_kind {
     /* F of all its places and its rate, column-major; false, or NULL: its shapes do not deform by one. */
     bool (*gradient)(const dls_solid_data *data, const double *q, const double *u, double *F, double *rate);
     /* ---- of all ---- */
-    double (*fastest)(const dls_solid_data *data); /* ω² of the fastest mode at rest, 1/s²; NULL: not known */
     double (*kinetic_energy)(const dls_solid_data *data, const double *u); /* ½ uᵀM u */
     double (*strain_energy)(const dls_solid_data *data, const double *q);
 };
@@ -200,6 +199,9 @@ void dls_solid_full_matrix(const dls_solid *solid, dls_solid_matrix which, const
 
 /* Fails, by name, where a solid that takes part is turned inside out. */
 dls_status dls_solids_check(const dls_world *world, dls_error *error);
+
+/* ω² of the fastest mode at rest, 1/s²; NaN where memory is out. */
+double dls_solid_fastest(const dls_solid *solid);
 
 /* ½ uᵀM u */
 double dls_solid_kinetic(const dls_world *world, const dls_solid *solid);
