@@ -112,6 +112,7 @@ joints:
   - {name: tie, kind: fixed, bodies: [strip, weight], at: {0.6, 0.5, 0.35}, axis: {0, 0, 1}}
   - {name: hinge, kind: revolute, bodies: [floor, egg], at: {0.36, 0, 0.1}, axis: {0, 1, 0}}
 time: {step: 1e-3, until: 0.25}
+solver: {tolerance: 1e-7}
 output: {interval: 0.05}
 """
 

@@ -11,8 +11,9 @@ static const double slack = 0.05;
 static const double hollow =
     0.3; /* sine: so far faces of an edge that is not sharp may rise to one that presses it */
 static const double sharpness = 0.05; /* rad: vertices on faces hold what is blunter */
-static const double sunk = 0.05; /* of the shorter: edges that have passed each other so far do not meet */
-static const double end = 1e-6;  /* of its length: what crosses so near to an end is the vertex's */
+static const double sunk = 0.25;    /* of the shorter: edges that have passed each other so far do not meet */
+static const double end = 1e-6;     /* of its length: what crosses so near to an end is the vertex's */
+static const double in_face = 0.99; /* cosine */
 static const double held =
     0.1; /* of the shorter: so near to an end that is over the other body its vertex holds */
 
@@ -118,20 +119,22 @@ static bool suits(const skin_pair *pair, const skin_line *a, const skin_line *b,
     return is_above(a, local, a->sharp ? slack : hollow);
 }
 
-/* Across an edge along a unit n, into its body: where that is nowhere, as under a ridge, it is short. */
+/* Across a sharp edge into its body, in the face that has the unit n as its normal, outward or inward; 0
+ * where none has: what crosses the edge there stands off both. */
 static void inward(const skin_line *line, const double *n, double *in) {
-    double m[3];
-    if (line->hull) {
-        const int *face = line->hull->edge_face[line->k];
-        vec_add(m, line->hull->face_normal + 3 * (size_t)face[0],
-                line->hull->face_normal + 3 * (size_t)face[1]);
-    } else {
-        int other = across(line->mesh, line->element, line->k);
-        const double *normal = line->mesh->normal;
-        vec_add(m, normal + 3 * (size_t)line->element,
-                normal + 3 * (size_t)(other < 0 ? line->element : other));
-    }
-    vec_scale(in, -1, m);
+    const double *m[2];
+    const int *face = line->hull ? line->hull->edge_face[line->k] : NULL;
+    int other = face ? 0 : across(line->mesh, line->element, line->k);
+    m[0] =
+        face ? line->hull->face_normal + 3 * (size_t)face[0] : line->mesh->normal + 3 * (size_t)line->element;
+    m[1] = face         ? line->hull->face_normal + 3 * (size_t)face[1]
+           : other >= 0 ? line->mesh->normal + 3 * (size_t)other
+                        : m[0];
+    bool second = fabs(vec_dot(m[1], n)) > fabs(vec_dot(m[0], n));
+    double along = vec_dot(m[second], n);
+    vec_set(in, 0, 0, 0);
+    if (fabs(along) < in_face) return;
+    vec_scale(in, -1, m[!second]);
     vec_along(in, in, -vec_dot(in, n), n);
 }
 
@@ -142,7 +145,7 @@ static bool is_held(const skin_line *sharp, double s, const skin_line *other, do
     double u = vec_norm(sharp->u), v = vec_norm(other->u), least = held * fmin(u, v),
            along = vec_dot(other->u, in);
     if (s * u < least || (1 - s) * u < least) return true;
-    if (fabs(along) < 0.1 * v * vec_norm(in)) return false;
+    if (fabs(along) <= 0.1 * v * vec_norm(in)) return false;
     return (along > 0 ? 1 - t : t) * v < least;
 }
 
@@ -166,7 +169,7 @@ static void try_edges(const skin_pair *pair, const skin_line *a, const skin_line
     skin_crossing at;
     double d[3];
     if (!cross(a, b, &at)) return;
-    double least = a->sharp && b->sharp ? -sunk * fmin(vec_norm(a->u), vec_norm(b->u)) : -pair->depth;
+    double least = -fmin(sunk * fmin(vec_norm(a->u), vec_norm(b->u)), pair->depth);
     vec_sub(d, at.p, at.q);
     for (int turn = 0; turn < 2; turn++, vec_scale(at.n, -1, at.n)) {
         double gap = vec_dot(d, at.n);
