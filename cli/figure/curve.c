@@ -59,6 +59,8 @@ static look look_of(const figure *f, size_t series) {
         int count;
     } patterns[] = {{NULL, 0}, {dashed, 2}, {dash_dotted, 4}, {dotted, 2}};
     const double legible = 0.85; /* brighter lines vanish on white */
+    if (f->series[series].style == FIGURE_CELLS)
+        return (look){.colour = shade((double)f->series[series].look / 100)};
     if (f->series[series].style == FIGURE_CONTOUR)
         return (look){.colour = shade(legible * (double)f->series[series].look / 100),
                       .width = FIGURE_THIN_WIDTH};
@@ -319,6 +321,27 @@ static void draw_zero_line(cairo_t *cr, const figure_page *page) {
     cairo_stroke(cr);
 }
 
+/* ---- cells ---- */
+
+static void draw_cells(cairo_t *cr, const figure_page *page, size_t series, const look *l) {
+    const figure_trace *trace = &page->traces[series];
+    const double width = page->plot.width / (page->x.high - page->x.low),
+                 height = page->plot.height / (page->y.high - page->y.low), share = 0.94;
+    const double lightness = 0.3 * l->colour.red + 0.6 * l->colour.green + 0.1 * l->colour.blue;
+    const char *name = page->figure->series[series].name;
+    for (size_t k = 0; k < trace->count; k++) {
+        const figure_vertex *v = &trace->vertex[k];
+        cairo_rectangle(cr, v->x - 0.5 * share * width, v->y - 0.5 * share * height, share * width,
+                        share * height);
+        set_colour(cr, l->colour);
+        cairo_fill(cr);
+        if (!name) continue;
+        set_colour(cr, lightness > 0.5 ? (colour){0, 0, 0} : (colour){1, 1, 1});
+        figure_text_draw(cr, name, FIGURE_TICK_SIZE, v->x, v->y + 0.35 * FIGURE_TICK_SIZE, 0.5,
+                         share * width);
+    }
+}
+
 /* ---- all of them ---- */
 
 /* The clip leaves half a line beyond the plot, for curves that run along its edge. */
@@ -333,6 +356,8 @@ static void draw_body(cairo_t *cr, const figure_page *page, size_t series, const
     clip_to_plot(cr, page->plot);
     if (page->figure->series[series].style == FIGURE_BARS)
         draw_bars(cr, page, series, l);
+    else if (page->figure->series[series].style == FIGURE_CELLS)
+        draw_cells(cr, page, series, l);
     else
         draw_line(cr, page, series, l);
     cairo_restore(cr);

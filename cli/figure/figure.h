@@ -30,6 +30,8 @@ typedef enum figure_style {
     FIGURE_PLAIN,   /* a line without markers */
     FIGURE_CONTOUR, /* thin, without markers, coloured by height: look 1 is lowest, 100 highest */
     FIGURE_RINGS,   /* points as wide circles, in which others can be seen */
+    FIGURE_CELLS,   /* one unit of both axes about each point, coloured by height as contours are, the name
+                       within;   no entry in the legend */
     FIGURE_BARS /* from zero, or from the lower edge of a logarithmic axis; several series stand side by side
                  */
 } figure_style;

@@ -79,7 +79,9 @@ static void place_note(figure_page *page, size_t k, coverage *c, cairo_t *cr) {
 
 static const double legend_inset = 3.5;
 
-static bool has_entry(const figure_series *series) { return series->name && *series->name; }
+static bool has_entry(const figure_series *series) {
+    return series->name && *series->name && series->style != FIGURE_CELLS;
+}
 
 double figure_legend_column(const figure_page *page, cairo_t *cr, size_t first) {
     double widest = 0;

@@ -217,27 +217,87 @@ static bool write_samples(experiment_run *run, const study *s) {
     return output_file_commit(&out);
 }
 
-/* Iterations per step over δ, a line for each pair (ε, m), mean over the ways to scale δ. */
-static bool draw_cuts(experiment_run *run, const study *s, int kind) {
-    static double x[CUTS * OTHERS][DELTAS], y[CUTS * OTHERS][DELTAS];
-    char names[CUTS * OTHERS][32], title[96], file[32];
-    figure_series series[CUTS * OTHERS];
-    for (int k = 0; k < CUTS * OTHERS; k++) {
-        int cut = k / OTHERS, of = k % OTHERS;
-        for (int d = 0; d < DELTAS; d++)
-            x[k][d] = deltas[d],
-            y[k][d] = mean_of(s, (choice){kind, cut, -1, cuts[cut][of].m, deltas[d], cuts[cut][of].epsilon});
-        snprintf(names[k], sizeof names[k], "ε = %g, m = %d", cuts[cut][of].epsilon, cuts[cut][of].m);
-        series[k] = (figure_series){names[k], x[k], y[k], DELTAS, FIGURE_LINE, (unsigned)k + 1};
+/* ---- heat maps ---- */
+
+enum { QUANTITIES = 4, COLUMNS = CUTS * OTHERS, SHIFTS = 4 };
+static const struct {
+    const char *file, *title;
+} quantities[QUANTITIES] = {{"iterations", "Iterations per step"},
+                            {"diverged", "Diverged steps"},
+                            {"seconds", "Processor time, s"},
+                            {"share", "Solver's share of the time"}};
+
+static double quantity(const sample *of, int which) {
+    switch (which) {
+    case 0:
+        return counts_per_step(&of->counts);
+    case 1:
+        return of->counts.diverged;
+    case 2:
+        return of->counts.seconds;
+    default:
+        return counts_ratio(&of->counts);
     }
-    snprintf(title, sizeof title, "Iterations per step, %s", kinds[kind]);
+}
+
+/* Its row in a map of its kind, −1: another kind; from 1, as the column is. */
+static int place_of(const sample *of, int kind, bool relative, int *column) {
+    int delta = 0;
+    if (of->kind != kind || of->cut < 0 || relative != (of->shift != DLS_SHIFT_ABSOLUTE)) return -1;
+    while (delta < DELTAS - 1 && deltas[delta] != of->delta) delta++;
+    *column = 1 + OTHERS * of->cut;
+    while (cuts[of->cut][(*column - 1) % OTHERS].epsilon != of->epsilon ||
+           cuts[of->cut][(*column - 1) % OTHERS].m != of->m)
+        ++*column;
+    return 1 + delta + (relative ? DELTAS * ((int)of->shift - 1) : 0);
+}
+
+/* A quantity of each run over its ε and m and its δ; colours go with the logarithm, where there is one. */
+static bool draw_map(experiment_run *run, const study *s, int kind, bool relative, int which) {
+    static double x[MOST], y[MOST], height[MOST];
+    static char text[MOST][24];
+    figure_series series[MOST];
+    char title[128], file[48];
+    double low = INFINITY, high = -INFINITY;
+    size_t count = 0;
+    for (int k = 0; k < s->count; k++) {
+        int column = 0, row = place_of(&s->items[k], kind, relative, &column);
+        if (row < 0) continue;
+        double value = quantity(&s->items[k], which);
+        x[count] = column, y[count] = row, height[count] = log(fmax(value, 0) + (which == 1));
+        if (isfinite(height[count])) low = fmin(low, height[count]), high = fmax(high, height[count]);
+        snprintf(text[count++], sizeof text[0], "%.3g", value);
+    }
+    for (size_t k = 0; k < count; k++)
+        series[k] = (figure_series){
+            text[k],
+            &x[k],
+            &y[k],
+            1,
+            FIGURE_CELLS,
+            isfinite(height[k]) && high > low ? (unsigned)(1 + 99 * (height[k] - low) / (high - low)) : 1};
+    snprintf(title, sizeof title, "%s, %s%s", quantities[which].title, kinds[kind],
+             relative ? ", δ relative to W_{ii}" : "");
+    snprintf(file, sizeof file, "%s-%s%s", quantities[which].file, kind ? "defo" : "rigid",
+             relative ? "-relative" : "");
     figure f = {.title = title,
-                .x = {"δ", FIGURE_LOG, 0, 0},
-                .y = {"iterations per step that converged", FIGURE_LOG, 0, 0},
+                .x = {"(ε, m): 1–3: m = 1000, ε = 0.001, 0.1, 0.25; 4–6: ε = 0.001, m = 3, 5, 10; "
+                      "7–9: (0.25, 5), (0.25, 10), (0.1, 20)",
+                      FIGURE_LINEAR, 0.5, COLUMNS + 0.5},
+                .y = {relative ? "δ: 1–3 of min, 4–6 of avg, 7–9 of max" : "δ: 1: 1e-4, 2: 1e-3, 3: 1e-2",
+                      FIGURE_LINEAR, 0.5, (relative ? DELTAS * (SHIFTS - 1) : DELTAS) + 0.5},
                 .series = series,
-                .series_count = CUTS * OTHERS};
-    snprintf(file, sizeof file, "iterations-%s", kind ? "defo" : "rigid");
-    return run_figure(run, &f, file);
+                .series_count = count,
+                .width_inches = FIGURE_PAGE_WIDTH,
+                .height_inches = relative ? 3.4 : 1.9};
+    return count == 0 || run_figure(run, &f, file);
+}
+
+static bool draw_maps(experiment_run *run, const study *s) {
+    bool good = true;
+    for (int k = 0; k < 2 * KINDS * QUANTITIES && good; k++)
+        good = draw_map(run, s, k / QUANTITIES % KINDS, k >= KINDS * QUANTITIES, k % QUANTITIES);
+    return good;
 }
 
 static bool finish(experiment_run *run, study *s, void (*state)(claim_list *, const study *), bool has_cuts) {
@@ -245,8 +305,7 @@ static bool finish(experiment_run *run, study *s, void (*state)(claim_list *, co
     bool good = !s->status && !interrupt_seen();
     if (good) state(&run->claims, s);
     if (good && *run->folder) good = write_samples(run, s);
-    for (int kind = 0; kind < KINDS && good && *run->folder && has_cuts; kind++)
-        good = draw_cuts(run, s, kind);
+    if (good && *run->folder && has_cuts) good = draw_maps(run, s);
     free(s->items);
     return good;
 }

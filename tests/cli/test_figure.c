@@ -591,6 +591,28 @@ static void markers_keep_off_the_frame(void **state) {
 
 #define IN_A_FOLDER(test) cmocka_unit_test_setup_teardown(test, enter_folder, leave_folder)
 
+/* A cell is one unit of both axes, less a seam: that in the middle against those in two corners, which reach
+ * from border to border. */
+static void cells_fill_units_of_both_axes(void **state) {
+    static const double middle = 2, corner[2] = {1, 3};
+    const figure_series one = {"", &middle, &middle, 1, FIGURE_CELLS, 50},
+                        two[] = {{"", &corner[0], &corner[0], 1, FIGURE_CELLS, 50},
+                                 {"", &corner[1], &corner[1], 1, FIGURE_CELLS, 50}};
+    figure f = {.x = {"x", FIGURE_LINEAR, 0.5, 3.5}, .y = {"y", FIGURE_LINEAR, 0.5, 3.5}};
+    (void)state;
+    f.series = &one, f.series_count = 1;
+    picture small = draw(&f);
+    f.series = two, f.series_count = 2;
+    picture large = draw(&f);
+    double width = small.right - small.left, height = small.bottom - small.top;
+    assert_true(width > 20 && height > 20);
+    assert_true(fabs((large.right - large.left) / width - 2.94 / 0.94) < 0.05);
+    assert_true(fabs((large.bottom - large.top) / height - 2.94 / 0.94) < 0.05);
+    assert_true(abs(small.left + small.right - large.left - large.right) < 4);
+    free(small.blue);
+    free(large.blue);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         IN_A_FOLDER(both_files_have_their_form_and_size),
@@ -607,6 +629,7 @@ int main(void) {
         IN_A_FOLDER(a_full_plot_has_its_legend_outside),
         IN_A_FOLDER(many_points_make_a_small_file),
         IN_A_FOLDER(a_lone_peak_is_kept),
+        IN_A_FOLDER(cells_fill_units_of_both_axes),
         cmocka_unit_test(tick_texts_tell_the_values),
         cmocka_unit_test(logarithmic_ticks_are_powers),
         cmocka_unit_test(automatic_ranges_leave_room),
