@@ -49,22 +49,9 @@ static void bare_arm(const dls_assembly *a, const dls_block_place *p, int side, 
     if (rider->rolls || !dls_row_can_move(rider)) vec_set(arm, 0, 0, 0);
 }
 
-/* A place on a solid goes straight on: its nodes do. */
-static void spot_motion(const dls_spot *spot, const double *arm, dls_side_motion *motion) {
-    double turned[3];
-    vec_copy(motion->w, spot->state.w);
-    vec_cross(turned, spot->state.w, arm);
-    vec_add(motion->v, spot->state.v, turned);
-    vec_set(motion->a, 0, 0, 0);
-}
-
 static void side_motion(const dls_assembly *a, const dls_world *world, const dls_block_place *p, int side,
                         dls_side_motion *motion) {
     int row = side ? p->row_b : p->row_a;
-    if (p->spot[side]) {
-        spot_motion(p->spot[side], p->arm[side], motion);
-        return;
-    }
     const dls_body_state *state = &world->states[row];
     double turned[3], arm[3], rate[3];
     vec_copy(motion->w, state->w);
@@ -94,25 +81,9 @@ static bool is_quiet(const dls_block_place *p, const dls_world *world, double le
 
 /* ---- surfaces ---- */
 
-/* A skin is flat within its triangles, its vertices are corners; false on edges between. */
-static bool skin_surface(const dls_spot *spot, const double *n, dls_curvature *surface) {
-    int borders = 0;
-    for (int k = 0; k < 3; k++) borders += spot->at[k] == 0;
-    dls_curvature_flat(NULL, NULL, n, surface);
-    for (int k = 0; k < 2 && borders == 2; k++) surface->P[k] = 1, surface->Q[k] = 0;
-    return borders != 1;
-}
-
-/* A rim that stands on a skin is as wide a curve as one likes, and tells nothing of how it goes on. */
-static bool is_nearly_flat(const dls_curvature *surface, double most) {
-    return (surface->P[0] > 0 && surface->Q[0] > most) || (surface->P[1] > 0 && surface->Q[1] > most);
-}
-
 static bool surface_of(const dls_world *world, const dls_contact *c, const dls_block_place *p, int side,
                        dls_curvature *surface) {
     const dls_shape *shape = &world->shapes[side ? c->b : c->a];
-    if (p->spot[side])
-        return dls_shape_table[shape->kind].made && skin_surface(p->spot[side], p->frame, surface);
     const dls_body_state *state = &world->states[side ? p->row_b : p->row_a];
     double R[9], x[3], n[3], own[9];
     if (!dls_shape_table[shape->kind].curvature) return false;
@@ -122,8 +93,7 @@ static bool surface_of(const dls_world *world, const dls_contact *c, const dls_b
     if (side) vec_add(x, x, p->shift);
     mat_multiply(own, R, shape->R);
     vec_scale(n, side ? -1 : 1, p->frame);
-    return dls_curvature_at(shape, x, own, side ? c->at.point_b : c->at.point_a, n, surface) &&
-           !(p->spotted && is_nearly_flat(surface, MOST_RADIUS * shape->bound));
+    return dls_curvature_at(shape, x, own, side ? c->at.point_b : c->at.point_a, n, surface);
 }
 
 /* Where two surfaces lie on each other along a direction, the point stays on one of them: as its corner. */
@@ -136,8 +106,7 @@ static bool runs_off(const dls_world *world, const dls_contact *c, const dls_blo
                      const dls_contact_motion *moves) {
     for (int side = 0; side < 2; side++) {
         bool wall = dls_shape_table[world->shapes[side ? c->b : c->a].kind].obstacle;
-        if (!wall && !p->spot[side] && h * vec_norm(moves->slide[side]) > MOST_SLIDE * vec_norm(p->arm[side]))
-            return true;
+        if (!wall && h * vec_norm(moves->slide[side]) > MOST_SLIDE * vec_norm(p->arm[side])) return true;
     }
     return h * vec_norm(moves->nu) > MOST_TURN;
 }
@@ -178,6 +147,65 @@ static double sticking(const dls_assembly *a, const dls_block_place *p, double h
     return bend > 0 ? fmin(1, fmax(0, 2 - sqrt(slip / bend))) : 0;
 }
 
+/* ---- skins ---- */
+
+/* A place on a solid goes straight on: its nodes do. */
+static void spot_motion(const dls_spot *spot, const double *arm, dls_side_motion *motion) {
+    double turned[3];
+    vec_copy(motion->w, spot->state.w);
+    vec_cross(turned, spot->state.w, arm);
+    vec_add(motion->v, spot->state.v, turned);
+    vec_set(motion->a, 0, 0, 0);
+}
+
+/* A skin is flat within its triangles, its vertices are corners; false on edges between. */
+static bool skin_surface(const dls_spot *spot, const double *n, dls_curvature *surface) {
+    int borders = 0;
+    for (int k = 0; k < 3; k++) borders += spot->at[k] == 0;
+    dls_curvature_flat(NULL, NULL, n, surface);
+    for (int k = 0; k < 2 && borders == 2; k++) surface->P[k] = 1, surface->Q[k] = 0;
+    return borders != 1;
+}
+
+/* A rim that stands on a skin is as wide a curve as one likes, and tells nothing of how it goes on. */
+static bool is_nearly_flat(const dls_curvature *surface, double most) {
+    return (surface->P[0] > 0 && surface->Q[0] > most) || (surface->P[1] > 0 && surface->Q[1] > most);
+}
+
+static bool skin_side(const dls_assembly *a, const dls_world *world, const dls_contact *c,
+                      const dls_block_place *p, int side, dls_side_motion *motion, dls_curvature *surface) {
+    const dls_shape *shape = &world->shapes[side ? c->b : c->a];
+    if (p->spot[side]) {
+        spot_motion(p->spot[side], p->arm[side], motion);
+        return dls_shape_table[shape->kind].made && skin_surface(p->spot[side], p->frame, surface);
+    }
+    side_motion(a, world, p, side, motion);
+    return surface_of(world, c, p, side, surface) && !is_nearly_flat(surface, MOST_RADIUS * shape->bound);
+}
+
+/* ζ_n of a contact with a skin; along it strains decide how they go on. A function of its own, so that those
+ * without skins keep their instructions. */
+static __attribute__((noinline)) bool skin_bends(const dls_assembly *a, const dls_world *world,
+                                                 const dls_contact *c, const dls_block_place *p, double h,
+                                                 double least, double *zeta) {
+    dls_side_motion motion[2];
+    dls_curvature side[2];
+    dls_contact_motion moves;
+    for (int k = 0; k < 2; k++)
+        if (!skin_side(a, world, c, p, k, &motion[k], &side[k])) return false;
+    for (int pass = 0;; pass++) {
+        if ((dls_contact_moves_alike(side, p->frame, c->at.gap, motion, &moves) ||
+             dls_contact_moves(side, p->frame, c->at.gap, motion, &moves)) &&
+            h * vec_norm(moves.nu) <= MOST_TURN)
+            break;
+        if (pass) return false;
+        stay(&side[!dls_shape_table[world->shapes[c->b].kind].obstacle]);
+    }
+    vec_set(zeta, fmin(moves.bend, 0), 0, 0);
+    if (-moves.rate > h * fabs(moves.bend)) zeta[0] = fmax(zeta[0], -2 * fmax(c->at.gap, 0) / (h * h));
+    return fabs(moves.bend) > least;
+}
+
 /* Along n only what closes the gap counts: v⁻ may not last, and a gap that opened is closed by the next
  * step's gap/h. What goes on along bent surfaces approaches by h/2 |ζ| where it is found; what approaches
  * faster is hit: it may close, is not pushed apart, and its slip is another one after. */
@@ -186,12 +214,12 @@ bool dls_contact_bend(const dls_assembly *a, const dls_world *world, const dls_c
     dls_side_motion motion[2];
     dls_contact_motion moves;
     double rate[3], over[3];
-    if (!p->spotted && is_quiet(p, world, least)) return false;
+    if (p->spotted) return skin_bends(a, world, c, p, h, least, zeta);
+    if (is_quiet(p, world, least)) return false;
     for (int side = 0; side < 2; side++) side_motion(a, world, p, side, &motion[side]);
     if (!contact_moves(world, c, p, h, motion, &moves)) return false;
-    vec_set(rate, 0, 0, 0); /* along solids strains decide how they go on */
-    if (!p->spotted) vec_sub(rate, motion[1].a, motion[0].a);
-    for (int side = 0; side < 2 && !p->spotted; side++) {
+    vec_sub(rate, motion[1].a, motion[0].a);
+    for (int side = 0; side < 2; side++) {
         vec_cross(over, motion[side].w, moves.slide[side]);
         vec_along(rate, rate, side ? 1 : -1, over);
     }

@@ -140,6 +140,7 @@ def mixed(name, turn):
 def test_all_kinds_of_bodies_together():
     whole = run_json("run", mixed("mixed.yaml", [1, 0, 0, 0]), "-o", "mixed.h5")
     assert whole["certified"] == whole["steps"] == 250 and whole["contacts"] > 40 and whole["strain"] > 0.01, whole
+    assert whole["penetration"] < 1e-4, whole
     assert abs(whole["unaccounted"]) < 1e-11 and whole["friction"] > 0.01 and whole["damping"] > 0.1, whole
     turned = run_json("run", mixed("turned.yaml", [0.5, 0.5, -0.1, 0.7]), "-o", "turned.h5")
     half = run_json("run", "mixed.yaml", "-o", "half.h5", "--set", "time.step=5e-4")
