@@ -123,31 +123,32 @@ static void scale_prox(dls_alpha *alpha, double factor) {
     for (int l = 0; l < alpha->system.law_count; l++) alpha->r_t[l] *= factor;
 }
 
-/* Systems of bodies: attempts before the whole of R′ is factored, and iterations of fixed points before the
- * step is cut in half, which serves them better. */
-enum { BY_LEVELS = 2, MANY_FIXED = 1000 };
+/* Systems of bodies: attempts before the whole of R′ is factored; and of many contacts, iterations of fixed
+ * points before the step is cut in half, which serves them better. */
+enum { BY_LEVELS = 2, FEW = 4, MANY_FIXED = 1000 };
 
-/* Where many bodies strike each other sets cycle as a rule, and sweeps find those that do not. */
-static const newton_attempt few_bodies[] = {
+/* Where many contacts strike at once sets cycle as a rule, and sweeps find those that do not. */
+static const newton_attempt few_contacts[] = {
     {1, false, false, false, 0},    {1, true, false, false, 0},        {1, false, true, false, 0},
     {1, true, true, false, 0},      {1, true, false, true, 0},         {1, true, true, true, 0},
     {0.125, true, false, false, 0}, {0.015625, true, false, false, 0}, {0.125, false, true, false, 0}};
-static const newton_attempt many_bodies[] = {{1, false, false, false, 12},
-                                             {1, true, false, true, 0},
-                                             {1, true, true, true, 0},
-                                             {1, true, false, false, 0}};
+static const newton_attempt many_contacts[] = {{1, false, false, false, 12},
+                                               {1, true, false, true, 0},
+                                               {1, true, true, true, 0},
+                                               {1, true, false, false, 0}};
 
 static bool attempt(dls_alpha *alpha, dls_alpha_report *report) {
-    bool newton = alpha->options.solver == DLS_ALPHA_NEWTON, many = alpha->parts.count > 1;
-    const newton_attempt *attempts = many ? many_bodies : few_bodies;
-    size_t count = many ? sizeof many_bodies / sizeof *many_bodies : sizeof few_bodies / sizeof *few_bodies;
+    bool newton = alpha->options.solver == DLS_ALPHA_NEWTON, many = alpha->at.count[DLS_ROWS_N] > FEW;
+    const newton_attempt *attempts = many ? many_contacts : few_contacts;
+    size_t count =
+        many ? sizeof many_contacts / sizeof *many_contacts : sizeof few_contacts / sizeof *few_contacts;
     bool small = dls_jacobian_is_small(alpha);
     bool told = alpha->parts.slopes && alpha->options.jacobian == DLS_JACOBIAN_CHAIN;
     for (size_t i = 0; newton && i < count; i++) {
         const newton_attempt *a = &attempts[i];
         scale_prox(alpha, a->factor);
         alpha->stage.yielding = a->yielding;
-        alpha->stage.whole = a->sweeps && alpha->options.slip == DLS_SLIP_SWITCHED;
+        alpha->stage.whole = a->sweeps && alpha->options.slip != DLS_SLIP_END;
         alpha->by_levels = told && (i < BY_LEVELS || !small);
         bool solved = by_newton(alpha, a, report);
         alpha->stage.yielding = false;
@@ -274,12 +275,13 @@ static void commit(dls_alpha *alpha) {
     if (alpha->system.settle) alpha->system.settle(s->t, s->q, alpha->system.user);
 }
 
-/* Bars stand at t + (α_m − α_f) dt: they follow when the step changes. */
+/* Bars stand at t + (α_m − α_f) dt: they follow into a smaller step. Into a larger one they stay, for what
+ * was cut had a jump, and beyond it nothing is known. */
 static void move_bars(dls_alpha *alpha, double dt) {
     dls_alpha_state *s = &alpha->state;
     double ratio = s->dt > 0 ? dt / s->dt : 1;
     s->dt = dt;
-    if (ratio == 1) return;
+    if (ratio >= 1) return;
     for (int i = 0; i < alpha->at.m; i++) s->a_bar[i] = s->a[i] + ratio * (s->a_bar[i] - s->a[i]);
     for (int f = DLS_ROWS_N; f <= DLS_ROWS_F; f++)
         for (int i = 0; i < alpha->at.count[f]; i++)

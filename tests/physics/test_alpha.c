@@ -220,6 +220,39 @@ static void test_corner_tightly(void **state) {
     }
 }
 
+/* A solution of the next step, from the x that the last one left, or from sweeps: u, and what it is worth. */
+static bool solve_step(const benchmark *b, dls_alpha *alpha, bool sweeps, double *u, dls_alpha_report *r) {
+    int updates;
+    *r = (dls_alpha_report){.norm = 0};
+    assert_true(dls_stage_begin(alpha, b->options.dt, 0));
+    memcpy(alpha->x, alpha->state.x, sizeof *alpha->x * (size_t)alpha->at.total);
+    if (sweeps) assert_true(dls_alpha_sweep(alpha, alpha->x, r));
+    int end = dls_alpha_newton(alpha, alpha->x, b->options.tolerance, 40, &updates, &r->norm);
+    alpha->tally = (dls_tally){0};
+    dls_alpha_certify(alpha, alpha->x, r);
+    memcpy(u, alpha->stage.u, sizeof *u * 3);
+    return end == 0 && alpha->sets.A[0];
+}
+
+/* With ρ_∞ = 0 hops become shorter than a step at 1.361 s, and this step has two exact solutions, in which
+ * plane 1 is closed or open: they differ by 5e-3 rad/s, and rounding tells which one is found. */
+static void test_two_solutions(void **state) {
+    (void)state;
+    benchmark b;
+    worst w = {0};
+    double open[3], closed[3];
+    dls_alpha_report r[2];
+    benchmark_corner(&b);
+    b.options.rho = 0, b.options.tolerance = b.options.tolerance_fixed = 1e-11;
+    dls_alpha *alpha = create(&b);
+    step_to(&b, alpha, 1.3609, &w);
+    assert_false(solve_step(&b, alpha, false, open, &r[0]));
+    assert_true(solve_step(&b, alpha, true, closed, &r[1]));
+    for (int i = 0; i < 2; i++) assert_true(r[i].norm <= 1e-12 && r[i].residual < 1e-10 && r[i].held < 1e-10);
+    assert_near(open[2] - closed[2], -5.33e-3, 1e-4);
+    dls_alpha_destroy(alpha);
+}
+
 /* ---- 10.3 ---- */
 
 static void test_cylinder(void **state) {
@@ -625,6 +658,7 @@ int main(void) {
         cmocka_unit_test(test_rolling_ball),
         cmocka_unit_test(test_corner),
         cmocka_unit_test(test_corner_tightly),
+        cmocka_unit_test(test_two_solutions),
         cmocka_unit_test(test_cylinder),
         cmocka_unit_test(test_painleve),
         cmocka_unit_test(test_hopper),

@@ -139,13 +139,12 @@ static void test_heap_settles(void **state) {
     take_down(simulation, scene);
 }
 
-/* With percussions that are split there need not be a solution: the step is refused and names who touches
- * whom where sets turned about. The run leaves a checkpoint of the state before it, which goes on where
- * percussions act whole. */
+/* With too few updates and no halves a step is refused and names who touches whom where sets turned about.
+ * The run leaves a checkpoint of the state before it, which goes on with more of them. */
 static void test_cycle_is_named(void **state) {
     (void)state;
-    static const char *const settings[] = {"integrator.alpha_slip=split", "integrator.max_halvings=0",
-                                           "integrator.max_fixed=20"};
+    static const char *const settings[] = {"integrator.max_newton=4", "integrator.max_halvings=0",
+                                           "integrator.max_fixed=1"};
     static const dls_run_def def = {.results = "cycle.h5"};
     case_text t;
     dls_scene *scene;

@@ -75,8 +75,10 @@ static double difference(const char *name, int count, const char *const *setting
 
 static void solve_exactly(benchmark *b) { b->options.tolerance = b->options.tolerance_fixed = 1e-11; }
 
-static const char *const exactly[] = {"integrator.alpha_tolerance=1e-11",
-                                      "integrator.alpha_tolerance_fixed=1e-11", "integrator.alpha_slip=end"};
+#define EXACTLY                                                                                              \
+    "integrator.alpha_tolerance=1e-11", "integrator.alpha_tolerance_fixed=1e-11", "integrator.alpha_slip=end"
+
+static const char *const exactly[] = {EXACTLY};
 
 static void test_bouncing_ball(void **state) {
     (void)state;
@@ -119,6 +121,20 @@ static void test_corner(void **state) {
     assert_true(off < 1e-9);
 }
 
+/* In a corner split percussions need not have a solution: they act whole then, and no step is refused or cut.
+ */
+static void test_corner_split(void **state) {
+    (void)state;
+    static const char *const settings[] = {"integrator.alpha_tolerance=1e-11",
+                                           "integrator.alpha_tolerance_fixed=1e-11",
+                                           "integrator.alpha_slip=split", "integrator.max_halvings=0"};
+    benchmark b;
+    benchmark_corner(&b);
+    solve_exactly(&b);
+    b.options.slip = DLS_SLIP_SPLIT, b.options.max_halvings = 0;
+    assert_true(difference("004-10.2", 4, settings, &b, "ball", 1.6) < 1e-9);
+}
+
 static void test_cylinder(void **state) {
     (void)state;
     benchmark b;
@@ -142,6 +158,18 @@ static void test_top(void **state) {
     benchmark_tippe_top(&b);
     solve_exactly(&b);
     assert_true(difference("004-10.6", 3, exactly, &b, "top", 2) < 1e-9);
+}
+
+/* With less spin a step at 1.743 s has no solution with the paper's law: it is cut in half three times, and
+ * the steps after it begin from the same bars in both. */
+static void test_cut_steps(void **state) {
+    (void)state;
+    static const char *const settings[] = {EXACTLY, "bodies.top.spin=[0,-140*sin(0.1),140*cos(0.1)]"};
+    benchmark b;
+    benchmark_tippe_top(&b);
+    b.u[5] = 140;
+    solve_exactly(&b);
+    assert_true(difference("004-10.6", 4, settings, &b, "top", 2) < 1e-9);
 }
 
 /* Joints, drives and a beam: other coordinates than those of the callbacks, so that steps differ by O(dt²).
@@ -656,9 +684,11 @@ static void test_refusals(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_bouncing_ball),
                                        cmocka_unit_test(test_corner),
+                                       cmocka_unit_test(test_corner_split),
                                        cmocka_unit_test(test_cylinder),
                                        cmocka_unit_test(test_rod),
                                        cmocka_unit_test(test_top),
+                                       cmocka_unit_test(test_cut_steps),
                                        cmocka_unit_test(test_hopper),
                                        cmocka_unit_test(test_uniqueness),
                                        cmocka_unit_test(test_rides),
