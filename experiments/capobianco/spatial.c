@@ -164,7 +164,7 @@ static bool claim_stances(experiment_run *run) {
         double off, own;
         if (!trunk_apart(run, &hops[i], &off) || !step_apart(&hops[i], &own)) return false;
         claim_bound(
-            &run->claims, CLAIM_DERIVED, "1", CLAIM_AT_MOST, 0.25, off / own,
+            &run->claims, CLAIM_DERIVED, "1", CLAIM_AT_MOST, 0.01, off / own,
             "%s: as a scene, dt = 1e-4, to 0.7 s: y over the callbacks', as a share of what half the step "
             "changes",
             hops[i].name);

@@ -158,7 +158,7 @@ static bool attempt(dls_alpha *alpha, dls_alpha_report *report) {
     }
     alpha->by_levels = told;
     begin_attempt(alpha, newton);
-    int most = alpha->options.max_fixed, few = newton && many ? MANY_FIXED : most;
+    int most = alpha->options.max_fixed, few = newton && alpha->parts.count > 1 ? MANY_FIXED : most;
     return dls_fixed_point(alpha, alpha->x, few < most ? few : most, report);
 }
 

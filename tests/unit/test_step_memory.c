@@ -4,6 +4,7 @@
 #include "support/test.h"
 
 #include <delassus/delassus.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -123,7 +124,51 @@ static void steps_do_not_allocate(void **state) {
     for (size_t k = 0; k < sizeof variants / sizeof *variants; k++) check_variant(&variants[k]);
 }
 
+/* A chain that swings down to the floor by generalized-alpha: joints, contacts and what is factored of them.
+ */
+static void alpha_does_not_allocate(void **state) {
+    (void)state;
+    enum { LINKS = 12, ALPHA_STEPS = 150, TEXT = 4096 };
+    char text[TEXT];
+    int size = snprintf(text, TEXT,
+                        "{delassus: 1, dimension: 3, materials: {default: {mu: 0.3}}, bodies: [{name: floor, "
+                        "motion: static, position: [0, 0, -0.3], shape: {kind: half-space}}");
+    for (int i = 0; i < LINKS; i++)
+        size +=
+            snprintf(text + size, (size_t)(TEXT - size),
+                     ", {name: l%d, mass: 1, inertia: [1e-3, 1e-3, 1e-3], position: [%g, 0, 0], velocity: "
+                     "[2, 0, -6], shape: {kind: sphere, radius: 0.05}}",
+                     i, 0.2 * i);
+    size += snprintf(text + size, (size_t)(TEXT - size), "], joints: [");
+    for (int i = 1; i < LINKS; i++)
+        size += snprintf(text + size, (size_t)(TEXT - size),
+                         "%s{kind: spherical, bodies: [l%d, l%d], at: [%g, 0, 0]}", i > 1 ? ", " : "", i - 1,
+                         i, 0.2 * i - 0.1);
+    size += snprintf(text + size, (size_t)(TEXT - size),
+                     "], integrator: {scheme: generalized-alpha}, time: {step: 1e-3, until: 1}}");
+    dls_scene *scene;
+    dls_simulation *simulation;
+    dls_error error;
+    dls_step_report report = {.contacts = 0};
+    int before = 0, grown = 0;
+    counting_begin(0);
+    assert_int_equal(dls_scene_read_text(text, (size_t)size, "chain", "", 0, NULL, &scene, &error), DLS_OK);
+    assert_int_equal(dls_scene_simulation_create(scene, &simulation, &error), DLS_OK);
+    for (int step = 0; step < 2 * ALPHA_STEPS; step++) {
+        if (step == 1) before = counting_allocations();
+        if (step == ALPHA_STEPS) grown = counting_allocations();
+        assert_int_equal(dls_simulation_step(simulation, &report, &error), DLS_OK);
+        assert_true(report.certified);
+    }
+    assert_true(grown - before > 20 && report.contacts == LINKS);
+    assert_int_equal(counting_allocations(), grown);
+    dls_simulation_destroy(simulation);
+    dls_scene_destroy(scene);
+    assert_int_equal(counting_end(), 0);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(steps_do_not_allocate)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(steps_do_not_allocate),
+                                       cmocka_unit_test(alpha_does_not_allocate)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
