@@ -142,7 +142,7 @@ static dls_status set_field(dls_reader *reader, const dls_node *node, const dls_
     return dls_node_fail(node, reader->error, "%s:%.300s", node->key, said);
 }
 
-/* known: where all keys are listed, said where none is near. */
+/* known: what was expected, said where no key is near. */
 static dls_status refuse_key(dls_reader *reader, const dls_node *child, const dls_nearest *nearest,
                              const char *noun, const char *known) {
     char hint[100];
@@ -165,15 +165,15 @@ dls_status dls_read_option_group(dls_reader *reader, const dls_node *map, dls_sc
         field_table table = RUN;
         const char *key;
         const dls_field *field;
-        char known[300];
-        size_t used = (size_t)snprintf(known, sizeof known, "expected one of");
+        dls_word_list known = {0};
         for (int k = 0; (field = field_at(map->key, k, &table, &key)); k++) {
             if (!strcmp(key, child->key)) break;
             dls_nearest_offer(&nearest, key);
-            if (used < sizeof known)
-                used += (size_t)snprintf(known + used, sizeof known - used, "%s %s", k ? "," : "", key);
+            dls_list_word(&known, key);
         }
-        if (!field) return refuse_key(reader, child, &nearest, map->key, known);
+        char expected[sizeof known.text + 20];
+        snprintf(expected, sizeof expected, "expected one of %s", known.text);
+        if (!field) return refuse_key(reader, child, &nearest, map->key, expected);
         void *target = table == SIMULATION ? (void *)&options->simulation : (void *)&options->run;
         status = set_field(reader, child, field, target);
     }

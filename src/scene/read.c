@@ -272,16 +272,33 @@ dls_status dls_read_rotation(dls_reader *reader, const dls_node *node, double *q
     return DLS_OK;
 }
 
+void dls_list_word(dls_word_list *list, const char *word) {
+    static const char more[] = ", …";
+    size_t length = strlen(word) + (list->used ? 2 : 0), size = sizeof list->text - sizeof more;
+    if (list->used > size) return;
+    bool fits = list->used + length <= size;
+    const char *between = list->used ? ", " : "";
+    int written = fits ? snprintf(list->text + list->used, length + 1, "%s%s", between, word)
+                       : snprintf(list->text + list->used, sizeof more, "%s", more);
+    list->used = fits ? list->used + (size_t)written : sizeof list->text;
+}
+
 int dls_read_name(dls_reader *reader, const dls_node *node, const char *text, const char *noun, int count,
                   const char *const *names) {
     char hint[100];
+    dls_word_list known = {0};
     dls_nearest nearest = dls_nearest_begin(text);
     for (int i = 0; i < count; i++) {
         if (!strcmp(names[i], text)) return i;
         dls_nearest_offer(&nearest, names[i]);
+        dls_list_word(&known, names[i]);
     }
-    dls_node_fail(node, reader->error, "no %s '%.60s'%s", noun, text,
-                  dls_nearest_hint(&nearest, hint, sizeof hint));
+    dls_nearest_hint(&nearest, hint, sizeof hint);
+    dls_node_fail(node, reader->error, "no %s '%.60s'%s%s", noun, text,
+                  *hint   ? hint
+                  : count ? ", expected one of "
+                          : "",
+                  *hint ? "" : known.text);
     return -1;
 }
 
@@ -341,14 +358,11 @@ static dls_status refuse_key(dls_reader *reader, const dls_node *child, const dl
     dls_nearest_hint(&nearest, hint, sizeof hint);
     if (*hint)
         return dls_node_fail(child, reader->error, "unknown key '%.60s' in %s%s", child->key, noun, hint);
-    char known[300] = "";
-    size_t used = 0;
-    for (int i = 0; i < group->key_count && used < sizeof known; i++)
-        if (key_fits(&group->keys[i], kind))
-            used += (size_t)snprintf(known + used, sizeof known - used, "%s%s", used ? ", " : "",
-                                     group->keys[i].field.key);
+    dls_word_list known = {0};
+    for (int i = 0; i < group->key_count; i++)
+        if (key_fits(&group->keys[i], kind)) dls_list_word(&known, group->keys[i].field.key);
     return dls_node_fail(child, reader->error, "unknown key '%.60s' in %s, expected one of %s", child->key,
-                         noun, known);
+                         noun, known.text);
 }
 
 static const dls_key *find_key(const dls_group *group, uint32_t kind, const char *key) {

@@ -174,7 +174,15 @@ dls_status dls_read_functions(dls_reader *reader, const dls_node *map);
 const dls_node *dls_function_named(const dls_reader *reader, const char *name); /* NULL: none */
 /* An angle in the plane; in space {axis, angle} or a quaternion [w, x, y, z]. NULL: none. */
 dls_status dls_read_rotation(dls_reader *reader, const dls_node *node, double *q);
-/* A name among count names; −1 after a message that suggests the nearest. noun: "material". */
+/* Words for a message, with commas between them, as many as fit; begins empty. */
+typedef struct dls_word_list {
+    size_t used;
+    char text[280];
+} dls_word_list;
+
+void dls_list_word(dls_word_list *list, const char *word);
+
+/* A name among count names; −1 after a message that suggests the nearest, or lists all. noun: "material". */
 int dls_read_name(dls_reader *reader, const dls_node *node, const char *text, const char *noun, int count,
                   const char *const *names);
 

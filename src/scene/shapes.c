@@ -174,10 +174,14 @@ static dls_status read_kind(dls_reader *reader, const dls_node *map, dls_shape_k
     if (place < 0) return DLS_ERROR_INPUT;
     *point = place == DLS_SHAPE_KINDS;
     *kind = *point ? kind_of_points(reader->dimension) : (dls_shape_kind)place;
-    if (dls_shape_kind_is_planar(*kind) != (reader->dimension == 2))
-        return dls_node_fail(node, reader->error, "a %s in a scene of dimension %d, expected a %s shape",
-                             names[place], reader->dimension, reader->dimension == 2 ? "planar" : "spatial");
-    return DLS_OK;
+    if (dls_shape_kind_is_planar(*kind) == (reader->dimension == 2)) return DLS_OK;
+    dls_word_list known = {0};
+    for (int k = 0; k < DLS_SHAPE_KINDS; k++)
+        if (dls_shape_kind_is_planar((dls_shape_kind)k) == (reader->dimension == 2))
+            dls_list_word(&known, names[k]);
+    return dls_node_fail(node, reader->error, "a %s in a scene of dimension %d, expected a %s shape: %s",
+                         names[place], reader->dimension, reader->dimension == 2 ? "planar" : "spatial",
+                         known.text);
 }
 
 /* The rotation that turns up (y in the plane, z in space) to the given direction. */

@@ -236,7 +236,12 @@ static void test_keys_and_types_that_are_refused(void **unused) {
     refuses(HEAD2 "bodies:\n- shape: {kind: disc, length: 1}\n", "unknown key 'length' in a disc");
     refuses(HEAD2 "bodies:\n- shape: {kind: disk, radius: 1}\n",
             "no kind of shape 'disk', did you mean 'disc'?");
-    refuses(HEAD2 "bodies:\n- shape: {kind: sphere, radius: 1}\n", "a sphere in a scene of dimension 2");
+    refuses(HEAD2 "bodies:\n- shape: {kind: cube, radius: 1}\n",
+            "no kind of shape 'cube', expected one of disc, half-plane,");
+    refuses(HEAD2 "bodies:\n- shape: {kind: sphere, radius: 1}\n",
+            "a sphere in a scene of dimension 2, expected a planar shape: disc, half-plane, chain, polygon, "
+            "drum");
+    refuses(HEAD2 "time: {xyz: 1}\n", "unknown key 'xyz' in time, expected one of step, until");
     refuses(HEAD2 "bodies:\n- shape: {radius: 1}\n", "a shape has no 'kind'");
     refuses(HEAD2 "bodies:\n- shape: {kind: disc}\n",
             "a disc has no 'radius', expected a number above 0 (m)");
@@ -271,7 +276,8 @@ static void test_keys_and_types_that_are_refused(void **unused) {
     refuses(HEAD2 "materials: {a: {frction: 1}}\n", "unknown key 'frction' in material 'a'");
     refuses(HEAD2 "materials: {a: {mu: -1}}\n", "mu is -1, expected a number from 0 up");
     refuses(HEAD2 "materials: {a: {e_n: 2}}\n", "e_n is 2, expected a number from 0 to 1");
-    refuses(HEAD2 "materials: {a: {}}\npairs: [{materials: [a, b], mu: 1}]\n", "no material 'b'");
+    refuses(HEAD2 "materials: {a: {}}\npairs: [{materials: [a, b], mu: 1}]\n",
+            "no material 'b', expected one of default, a");
     refuses(HEAD2 "materials: {a: {}}\npairs: [{materials: [a], mu: 1}]\n", "expected two names");
     refuses(HEAD2 "materials: {a: {}}\npairs: [{materials: [a, a]}, {materials: [a, a]}]\n", "second time");
     refuses(HEAD2 "bodies:\n- {group: a, shape: {kind: disc, radius: 1}}\n",
