@@ -6,7 +6,7 @@ static bool (*const cases[])(experiment_run *run) = {
     show_pendulum,   show_double_pendulum, show_drift,   show_four_bar, show_slider_crank, show_universal,
     show_gears,      show_shaft,           show_disc,    show_bicycle,  show_superball,    show_clearance,
     show_woodpecker, show_cart_pole,       show_capstan, show_peg,      show_catenary,     show_bridge,
-    show_heavy_bob,  show_growth,          show_arms,    show_nets,
+    show_heavy_bob,  show_growth,          show_arms,    show_nets,     show_ragdolls,
 };
 
 static bool run_mechanisms(experiment_run *run) {

@@ -27,5 +27,6 @@ bool show_heavy_bob(experiment_run *run);
 bool show_growth(experiment_run *run);
 bool show_arms(experiment_run *run);
 bool show_nets(experiment_run *run);
+bool show_ragdolls(experiment_run *run);
 
 #endif
