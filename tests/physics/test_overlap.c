@@ -49,7 +49,7 @@ static const pressed scenes[] = {
      "- {name: b, " SOFT("[6, 6, 2]") "shape: {kind: box, size: [0.3, 0.3, 0.1]}, position: [0, 0, 0.15]}\n"
                                       "- {name: plate, shape: {kind: box, size: [0.35, 0.35, 0.05]}, "
                                       "position: [0, 0, 0.225]}\n",
-     0, 2e5, 0.1, 1e-6},
+     0, 2e5, 0.1, 1e-5},
     {"two rods across",
      "- {name: a, " SOFT(
          "[4, 4, 6]") "shape: {kind: cylinder, radius: 0.05, length: 0.3}, position: [0, 0, 0.05], "

@@ -13,6 +13,7 @@ static const double hollow =
 static const double sharpness = 0.05; /* rad: vertices on faces hold what is blunter */
 static const double sunk = 0.25;    /* of the shorter: edges that have passed each other so far do not meet */
 static const double end = 1e-6;     /* of its length: what crosses so near to an end is the vertex's */
+static const double aligned = 2e-3; /* of the shorter: so near to any end its vertex is on a face there */
 static const double in_face = 0.99; /* cosine */
 static const double held =
     0.1; /* of the shorter: so near to an end that is over the other body its vertex holds */
@@ -144,7 +145,7 @@ static void inward(const skin_line *line, const double *n, double *in) {
 static bool is_held(const skin_line *sharp, double s, const skin_line *other, double t, const double *in) {
     double u = vec_norm(sharp->u), v = vec_norm(other->u), least = held * fmin(u, v),
            along = vec_dot(other->u, in);
-    if (s * u < least || (1 - s) * u < least) return true;
+    if (s * u < least || (1 - s) * u < least || fmin(t, 1 - t) * v < aligned * fmin(u, v)) return true;
     if (fabs(along) <= 0.1 * v * vec_norm(in)) return false;
     return (along > 0 ? 1 - t : t) * v < least;
 }
