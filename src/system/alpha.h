@@ -84,9 +84,10 @@ typedef struct dls_row_matrix {
     double *value, *diagonal;
 } dls_row_matrix;
 
-/* What each contact and each law was found to be; contacts: A, B, C; laws: D (stick) and E. */
+/* What each contact and each law was found to be; contacts: A, B, C; laws: D (stick) and E. `place` is A
+ * without the contacts that are near: κ̂ = 0 there, or g = 0. */
 typedef struct dls_sets {
-    bool *A, *B, *C, *D, *E;
+    bool *place, *A, *B, *C, *D, *E;
 } dls_sets;
 
 /* Places in x and in R; −1 where a family has no κ. */
@@ -125,6 +126,9 @@ typedef struct dls_alpha_stage {
     double *percussion[DLS_FAMILIES];   /* P_N, P_F */
     double *kappa_hat;
     bool *split; /* laws whose percussion is split: slip = split, or switched */
+    bool
+        *near; /* contacts in A whatever their gap: friction of this step lifts them off and lets them down */
+    bool *swept; /* A as the sweeps found it */
     bool frozen; /* rows of contacts say that their unknowns stay: for the fixed point */
     bool keep_sets;
     bool whole;    /* no percussion is split */
@@ -282,6 +286,8 @@ dls_law_value dls_force_law(const dls_alpha *alpha, const double *x, int law);
 
 /* At the x of the last residual: all that R′ is made of, and J = R′ where it is factored whole. */
 bool dls_jacobian_at(dls_alpha *alpha, const double *x);
+/* The whole of J from what is there for products. */
+bool dls_jacobian_gather(dls_alpha *alpha, const double *x);
 /* out ← R′ s */
 void dls_jacobian_product(dls_alpha *alpha, const double *x, const double *s, double *out);
 /* False where it is singular to working precision. */

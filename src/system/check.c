@@ -208,10 +208,11 @@ static void set_point(dls_alpha *alpha, double t, const double *q, const double 
 bool dls_alpha_probe(dls_alpha *alpha, double t, const double *q, const double *u) {
     dls_alpha_stage *stage = &alpha->stage;
     int contacts = alpha->at.count[DLS_ROWS_N], laws = alpha->system.law_count;
-    bool *all[] = {alpha->sets.A, alpha->sets.B, alpha->sets.C}, *sticking[] = {alpha->sets.D, alpha->sets.E};
+    bool *all[] = {alpha->sets.place, alpha->sets.A, alpha->sets.B, alpha->sets.C},
+         *sticking[] = {alpha->sets.D, alpha->sets.E};
     set_point(alpha, t, q, u);
     stage->c_u = 0.5, stage->c_q = 0.25;
-    for (int i = 0; i < 3; i++) memset(all[i], true, sizeof(bool) * (size_t)contacts);
+    for (int i = 0; i < 4; i++) memset(all[i], true, sizeof(bool) * (size_t)contacts);
     for (int i = 0; i < 2; i++) memset(sticking[i], true, sizeof(bool) * (size_t)laws);
     for (int i = 0; i < alpha->at.total; i++) alpha->x[i] = 1 + 0.5 * sin(1 + 2.3 * i);
     for (int k = 0; k < contacts; k++) alpha->r_n[k] = 1;

@@ -148,6 +148,8 @@ static void take_stage(dls_alpha *alpha) {
     stage->kappa_base = numbers(alpha, alpha->at.count[DLS_ROWS_N]);
     stage->kappa_hat = numbers(alpha, alpha->at.count[DLS_ROWS_N]);
     stage->split = flags(alpha, alpha->system.law_count);
+    stage->near = flags(alpha, alpha->at.count[DLS_ROWS_N]);
+    stage->swept = flags(alpha, alpha->at.count[DLS_ROWS_N]);
     take_terms(alpha, &stage->terms);
     DLS_EACH_FAMILY(f) {
         int count = alpha->at.count[f];
@@ -159,6 +161,7 @@ static void take_stage(dls_alpha *alpha) {
 
 static void take_sets(dls_alpha *alpha, dls_sets *sets) {
     int contacts = alpha->at.count[DLS_ROWS_N], laws = alpha->system.law_count;
+    sets->place = flags(alpha, contacts);
     sets->A = flags(alpha, contacts), sets->B = flags(alpha, contacts), sets->C = flags(alpha, contacts);
     sets->D = flags(alpha, laws), sets->E = flags(alpha, laws);
 }

@@ -91,7 +91,7 @@ static void product_normal(const dls_alpha *alpha, const double *s, double *out)
         double r = alpha->options.residual == DLS_ALPHA_PROX ? alpha->r_n[k] : 1;
         double force = s[at->force[f] + k], kappa = s[at->kappa[f] + k], impact = s[at->impact[f] + k];
         if (!multiplier) kappa += alpha->stage.c_q * force, impact = d_percussion(alpha, f, k, s);
-        out[at->kappa[f] + k] = alpha->sets.A[k] ? r * alpha->d_value[f][k] : kappa;
+        out[at->kappa[f] + k] = alpha->sets.place[k] ? r * alpha->d_value[f][k] : kappa;
         out[at->impact[f] + k] = alpha->sets.B[k] ? r * alpha->d_xi[f][k] : impact;
         out[at->force[f] + k] = alpha->sets.C[k] ? r * alpha->d_acceleration[f][k] : force;
     }
@@ -143,7 +143,7 @@ static void product_yielding(const dls_alpha *alpha, const double *s, double *ou
         double share = raw ? epsilon : epsilon / alpha->r_n[k];
         int kappa = at->kappa[DLS_ROWS_N] + k, impact = at->impact[DLS_ROWS_N] + k;
         int force = at->force[DLS_ROWS_N] + k;
-        if (alpha->sets.A[k]) out[kappa] += share * s[kappa];
+        if (alpha->sets.place[k]) out[kappa] += share * s[kappa];
         if (alpha->sets.B[k]) out[impact] += share * s[impact];
         if (alpha->sets.C[k]) out[force] += share * s[force];
     }
@@ -220,6 +220,12 @@ bool dls_jacobian_is_small(const dls_alpha *alpha) {
 static bool take_whole(dls_alpha *alpha) {
     if (!alpha->J) dls_jacobian_take(alpha);
     return !alpha->out_of_memory;
+}
+
+bool dls_jacobian_gather(dls_alpha *alpha, const double *x) {
+    if (!take_whole(alpha)) return false;
+    by_products(alpha, x);
+    return true;
 }
 
 bool dls_jacobian_at(dls_alpha *alpha, const double *x) {

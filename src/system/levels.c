@@ -221,7 +221,7 @@ static bool is_unknown(const dls_alpha *alpha, dls_level_kind kind, int f, int i
     if (f == DLS_ROWS_GAMMA) return kind != DLS_LEVEL_POSITION;
     if (kind == DLS_LEVEL_HELD || alpha->stage.frozen) return false;
     if (f == DLS_ROWS_N) {
-        if (kind == DLS_LEVEL_POSITION) return alpha->sets.A[i];
+        if (kind == DLS_LEVEL_POSITION) return alpha->sets.place[i];
         return kind == DLS_LEVEL_VELOCITY ? alpha->sets.B[i] : alpha->sets.C[i];
     }
     int contact = alpha->laws[law].contact;
@@ -564,22 +564,24 @@ static double share_of(const dls_alpha *alpha, dls_level_kind kind, const double
 
 /* Rows of light bodies count as much as those of heavy ones: rounds end where motions do not change any more,
  * not where R is small. */
-void dls_levels_solve(dls_alpha *alpha, const double *x, const double *R, double *step) {
+bool dls_levels_solve(dls_alpha *alpha, const double *x, const double *R, double *step) {
     enum { ROUNDS = 12 };
-    static const double enough = 1e-11;
+    static const double enough = 1e-11, near = 1e-3;
     int total = alpha->at.total;
     double *left = alpha->left, *s = alpha->change, *product = alpha->R_probe, before = HUGE_VAL;
     memcpy(left, R, sizeof *R * (size_t)total);
     memset(step, 0, sizeof *step * (size_t)total);
+    double share = 0;
     for (int round = 0; round < ROUNDS; round++) {
-        double share = 0;
+        share = 0;
         for (int kind = DLS_LEVEL_POSITION; kind <= DLS_LEVEL_ACCELERATION; kind++) {
             solve_level(alpha, (dls_level_kind)kind, left, s);
             dls_jacobian_product(alpha, x, s, product);
             for (int i = 0; i < total; i++) step[i] += s[i], left[i] -= product[i];
             share = fmax(share, share_of(alpha, (dls_level_kind)kind, s, step));
         }
-        if (!(share > enough) || !(share < 0.5 * before)) return;
+        if (!(share > enough) || !(share < 0.5 * before)) break;
         if (round > 0) before = share;
     }
+    return share <= near;
 }

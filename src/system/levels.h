@@ -34,6 +34,7 @@ void dls_level_divide(dls_alpha *alpha, const dls_row_place *row, const double *
 
 /* All three; step ← R′⁻¹ R. */
 bool dls_levels_factor(dls_alpha *alpha);
-void dls_levels_solve(dls_alpha *alpha, const double *x, const double *R, double *step);
+/* False where levels are coupled too strongly for that: step is near no solution. */
+bool dls_levels_solve(dls_alpha *alpha, const double *x, const double *R, double *step);
 
 #endif

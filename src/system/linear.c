@@ -125,9 +125,13 @@ static void solve_whole(dls_alpha *alpha, const double *R, double *step) {
     for (int i = 0; i < total; i++) step[i] *= alpha->scale_column[i];
 }
 
+/* Stiff bodies that stick couple levels strongly: the whole is factored then, if it is affordable, and serves
+ * the rest of the attempt. */
 void dls_jacobian_solve(dls_alpha *alpha, const double *x, const double *R, double *step) {
-    if (alpha->by_levels)
-        dls_levels_solve(alpha, x, R, step);
-    else
-        solve_whole(alpha, R, step);
+    if (alpha->by_levels) {
+        if (dls_levels_solve(alpha, x, R, step) || !dls_jacobian_is_small(alpha)) return;
+        if (!dls_jacobian_gather(alpha, x) || !factor_whole(alpha)) return;
+        alpha->by_levels = false;
+    }
+    solve_whole(alpha, R, step);
 }

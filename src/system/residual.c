@@ -37,6 +37,7 @@ bool dls_stage_begin(dls_alpha *alpha, double dt, double closing) {
     stage->dt = dt, stage->t1 = from->t + dt, stage->closing = closing;
     stage->c_u = dt * alpha->gamma * share, stage->c_q = dt * dt * alpha->beta * share;
     stage->frozen = stage->keep_sets = false;
+    memset(stage->near, 0, sizeof *stage->near * (size_t)alpha->at.count[DLS_ROWS_N]);
     if (!dls_motion_at(alpha, from->t, from->q, from->u, rate, stage->B, bend)) return false;
     for (int i = 0; i < m; i++) {
         double bar = from->a_bar[i], next = carried(alpha, from->a[i], bar);
@@ -105,7 +106,8 @@ static void find_normal_sets(dls_alpha *alpha, const double *x) {
     const double *force = x + alpha->at.force[DLS_ROWS_N];
     for (int k = 0; k < alpha->at.count[DLS_ROWS_N]; k++) {
         double r = alpha->r_n[k], gap = stage->terms.rows[DLS_ROWS_N].value[k] - stage->closing;
-        alpha->sets.A[k] = r * gap - stage->kappa_hat[k] <= 0;
+        alpha->sets.place[k] = r * gap - stage->kappa_hat[k] <= 0;
+        alpha->sets.A[k] = alpha->sets.place[k] || stage->near[k];
         double xi = stage->xi[DLS_ROWS_N][k] - stage->closing;
         alpha->sets.B[k] = alpha->sets.A[k] && r * xi - stage->percussion[DLS_ROWS_N][k] <= 0;
         alpha->sets.C[k] = alpha->sets.B[k] && r * stage->acceleration[DLS_ROWS_N][k] - force[k] <= 0;
@@ -200,7 +202,7 @@ static void normal_rows(const dls_alpha *alpha, const double *x, double *R) {
         double r = raw ? alpha->r_n[k] : 1;
         double kappa = multiplier ? x[at->kappa[f] + k] : stage->kappa_hat[k];
         double impact = multiplier ? x[at->impact[f] + k] : stage->percussion[f][k];
-        R[at->kappa[f] + k] = alpha->sets.A[k] ? r * stage->terms.rows[f].value[k] : kappa;
+        R[at->kappa[f] + k] = alpha->sets.place[k] ? r * stage->terms.rows[f].value[k] : kappa;
         R[at->impact[f] + k] = alpha->sets.B[k] ? r * stage->xi[f][k] : impact;
         R[at->force[f] + k] = alpha->sets.C[k] ? r * stage->acceleration[f][k] : x[at->force[f] + k];
     }

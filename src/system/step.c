@@ -19,6 +19,7 @@ static uint64_t hash_flags(uint64_t hash, const bool *flags, int count) {
 static uint64_t pieces_of(const dls_alpha *alpha) {
     int contacts = alpha->at.count[DLS_ROWS_N], laws = alpha->system.law_count;
     uint64_t hash = UINT64_C(14695981039346656037);
+    hash = hash_flags(hash, alpha->sets.place, contacts);
     hash = hash_flags(hash, alpha->sets.A, contacts), hash = hash_flags(hash, alpha->sets.B, contacts);
     hash = hash_flags(hash, alpha->sets.C, contacts), hash = hash_flags(hash, alpha->sets.D, laws);
     return hash_flags(hash_flags(hash, alpha->sets.E, laws), alpha->stage.split, laws);
@@ -81,6 +82,7 @@ int dls_alpha_newton(dls_alpha *alpha, double *x, double tolerance, int most_upd
 static void begin_attempt(dls_alpha *alpha, bool without_impacts) {
     const dls_layout *at = &alpha->at;
     memcpy(alpha->x, alpha->state.x, sizeof *alpha->x * (size_t)at->total);
+    memset(alpha->stage.near, 0, sizeof *alpha->stage.near * (size_t)at->count[DLS_ROWS_N]);
     if (!without_impacts) return;
     memset(alpha->x + at->U, 0, sizeof *alpha->x * (size_t)(2 * at->m));
     DLS_EACH_FAMILY(f) {
@@ -170,7 +172,7 @@ static void release(dls_alpha *alpha, int k, double *x) {
     const dls_alpha_stage *stage = &alpha->stage;
     double *force = x + at->force[DLS_ROWS_N] + k;
     x[at->kappa[DLS_ROWS_N] + k] =
-        alpha->sets.A[k] ? x[at->kappa[DLS_ROWS_N] + k] + stage->c_q * *force : -stage->kappa_base[k];
+        alpha->sets.place[k] ? x[at->kappa[DLS_ROWS_N] + k] + stage->c_q * *force : -stage->kappa_base[k];
     x[at->impact[DLS_ROWS_N] + k] = -stage->percussion_base[DLS_ROWS_N][k], *force = 0;
     for (int l = alpha->contact_law[k]; l >= 0; l = alpha->next_law[l])
         for (int i = alpha->law_row[l]; i < alpha->law_row[l + 1]; i++) {

@@ -116,7 +116,8 @@ static void run_sweeps(sweep *s) {
 static void close_contacts(dls_alpha *alpha, const sweep *s) {
     for (int k = 0; k < s->normals; k++) {
         bool closed = takes_part(s, k) && (s->z[k] > 0 || s->y[k] <= 0);
-        if (s->level == POSITION) alpha->sets.A[k] = closed;
+        if (s->level == POSITION)
+            alpha->stage.swept[k] = closed, alpha->sets.A[k] = closed || alpha->stage.near[k];
         if (s->level == VELOCITY) alpha->sets.B[k] = closed;
     }
     for (int l = 0; l < alpha->system.law_count && s->level == VELOCITY; l++) {
@@ -184,6 +185,13 @@ static bool goes_on(course *c, double norm) {
     return c->since < PATIENCE;
 }
 
+/* A contact that is open where it is closed, for the friction that this brings lifts it off, and closed where
+ * it is open has no solution: it is closed to velocities, with a gap of what its friction does in a step. */
+static void draw_near(dls_alpha *alpha) {
+    for (int k = 0; k < alpha->at.count[DLS_ROWS_N]; k++)
+        if (alpha->sets.place[k] != alpha->stage.swept[k]) alpha->stage.near[k] = true;
+}
+
 /* Half the way to the new forces: sets that turn over and back from round to round settle so. */
 static void halve_change(const dls_alpha *alpha, double *x) {
     for (int i = alpha->at.smooth; i < alpha->at.total; i++) x[i] = 0.5 * (x[i] + alpha->x_probe[i]);
@@ -208,6 +216,7 @@ bool dls_alpha_sweep(dls_alpha *alpha, double *x, dls_alpha_report *report) {
         if (round == 0) continue;
         norm = dls_alpha_norm(alpha, alpha->R);
         if (norm <= o->tolerance || !goes_on(&c, norm)) return true;
+        if (c.since >= 4) draw_near(alpha);
     }
     return true;
 }

@@ -143,7 +143,7 @@ static void test_heap_settles(void **state) {
  * The run leaves a checkpoint of the state before it, which goes on with more of them. */
 static void test_cycle_is_named(void **state) {
     (void)state;
-    static const char *const settings[] = {"integrator.max_newton=4", "integrator.max_halvings=0",
+    static const char *const settings[] = {"integrator.max_newton=3", "integrator.max_halvings=0",
                                            "integrator.max_fixed=1"};
     static const dls_run_def def = {.results = "cycle.h5"};
     case_text t;
