@@ -386,7 +386,7 @@ static bool draw_angles(experiment_run *run, const alpha_history *h, const case_
     return good;
 }
 
-/* A step of this one has no solution with the paper's law and is cut in half. */
+/* A step of this one has no solution with the paper's law: its belly is closed to velocities alone. */
 static void slow_top(benchmark *b) {
     benchmark_tippe_top(b);
     b->u[5] = 140;

@@ -160,8 +160,8 @@ static void test_top(void **state) {
     assert_true(difference("004-10.6", 3, exactly, &b, "top", 2) < 1e-9);
 }
 
-/* With less spin the stick's end touches at 1.743 s, and the friction that this brings lifts it off again: it
- * is closed to velocities, and no step is refused. */
+/* With less spin the belly comes down beside the stick's end at 1.743 s, and the friction that this brings
+ * lifts it off again: it is closed to velocities, and no step is refused. */
 static void test_lifted_contact(void **state) {
     (void)state;
     static const char *const settings[] = {EXACTLY, "bodies.top.spin=[0,-140*sin(0.1),140*cos(0.1)]",
@@ -177,12 +177,12 @@ static void test_lifted_contact(void **state) {
 /* Steps that are cut in half, for want of updates, leave the same bars to those after them in both. */
 static void test_cut_steps(void **state) {
     (void)state;
-    static const char *const settings[] = {EXACTLY, "integrator.max_newton=2", "integrator.max_fixed=1"};
+    static const char *const settings[] = {EXACTLY, "integrator.max_newton=1", "integrator.max_fixed=1"};
     benchmark b;
     benchmark_cylinder(&b);
     solve_exactly(&b);
-    b.options.max_newton = 2, b.options.max_fixed = 1;
-    assert_true(difference("004-10.3", 5, settings, &b, "ball", 2) < 1e-9);
+    b.options.max_newton = 1, b.options.max_fixed = 1;
+    assert_true(difference("004-10.3", 5, settings, &b, "ball", 0.5) < 1e-9);
 }
 
 /* Joints, drives and a beam: other coordinates than those of the callbacks, so that steps differ by O(dt²).
