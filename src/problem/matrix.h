@@ -12,6 +12,22 @@ typedef struct dls_block_matrix {
     double *value;        /* column-major, padded for SIMD */
 } dls_block_matrix;
 
+/* W = G Gᵀ by rows of G. */
+typedef struct dls_side_matrix {
+    int dof;              /* numbers of a row for one body */
+    const int *body;      /* two per block, −1 for none */
+    const double *G;      /* per block: rows × dof of its first body, row after row, then of its second */
+    const int64_t *start; /* body_count + 1 into entry */
+    const int *entry;     /* 2 · block + side of each block that touches the body, ascending */
+} dls_side_matrix;
+
+/* Whether W = G Gᵀ of contacts alone, by rows of G or of balls, all bodies alike. */
+bool dls_problem_has_rows(const dls_problem *p);
+/* Such a problem in memory of its own, by rows of G alone. */
+dls_status dls_problem_copy_rows(const dls_problem *p, dls_problem **copy, dls_error *error);
+/* Of a copy; of what it is made of all but G. */
+dls_side_matrix dls_problem_rows(const dls_problem *p);
+
 /* Of a problem with W stored. */
 const dls_block_matrix *dls_problem_matrix(const dls_problem *p);
 /* Numbers of its off-diagonal blocks. */

@@ -169,12 +169,12 @@ dls_status dls_problem_begin(const dls_problem_def *def, dls_workspace *workspac
     return status;
 }
 
-/* A contact's own block must push back: positive trace, no negative eigenvalue in its symmetric part. */
+/* A contact's own block must push back: positive trace, and no negative eigenvalue in its symmetric part. */
 static dls_status check_diagonal(const dls_problem *p, int c, dls_error *error) {
     int d = dls_size(p, c);
     const double *W = dls_diagonal(p, c);
     const char *kind = p->kind[c] == DLS_CONTACT ? "contact" : "interval block";
-    double trace = small_trace(d, W), minus[SMALL_MAX * SMALL_MAX];
+    double trace = small_trace(d, W);
     if (!(trace > 0) || isinf(trace))
         return dls_fail(error, DLS_ERROR_INPUT,
                         "diagonal block of %s %d has trace %g, expected a positive finite one", kind, c,
@@ -187,6 +187,14 @@ static dls_status check_diagonal(const dls_problem *p, int c, dls_error *error) 
         if (p->kind[c] == DLS_INTERVAL && !(W[i + d * i] > 0))
             return dls_fail(error, DLS_ERROR_INPUT, "W_ii of row %d of interval block %d is %g, expected > 0",
                             i, c, W[i + d * i]);
+    return DLS_OK;
+}
+
+static dls_status check_definite(const dls_problem *p, int c, dls_error *error) {
+    int d = dls_size(p, c);
+    const double *W = dls_diagonal(p, c);
+    const char *kind = p->kind[c] == DLS_CONTACT ? "contact" : "interval block";
+    double trace = small_trace(d, W), minus[SMALL_MAX * SMALL_MAX];
     for (int i = 0; i < d * d; i++) minus[i] = -W[i];
     double lowest = -small_max_eigenvalue(d, minus, d);
     if (lowest < -1e-9 * trace)
@@ -245,6 +253,15 @@ static bool is_laid_out(const dls_problem *p) {
 #endif
 
 dls_status dls_problem_finish(dls_problem *p, dls_error *error) {
+    for (int c = 0; c < p->block_count; c++) {
+        dls_status status = check_diagonal(p, c, error);
+        if (!status) status = check_definite(p, c, error);
+        if (status) return status;
+    }
+    return dls_problem_settle(p, error);
+}
+
+dls_status dls_problem_settle(dls_problem *p, dls_error *error) {
     assert(p->op && is_laid_out(p));
     double contacts = 0, others = 0;
     for (int c = 0; c < p->block_count; c++) {

@@ -170,6 +170,8 @@ dls_status dls_problem_begin(const dls_problem_def *def, dls_workspace *workspac
 void *dls_problem_take(dls_problem *p, int64_t count, size_t size);
 /* Checks the diagonal blocks and computes what follows from them. */
 dls_status dls_problem_finish(dls_problem *p, dls_error *error);
+/* The same of blocks of a problem that was finished once, in other units or places: they are as definite. */
+dls_status dls_problem_settle(dls_problem *p, dls_error *error);
 /* Multiplies rows so that all are m/s and N s; what users see stays theirs. After finish, once. */
 dls_status dls_problem_take_units(dls_problem *p, dls_error *error);
 /* S of the angular rows of a contact by its W_cc, and μ of its parts in these units. */

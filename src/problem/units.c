@@ -93,7 +93,7 @@ dls_status dls_problem_rescale(dls_problem *p, const double *S, dls_error *error
         p->low[i] /= S[i];
         p->high[i] /= S[i];
     }
-    return dls_problem_finish(p, error);
+    return dls_problem_settle(p, error);
 }
 
 void dls_enter_units(const dls_problem *p, double *r) {

@@ -126,15 +126,16 @@ static double sweeps_needed(double now, double before, int sweeps, double tolera
     return log(now / tolerance) / log(before / now) * sweeps;
 }
 
-/* Whether the interior point is cheaper than so many sweeps. The system is analysed only when it may be. */
+/* Whether factorisations are cheaper than so many sweeps. The system is analysed only when they may be. */
 static dls_status factoring_is_cheaper(chain *x, double sweeps, bool *cheaper, dls_error *error) {
     const dls_problem *p = x->problem;
-    double flops = (is_step(x) ? fmin(sweeps, POLICY.step_sweeps) : sweeps) * dls_sweep_flops(p);
+    double flops = sweeps * dls_sweep_flops(p);
+    double taken = is_step(x) ? POLICY.step_factorisations : POLICY.factorisations;
     *cheaper = false;
-    if (flops < POLICY.factorisations * dls_system_least_cost(p)) return DLS_OK;
+    if (flops < taken * dls_system_least_cost(p)) return DLS_OK;
     bool affordable;
     dls_status status = want_system(x, &affordable, error);
-    *cheaper = !status && affordable && flops > POLICY.factorisations * dls_system_cost(x->system);
+    *cheaper = !status && affordable && flops > taken * dls_system_cost(x->system);
     return status;
 }
 
@@ -144,13 +145,14 @@ static dls_status sweep_stage(chain *x, dls_outcome *outcome, dls_error *error) 
     double before = x->monitor.best_value;
     dls_status status = DLS_OK;
     stage_begin(x, 0);
-    for (int until = POLICY.first_check; !status && !x->factoring;
+    for (int until = is_step(x) ? POLICY.step_check : POLICY.first_check; !status && !x->factoring;
          until = until < limit / 2 ? 2 * until : limit) {
         int sweeps = x->nlgs.sweeps;
         *outcome = dls_nlgs_advance(&x->nlgs, x->r, until < limit ? until : limit);
         if (*outcome != DLS_ITERATION_LIMIT || x->nlgs.sweeps >= limit) break;
         double now = x->monitor.value;
         double needed = sweeps_needed(now, before, x->nlgs.sweeps - sweeps, x->options->stop.tolerance);
+        if (is_step(x)) needed = fmin(needed, POLICY.step_sweeps);
         status = factoring_is_cheaper(x, needed, &x->factoring, error);
         before = now;
     }
@@ -464,7 +466,8 @@ static dls_status many_stage(chain *x, dls_outcome *outcome, dls_error *error) {
 static bool has_few(const chain *x) { return !x->many; }
 static bool has_many(const chain *x) { return x->many; }
 static bool always(const chain *x) { return x != NULL; }
-static bool may_not_factor(const chain *x) { return !x->factoring; }
+/* Of many balls few factorisations come nearer, and each is dear. */
+static bool may_take_gradients(const chain *x) { return !x->factoring || x->nlgs.single.lanes; }
 static bool may_factor(const chain *x) { return x->factoring; }
 static bool factors_many(const chain *x) { return x->factoring && x->many; }
 static bool factors_far(const chain *x) { return x->factoring && !x->near; }
@@ -484,7 +487,7 @@ static dls_status count_flops(chain *x, dls_outcome *outcome, dls_error *error) 
 
 static dls_status newton_after_sweeps(chain *x, dls_outcome *outcome, dls_error *error) {
     (void)error;
-    *outcome = newton_stage(x, POLICY.alpha_polish, POLICY.polish);
+    *outcome = newton_stage(x, POLICY.alpha_polish, is_step(x) ? POLICY.first : POLICY.polish);
     return DLS_OK;
 }
 
@@ -509,7 +512,7 @@ static const struct {
     {"sweeps", has_few, sweep_stage},
     {"sweeps and quasi-Newton by turns", has_many, many_stage},
     {"is a factorisation worth it", always, count_flops},
-    {"gradients", may_not_factor, gradient_stage},
+    {"gradients", may_take_gradients, gradient_stage},
     {"Newton, near after so many sweeps", factors_many, newton_after_sweeps},
     {"Newton, which mostly spares the interior point", factors_step_of_few, newton_first},
     {"interior point, polished", factors_far, polished_ipm_stage},
@@ -547,7 +550,8 @@ void dls_solver_spend(const dls_solver *solver, const dls_problem *p, double flo
 
 static void aim(chain *x) {
     const dls_stop_options *stop = &x->options->stop;
-    if (!is_step(x) || stop->min_iterations == 0 || stop->measure != DLS_STOP_RESIDUAL) return;
+    if (!is_step(x) || x->nlgs.in_lanes || stop->min_iterations == 0 || stop->measure != DLS_STOP_RESIDUAL)
+        return;
     double least = fmax(POLICY.aim_least * stop->tolerance, POLICY.aim_rounding);
     x->nlgs.aim = fmin(stop->tolerance, fmax(POLICY.aim_share * x->monitor.value, least));
 }

@@ -17,6 +17,7 @@ typedef struct auto_policy {
 
     /* sweeps */
     int first_check; /* public: sweeps before their rate is judged, and again each time they have doubled */
+    int step_check;  /* towers: the same of a step, whose start is near */
     double step_sweeps; /* stack: what sweeps of a step that make no progress count as */
 
     /* At rest the errors of a step come back three times: in the next velocities, in the gaps and in the warm
@@ -40,7 +41,8 @@ typedef struct auto_policy {
     double round_spent;  /* packings: what sweeps and quasi-Newton cost together, in sweeps */
 
     /* when to factor */
-    double factorisations; /* public: what the interior point and its polish usually take */
+    double factorisations;      /* public: what the interior point and its polish usually take */
+    double step_factorisations; /* stack: what Newton takes in a step, with what comes where it fails */
     double step_share; /* filling: in a step factorisations may cost so many times what sweeps have cost */
 
     /* the interior point */
@@ -69,6 +71,7 @@ static const auto_policy POLICY = {
     .many_alone = 1000,
     .many_step = 256,
     .first_check = 64,
+    .step_check = 16,
     .step_sweeps = 3000,
     .aim_share = 0.1,
     .aim_least = 1e-3,
@@ -85,6 +88,7 @@ static const auto_policy POLICY = {
     .starts = 24,
     .round_spent = 4,
     .factorisations = 25,
+    .step_factorisations = 100,
     .step_share = 10,
     .ipm_accuracy = 1e-6,
     .ipm_flops = 2e11,

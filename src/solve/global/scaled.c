@@ -4,6 +4,7 @@
 #include "base/memory.h"
 #include "problem/eliminate.h"
 #include "problem/matrix.h"
+#include "solve/global/system.h"
 
 #include <assert.h>
 #include <math.h>
@@ -21,7 +22,8 @@ static void fill_scale(const dls_problem *p, double *S) {
 
 dls_status dls_scaled_create(dls_scaled *s, const dls_problem *p, dls_error *error) {
     *s = (dls_scaled){.given = p};
-    dls_status status = dls_problem_keep(p, &s->problem, error);
+    dls_status status =
+        (dls_system_is_of_bodies(p) ? dls_problem_copy_rows : dls_problem_keep)(p, &s->problem, error);
     if (status) return status;
     s->S = DLS_NEW(double, s->problem->row_count);
     if (!s->S) return dls_fail_memory(error);

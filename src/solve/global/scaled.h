@@ -8,11 +8,12 @@
 
 typedef struct dls_scaled {
     const dls_problem *given;
-    dls_problem *problem; /* stored; rows that were eliminated from the given one are kept behind its own */
+    dls_problem *problem; /* stored, or by rows of G where bodies are fewer; rows that were eliminated from
+                             the given one are kept behind its own */
     double *S;            /* of each row */
 } dls_scaled;
 
-/* Assembles a matrix-free W. Destroy in any case. */
+/* Destroy in any case. */
 dls_status dls_scaled_create(dls_scaled *scaled, const dls_problem *problem, dls_error *error);
 /* x of impulses r of the given problem; u and state: room for those of the scaled one. False when memory is
  * out. */

@@ -19,6 +19,7 @@ static const double LANE_RELAXATION = 0.6; /* filling: none goes below it but on
 enum {
     CHECK_EVERY = 50,
     CHECK_NEAR = 10,
+    LANE_CHECK_REST = 4, /* filling, settled: where the start is within the tolerance */
     LANE_CHECK_LEAST = 8,
     LANE_CHECK_MOST = 48,
     LANE_STEADY = 100,   /* sweeps before the cap of momentum rises */
@@ -160,9 +161,10 @@ static bool wants_measure(const dls_nlgs *x, int sweep) {
     const dls_stop_options *stop = &x->options->stop;
     int since = sweep - x->last_check;
     double wanted = sweep < x->aim_until ? x->aim : stop->tolerance;
+    int least = x->at_rest ? LANE_CHECK_REST : LANE_CHECK_LEAST;
     if (x->in_lanes && stop->check_interval <= 0)
         return since >= LANE_CHECK_MOST || sweep == stop->max_iterations ||
-               (since >= LANE_CHECK_LEAST && x->estimate * x->trust <= wanted);
+               (since >= least && x->estimate * x->trust <= wanted);
     if (stop->measure == DLS_STOP_INCREMENT || sweep == stop->max_iterations) return true;
     if (stop->check_interval > 0) return sweep % stop->check_interval == 0;
     return stop->measure != DLS_STOP_RESIDUAL || x->estimate <= wanted ||
@@ -315,6 +317,7 @@ dls_status dls_nlgs_prepare(dls_nlgs *x, const dls_problem *p, const dls_nlgs_op
         status = dls_sweep_prepare_lanes(&x->single, p, o, monitor->u, monitor->state, w, error);
     if (status) return status;
     x->in_lanes = lanes;
+    x->at_rest = monitor->value <= o->stop.tolerance;
     x->trust = 1;
     dls_sweep_start(sweep_of(x), r);
     if (!prepare_acceleration(x, r, w)) return dls_fail_memory(error);

@@ -26,6 +26,7 @@ typedef struct dls_nlgs {
     double change, last_change; /* of a sweep, m/s */
     double estimate;            /* of the residual, from it */
     double trust;               /* what the judge said over what was estimated */
+    bool at_rest;               /* the start is within the tolerance */
     double aim;       /* within the tolerance, sweeps go on to this, but not beyond sweep aim_until */
     int aim_until;    /* 0 before the tolerance is reached */
     bool accelerated; /* the sweep began at an extrapolated point */
