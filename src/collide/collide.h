@@ -113,8 +113,8 @@ dls_status dls_collider_update(dls_collider *collider, const dls_world *world,
 
 /* Whether bodies meet within h, as rows stand and fly, that no contact of the last update keeps apart: pairs
  * that were left out since they pass by on their free way, and all that these rows may come to. */
-bool dls_collider_misses(dls_collider *collider, const dls_world *world, double h, const int *rows,
-                         int count);
+bool dls_collider_misses(dls_collider *collider, const dls_world *world, double h, const int *rows, int count,
+                         dls_workspace *space);
 /* When a row first meets another within h, INFINITY for never. */
 double dls_collider_first_meeting(dls_collider *collider, const dls_world *world, double h, int row);
 

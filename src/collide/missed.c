@@ -3,18 +3,32 @@
 #include "collide/collider.h"
 #include "collide/meeting.h"
 
+#include "base/memory.h"
 #include "base/vector.h"
 #include "world/joint/joint.h"
 #include "world/shape/kinds.h"
 
 #include <math.h>
+#include <string.h>
+
+/* Shapes in cells of a grid, by where they stand. What reaches much farther than others is in none. */
+typedef struct grid {
+    int cells[3], count; /* along each axis, 1 where the box is periodic; in all */
+    double first[3], width[3];
+    double far;          /* how far shapes in cells reach within the step */
+    int *start, *member; /* members of cell k from start[k] on; behind those of the last are all others */
+} grid;
 
 typedef struct search {
     dls_collider *collider;
     const dls_world *world;
     double h;
-    bool known; /* pairs that have contacts are left out */
+    bool known;       /* pairs that have contacts are left out */
+    const grid *grid; /* NULL: every shape is asked about every other */
 } search;
+
+enum { ROWS_IN_GRID = 16 };    /* so many rows are worth a grid */
+static const double ASIDE = 4; /* mean reaches */
 
 static void place_shape(const dls_world *world, int shape, const double *shift, dls_traveller *t) {
     const dls_shape *s = &world->shapes[shape];
@@ -82,6 +96,78 @@ static double meeting_time(const search *s, int a, int b, const int16_t *image) 
     return dls_pair_meeting_time(&m, &s->collider->slots[0].trial);
 }
 
+/* ---- a grid ---- */
+
+/* How far a shape may be within the step from where it stands. */
+static double reach_of(const search *s, int shape, double *at) {
+    static const double none[3] = {0, 0, 0};
+    dls_traveller t;
+    place_shape(s->world, shape, none, &t);
+    vec_copy(at, t.placed.x);
+    double spin = isinf(t.placed.shape->bound) ? 0 : dls_shape_spin(t.placed.shape, t.w);
+    return t.placed.shape->bound + s->h * (vec_norm(t.v) + spin);
+}
+
+static int cell_along(const grid *g, int axis, double at) {
+    double k = (at - g->first[axis]) / g->width[axis];
+    return k > 0 ? k < g->cells[axis] ? (int)k : g->cells[axis] - 1 : 0;
+}
+
+static int cell_of(const grid *g, const double *at) {
+    return (cell_along(g, 2, at[2]) * g->cells[1] + cell_along(g, 1, at[1])) * g->cells[0] +
+           cell_along(g, 0, at[0]);
+}
+
+/* Cells as wide as two shapes reach, and no more of them than there are shapes. */
+static void lay_out(const search *s, grid *g) {
+    const dls_world *w = s->world;
+    double low[3] = {HUGE_VAL, HUGE_VAL, HUGE_VAL}, high[3] = {-HUGE_VAL, -HUGE_VAL, -HUGE_VAL};
+    double sum = 0, mean, at[3], volume = 1;
+    int finite = 0;
+    for (int k = 0; k < w->shape_count; k++) {
+        double reach = reach_of(s, k, at);
+        if (!isinf(reach)) sum += reach, finite++;
+    }
+    mean = finite ? sum / finite : 0;
+    for (int k = 0; k < w->shape_count; k++) {
+        double reach = reach_of(s, k, at);
+        if (!(reach <= ASIDE * mean)) continue;
+        g->far = fmax(g->far, reach);
+        for (int i = 0; i < 3; i++) low[i] = fmin(low[i], at[i]), high[i] = fmax(high[i], at[i]);
+    }
+    for (int i = 0; i < 3; i++) volume *= fmax(high[i] - low[i], 2 * g->far);
+    double side = fmax(2 * g->far, cbrt(volume / w->shape_count));
+    g->count = 1;
+    for (int i = 0; i < 3; i++) {
+        double cells = w->def.period_size[i] > 0 ? 1 : floor((high[i] - low[i]) / side);
+        g->cells[i] = cells > 1 ? (int)fmin(cells, w->shape_count) : 1;
+        g->first[i] = low[i];
+        g->width[i] = high[i] > low[i] ? (high[i] - low[i]) / g->cells[i] : 1;
+        g->count *= g->cells[i];
+    }
+}
+
+/* False when memory is out: then there is none. */
+static bool fill_grid(const search *s, grid *g, dls_workspace *space) {
+    int count = s->world->shape_count;
+    *g = (grid){.count = 0};
+    lay_out(s, g);
+    g->start = DLS_TAKE_ZERO(space, int, (int64_t)g->count + 2);
+    g->member = DLS_TAKE(space, int, count);
+    int *cell = DLS_TAKE(space, int, count);
+    if (!g->start || !g->member || !cell) return false;
+    for (int k = 0; k < count; k++) {
+        double at[3], reach = reach_of(s, k, at);
+        cell[k] = reach <= g->far ? cell_of(g, at) : g->count;
+        g->start[cell[k] + 1]++;
+    }
+    for (int k = 0; k <= g->count; k++) g->start[k + 1] += g->start[k];
+    for (int k = count - 1; k >= 0; k--) g->member[--g->start[cell[k] + 1]] = k;
+    memmove(g->start, g->start + 1, sizeof *g->start * ((size_t)g->count + 1));
+    g->start[g->count + 1] = count;
+    return true;
+}
+
 /* ---- all that a row may meet ---- */
 
 static bool may_meet(const dls_world *world, const dls_shape *a, const dls_shape *b) {
@@ -105,13 +191,40 @@ static double meet_shapes(const search *s, int i, int k) {
     return first;
 }
 
+static double meet_shape(const search *s, int i, int k) {
+    const dls_shape *shapes = s->world->shapes;
+    return may_meet(s->world, &shapes[i], &shapes[k]) ? meet_shapes(s, i, k) : (double)INFINITY;
+}
+
+static double meet_members(const search *s, int i, int cell) {
+    double first = INFINITY;
+    for (int k = s->grid->start[cell]; k < s->grid->start[cell + 1]; k++)
+        first = fmin(first, meet_shape(s, i, s->grid->member[k]));
+    return first;
+}
+
+/* In the cells that shape i reaches, and aside. */
+static double meet_near(const search *s, int i) {
+    const grid *g = s->grid;
+    double at[3], first = meet_members(s, i, g->count), reach = reach_of(s, i, at) + g->far;
+    int from[3], to[3];
+    for (int k = 0; k < 3; k++)
+        from[k] = cell_along(g, k, at[k] - reach), to[k] = cell_along(g, k, at[k] + reach);
+    for (int z = from[2]; z <= to[2]; z++)
+        for (int y = from[1]; y <= to[1]; y++)
+            for (int x = from[0]; x <= to[0]; x++)
+                first = fmin(first, meet_members(s, i, (z * g->cells[1] + y) * g->cells[0] + x));
+    return first;
+}
+
 static double meet_row(const search *s, int row) {
     const dls_world *w = s->world;
     const dls_body *body = &w->bodies[row];
     double first = INFINITY;
-    for (int i = body->shape_first; i < body->shape_first + body->shape_count; i++)
-        for (int k = 0; k < w->shape_count; k++)
-            if (may_meet(w, &w->shapes[i], &w->shapes[k])) first = fmin(first, meet_shapes(s, i, k));
+    for (int i = body->shape_first; i < body->shape_first + body->shape_count; i++) {
+        if (s->grid) first = fmin(first, meet_near(s, i));
+        for (int k = 0; k < w->shape_count && !s->grid; k++) first = fmin(first, meet_shape(s, i, k));
+    }
     return first;
 }
 
@@ -120,12 +233,15 @@ double dls_collider_first_meeting(dls_collider *c, const dls_world *world, doubl
     return meet_row(&s, row);
 }
 
-bool dls_collider_misses(dls_collider *c, const dls_world *world, double h, const int *rows, int count) {
+bool dls_collider_misses(dls_collider *c, const dls_world *world, double h, const int *rows, int count,
+                         dls_workspace *space) {
     search s = {.collider = c, .world = world, .h = h};
+    grid cells;
     for (int k = 0; k < c->passing.count; k++)
         if (meeting_time(&s, c->passing.item[k].a, c->passing.item[k].b, c->passing.item[k].image) <= h)
             return true;
     s.known = true;
+    if (count > ROWS_IN_GRID && fill_grid(&s, &cells, space)) s.grid = &cells;
     for (int k = 0; k < count; k++)
         if (meet_row(&s, rows[k]) <= h) return true;
     return false;

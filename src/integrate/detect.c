@@ -96,7 +96,7 @@ dls_status dls_simulation_look_again(dls_simulation *s, const dls_twist *before,
     int count = find_thrown(s, before, rows);
     dls_status status = count ? dls_simulation_check_states(s, error) : DLS_OK;
     if (status) return status;
-    *again = dls_collider_misses(s->collider, s->world, s->options.step, rows, count);
+    *again = dls_collider_misses(s->collider, s->world, s->options.step, rows, count, s->assembly.space);
     return *again ? note_tried(s, before, look == 0, error) : DLS_OK;
 }
 

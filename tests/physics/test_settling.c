@@ -71,6 +71,27 @@ static void test_every_step_is_certified(void **state) {
     stage_close(&s);
 }
 
+static double kinetic(const stage *s) { return dls_simulation_energy(s->simulation).kinetic; }
+
+/* What has come to rest stays there for few sweeps. */
+static void test_rest_is_cheap(void **state) {
+    (void)state;
+    int settling = scaled(300, 40), steps = scaled(300, 20);
+    stage s = drop(1);
+    stage_run(&s, settling);
+    int64_t before = dls_simulation_summary(s.simulation).iterations;
+    double moving = kinetic(&s);
+    stage_run(&s, steps);
+    double each = (double)(dls_simulation_summary(s.simulation).iterations - before) / steps;
+    print_message("%.2f sweeps a step, kinetic energy %.2g J, then %.2g J\n", each, moving, kinetic(&s));
+    assert_int_equal(s.uncertified, 0);
+    if (settling == 300) {
+        assert_true(each <= 5);
+        assert_true(kinetic(&s) <= fmax(moving, 1e-6));
+    }
+    stage_close(&s);
+}
+
 /* The step's problem from nothing: whether quasi-Newton took part. */
 static bool takes_quasi_newton(const stage *s) {
     const dls_problem *p = dls_simulation_problem(s->simulation);
@@ -132,9 +153,8 @@ static void test_hard_steps_begin_elsewhere(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_every_step_is_certified),
-        cmocka_unit_test(test_quasi_newton_takes_part),
-        cmocka_unit_test(test_hard_steps_begin_elsewhere),
+        cmocka_unit_test(test_every_step_is_certified),    cmocka_unit_test(test_rest_is_cheap),
+        cmocka_unit_test(test_quasi_newton_takes_part),    cmocka_unit_test(test_hard_steps_begin_elsewhere),
         cmocka_unit_test(test_threads_give_the_same_bits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
