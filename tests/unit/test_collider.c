@@ -659,10 +659,61 @@ static void test_depth(void **state) {
     }
 }
 
+/* ---- bodies that are thrown ---- */
+
+/* Fast balls far from each other, one much larger, above a floor: about as often as not one of them meets
+ * something. */
+static dls_world *thrown_world(dls_random *g, int periodic) {
+    const double edge = 4;
+    dls_world *w = empty_world(periodic, edge);
+    for (int i = 0; i < 40; i++) {
+        dls_shape_def shape = dls_default_shape_def(DLS_SPHERE);
+        dls_body_def body = dls_default_body_def();
+        shape.radius = i ? dls_random_between(g, 0.05, 0.1) : 0.8;
+        for (int k = 0; k < 3; k++) {
+            body.pose.x[k] = edge * dls_random_unit(g) + (k == 2);
+            body.v[k] = i ? 8 * dls_random_normal(g) : 0;
+        }
+        body.shapes = &shape, body.shape_count = 1;
+        add(w, &body);
+    }
+    add_floor(w);
+    settle(w, 0);
+    return w;
+}
+
+/* All that thrown bodies may meet is found through a grid: as by asking every body about every other. */
+static void test_thrown_bodies_miss_nothing(void **state) {
+    (void)state;
+    enum { WORLDS = 600 };
+    const double h = 0.01;
+    dls_random g = {97};
+    int meetings = 0;
+    for (int n = 0; n < WORLDS; n++) {
+        dls_world *w = thrown_world(&g, n % 8);
+        dls_collider *c = dls_collider_create();
+        dls_workspace *space = dls_workspace_create();
+        int rows[64], count = w->body_count - 1;
+        double first = INFINITY;
+        for (int row = 0; row < count; row++) {
+            rows[row] = row;
+            first = fmin(first, dls_collider_first_meeting(c, w, h, row));
+        }
+        assert_true(dls_collider_misses(c, w, h, rows, count, space) == (first <= h));
+        meetings += first <= h;
+        dls_workspace_destroy(space);
+        dls_collider_destroy(c);
+        dls_world_destroy(w);
+    }
+    print_message("%d of %d worlds meet\n", meetings, WORLDS);
+    assert_true(meetings > WORLDS / 10 && meetings < 9 * WORLDS / 10);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_depth),
         cmocka_unit_test(test_what_turns_into_each_other_meets),
+        cmocka_unit_test(test_thrown_bodies_miss_nothing),
         cmocka_unit_test(test_all_pairs),
         cmocka_unit_test(test_persistence),
         cmocka_unit_test(test_persistence_of_images),
