@@ -669,9 +669,9 @@ static dls_world *thrown_world(dls_random *g, int periodic) {
     for (int i = 0; i < 40; i++) {
         dls_shape_def shape = dls_default_shape_def(DLS_SPHERE);
         dls_body_def body = dls_default_body_def();
-        shape.radius = i ? dls_random_between(g, 0.05, 0.1) : 0.8;
+        shape.radius = i ? dls_random_between(g, 0.05, 0.1) : 0.3;
         for (int k = 0; k < 3; k++) {
-            body.pose.x[k] = edge * dls_random_unit(g) + (k == 2);
+            body.pose.x[k] = edge * dls_random_unit(g) + 0.15 * (k == 2);
             body.v[k] = i ? 8 * dls_random_normal(g) : 0;
         }
         body.shapes = &shape, body.shape_count = 1;
