@@ -15,10 +15,12 @@ REPEATS, SHORT = 3, 1  # runs shorter than SHORT seconds are repeated, the least
 
 # Engine: its name, its package, and its settings by scene; "" stands for all others. What a setting means: head of peer_*.
 ENGINES = {
-    "delassus": ("Delassus", None, {"": ["1e-6", "1e-8"], "filling": ["1e-4", "1e-6"]}),
+    "delassus": ("Delassus", None, {"": ["1e-6", "1e-8"], "stack": ["1e-4", "1e-6", "1e-8"], "filling": ["1e-4", "1e-6"]}),
     "siconos": ("Siconos", "python3-siconos", {"": ["1e-4:1000", "1e-6:10000"], "filling": ["1e-4:1000"]}),
     "ode": ("ODE", "libode-dev", {"": ["quick:20", "step:0.2", "step:0.05"], "filling": ["quick:20", "quick:200"]}),
-    "bullet": ("Bullet", "libbullet-dev", {"": ["default", "impulse:1000", "anchored:1000"], "filling": ["default", "impulse:200"]}),
+    "bullet": ("Bullet", "libbullet-dev", {"": ["default", "impulse:1000", "anchored:1000"],
+                                                 "stack": ["default", "impulse:100", "impulse:1000", "anchored:100", "anchored:1000"],
+                                                 "filling": ["default", "impulse:200"]}),
 }
 
 WORDS = {
