@@ -501,22 +501,22 @@ static dls_traveller traveller(const update *u, int shape, const dls_placed *pla
     return t;
 }
 
-/* Contacts of the pair at hand as it will have them when it meets; false where it passes by. */
-static bool follow_way(const update *u, slot *s, const dls_shape_pair *pair, const dls_pair_kind *row,
-                       const dls_placed *of_b, const double *shift, double reach, bool swapped, bool tried) {
+/* The pair at hand on its free way, or on the one that was tried. */
+static dls_meeting meeting_of(const update *u, const dls_shape_pair *pair, const dls_pair_kind *row,
+                              const dls_placed *of_b, const double *shift, double reach, bool swapped,
+                              bool tried) {
     const dls_collider *c = u->collider;
     static const double none[3] = {0, 0, 0};
     double size = fmin(c->movers[pair->a].bound, c->movers[pair->b].bound);
     dls_traveller a = traveller(u, pair->a, &c->placed[pair->a], none, tried),
                   b = traveller(u, pair->b, of_b, shift, tried);
-    dls_meeting meeting = {.collide = row->collide,
-                           .a = swapped ? b : a,
-                           .b = swapped ? a : b,
-                           .h = u->options->h,
-                           .reach = reach,
-                           .size = size,
-                           .far = far_from_place * size};
-    return dls_pair_meet(&meeting, &s->trial, &s->manifold);
+    return (dls_meeting){.collide = row->collide,
+                         .a = swapped ? b : a,
+                         .b = swapped ? a : b,
+                         .h = u->options->h,
+                         .reach = reach,
+                         .size = size,
+                         .far = far_from_place * size};
 }
 
 /* Planes without end are as they seem, and balls have no ends of faces. What passes by on its free way, and
@@ -527,8 +527,11 @@ static void follow_pair(const update *u, slot *s, const dls_shape_pair *pair, co
     if (isinf(a->bound) || isinf(b->bound)) return;
     if (dls_shape_table[a->kind].round && dls_shape_table[b->kind].round) return;
     if (u->world->bodies[a->body].is_solid || u->world->bodies[b->body].is_solid) return;
-    if (u->options->tried && follow_way(u, s, pair, row, of_b, shift, reach, swapped, true)) return;
-    if (follow_way(u, s, pair, row, of_b, shift, reach, swapped, false)) return;
+    for (int tried = u->options->tried != NULL; tried >= 0; tried--) {
+        dls_meeting m = meeting_of(u, pair, row, of_b, shift, reach, swapped, tried);
+        if (dls_pair_meet(&m, &s->trial, &s->manifold)) return;
+        if (!tried) dls_pair_pass(&m, &s->manifold);
+    }
     if (reserve_pairs(&s->passing, 1))
         s->passing.item[s->passing.count++] = *pair;
     else

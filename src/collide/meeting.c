@@ -181,9 +181,9 @@ bool dls_pair_meet(const dls_meeting *m, dls_manifold *trial, dls_manifold *mani
     if (k == manifold->count) return true;
     bool meets = find_meeting(m, trial, &a, &b, &t);
     if (trial->out_of_memory) manifold->out_of_memory = true;
-    if (!meets)
-        drop(m, NULL, manifold);
-    else if (t > 0) /* else they touch already */
+    if (meets && t > 0) /* else they touch already */
         replace(m, t, &a, &b, trial, manifold);
     return meets;
 }
+
+void dls_pair_pass(const dls_meeting *m, dls_manifold *manifold) { drop(m, NULL, manifold); }

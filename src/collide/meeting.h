@@ -23,7 +23,9 @@ typedef struct dls_meeting {
 double dls_pair_meeting_time(const dls_meeting *meeting, dls_manifold *trial);
 /* Open contacts that would close far from where they are leave the manifold, unless the pair meets there all
  * the same; those with which it meets instead come in, with the gap and the points that they have now. False
- * where the pair passes by. trial is room. */
+ * where the pair passes by: the manifold is as it was. trial is room. */
 bool dls_pair_meet(const dls_meeting *meeting, dls_manifold *trial, dls_manifold *manifold);
+/* Of a pair that passes by they leave. */
+void dls_pair_pass(const dls_meeting *meeting, dls_manifold *manifold);
 
 #endif

@@ -3,6 +3,7 @@
  * of it at several steps and phases, and turned at random. */
 #include "base/random.h"
 #include "base/vector.h"
+#include "collide/collide.h"
 #include "support/near.h"
 #include "support/stage.h"
 
@@ -229,8 +230,64 @@ static void test_second_bullet_is_stopped_too(void **unused) {
     }
 }
 
+/* ---- no more looks than are needed ---- */
+
+/* What is thrown far, but held by the contacts that it has, is not looked at again: each look is a solve. */
+static void test_held_bodies_need_one_look(void **unused) {
+    (void)unused;
+    for (int d = 2; d <= 3; d++) {
+        double points[12], v[3] = {100, 0, 0}, x[3] = {-1.2, 0, 0};
+        int most = 0;
+        stage s = stage_open(d, 0, 0, 0, 0);
+        dls_shape_def slab = block(d, 0.1, 1.5, points), ball = stage_ball(d, 0.05);
+        stage_add_shape(&s, DLS_STATIC, &slab, NULL, NULL, NULL);
+        dls_body_id id = stage_add_shape(&s, DLS_DYNAMIC, &ball, x, v, NULL);
+        dls_simulation_options o = with_step(1.0 / 60);
+        stage_start(&s, &o, 0);
+        for (int step = 0; step < 4; step++) {
+            stage_run(&s, 1);
+            if (s.last.iterations > most) most = s.last.iterations;
+        }
+        assert_near(stage_state(&s, id).x[0], -0.15, 1e-9);
+        assert_true(most >= 1 && most <= 3);
+        stage_close(&s);
+    }
+}
+
+/* ---- what a way that was tried passes by ---- */
+
+/* A box comes straight down on a platform; impulses that were tried would throw it over the edge. Its
+ * contacts stay, for once they are there it may well come down. */
+static void test_tried_ways_leave_contacts(void **unused) {
+    (void)unused;
+    for (int d = 2; d <= 3; d++) {
+        const double h = 1.0 / 60, at[3] = {-2, -2, 0}, x[3] = {-0.1, 0.26, 0}, down[3] = {0, -2, 0};
+        double points[12], side[12];
+        stage s = stage_open(d, 0, 0, 0, 0);
+        dls_shape_def platform = block(d, 2, 2, points), box = block(d, 0.25, 0.25, side);
+        stage_add_shape(&s, DLS_STATIC, &platform, at, NULL, NULL);
+        stage_add_shape(&s, DLS_DYNAMIC, &box, x, down, NULL);
+        stage_start(&s, NULL, 0);
+        dls_body_state tried[2] = {s.world->states[0], s.world->states[1]};
+        int row = s.world->bodies[0].motion == DLS_DYNAMIC ? 0 : 1;
+        vec_set(tried[row].v, 60, -0.7, 0);
+        dls_collider *collider = dls_collider_create();
+        dls_collide_options o = {.margin = 0.02, .h = h, .threads = 1, .follow = true};
+        assert_int_equal(dls_collider_update(collider, s.world, &o, NULL), DLS_OK);
+        int count = dls_collider_count(collider);
+        o.tried = tried;
+        assert_int_equal(dls_collider_update(collider, s.world, &o, NULL), DLS_OK);
+        assert_true(count > 0);
+        assert_int_equal(dls_collider_count(collider), count);
+        dls_collider_destroy(collider);
+        stage_close(&s);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_held_bodies_need_one_look),
+        cmocka_unit_test(test_tried_ways_leave_contacts),
         cmocka_unit_test(test_no_impulse_beyond_a_face),
         cmocka_unit_test(test_edge_is_hit),
         cmocka_unit_test(test_no_bullet_passes_a_slab),
