@@ -366,6 +366,17 @@ static bool strikes_later(const contact_work *work, const dls_contact *c, const 
            -work->world->pairs[c->pair].e_n * u[0] > o->rest_speed;
 }
 
+/* How fast it is hit: what goes on along bent surfaces approaches by h |ζ_n| where it is found, and stays. */
+static double hit_speed(const contact_work *work, const dls_contact *c, const dls_block_place *place,
+                        double approach) {
+    const dls_assemble_options *o = work->options;
+    double zeta[3];
+    if (!o->bends || !(approach > o->rest_speed) ||
+        !dls_contact_bend(work->assembly, work->world, c, place, o->h, o->least_bend, zeta))
+        return approach;
+    return approach - o->h * fmax(-zeta[0], 0);
+}
+
 static verdict judge(const contact_work *work, const dls_contact *c) {
     const dls_assemble_options *o = work->options;
     dls_block_place place;
@@ -386,8 +397,9 @@ static verdict judge(const contact_work *work, const dls_contact *c) {
     if (o->in_order && dls_contact_strikes(work->assembly, work->world, c))
         return strikes_later(work, c, &place) ? STAYS_OUT : ENTERS;
     velocity_before(work->assembly, work->world, &place, o->h, u);
-    if (closed) return o->formal || u[0] < -o->rest_speed ? BOUNCES : ENTERS;
-    if (o->whole_gap || (!o->formal && -pair->e_n * u[0] <= o->rest_speed)) return ENTERS;
+    double hit = o->formal ? (double)INFINITY : hit_speed(work, c, &place, -u[0]);
+    if (closed) return hit > o->rest_speed ? BOUNCES : ENTERS;
+    if (o->whole_gap || pair->e_n * hit <= o->rest_speed) return ENTERS;
     /* what will bounce keeps its speed until the step in which it would close */
     return c->at.gap + o->h * u[0] <= 0 ? BOUNCES : ENTERS;
 }
