@@ -32,31 +32,30 @@ static dls_assemble_options assemble_options(const dls_simulation *s, const dls_
     double fall = vec_norm(s->world->def.gravity) * o->step;
     double v_ref = dls_reference_velocity(s->world, o, s->t);
     double tolerance = ((const dls_stop_options *)s->solver_options)->tolerance;
-    return (dls_assemble_options){.t = s->t,
-                                  .h = o->step,
-                                  .force_count = plan->force_count,
-                                  .forces = {dls_plan_force(s, plan, 0), dls_plan_force(s, plan, 1)},
-                                  .closed_only = o->entering == DLS_ENTER_CLOSED,
-                                  .whole_gap = s->scheme->whole_gap,
-                                  .bends = o->kinematics == DLS_KINEMATICS_SECOND &&
-                                           o->entering != DLS_ENTER_CLOSED,
-                                  .least_bend = tolerance * v_ref / o->step,
-                                  .share = o->stabilisation,
-                                  .most_speed = o->stabilisation_speed > 0 ? o->stabilisation_speed : fall,
-                                  .formal = o->restitution == DLS_RESTITUTION_FORMAL,
-                                  .in_order = o->restitution == DLS_RESTITUTION_IN_ORDER &&
-                                              o->entering != DLS_ENTER_CLOSED && !s->scheme->whole_gap,
-                                  .rest_speed = o->rest_speed > 0 ? o->rest_speed : fall,
-                                  .reference_velocity = v_ref,
-                                  .contacts_at = plan->contacts_at,
-                                  .joints_at = plan->joints_at,
-                                  .damping = plan->damping,
-                                  .stiffness = plan->stiffness,
-                                  .explicit_solids = o->stiffness == DLS_STIFFNESS_EXPLICIT,
-                                  .factors = s->factors,
-                                  .stored = o->op == DLS_OPERATOR_STORED,
-                                  .warm_start = o->warm_start,
-                                  .threads = o->threads};
+    return (dls_assemble_options){
+        .t = s->t,
+        .h = o->step,
+        .force_count = plan->force_count,
+        .forces = {dls_plan_force(s, plan, 0), dls_plan_force(s, plan, 1)},
+        .closed_only = o->entering == DLS_ENTER_CLOSED,
+        .whole_gap = s->scheme->whole_gap,
+        .bends = o->kinematics == DLS_KINEMATICS_SECOND && o->entering != DLS_ENTER_CLOSED,
+        .least_bend = tolerance * v_ref / o->step,
+        .share = o->stabilisation,
+        .most_speed = o->stabilisation_speed > 0 ? o->stabilisation_speed : fall,
+        .formal = o->restitution == DLS_RESTITUTION_FORMAL,
+        .in_order = o->restitution == DLS_RESTITUTION_IN_ORDER && o->entering != DLS_ENTER_CLOSED,
+        .rest_speed = o->rest_speed > 0 ? o->rest_speed : fall,
+        .reference_velocity = v_ref,
+        .contacts_at = plan->contacts_at,
+        .joints_at = plan->joints_at,
+        .damping = plan->damping,
+        .stiffness = plan->stiffness,
+        .explicit_solids = o->stiffness == DLS_STIFFNESS_EXPLICIT,
+        .factors = s->factors,
+        .stored = o->op == DLS_OPERATOR_STORED,
+        .warm_start = o->warm_start,
+        .threads = o->threads};
 }
 
 /* Rows on which a joint acts. */

@@ -151,7 +151,8 @@ dls_status dls_doubt_scheme(dls_reader *reader, const dls_node *integrator,
                             const dls_simulation_options *options) {
     const dls_node *node = integrator ? dls_node_find(integrator, "scheme") : NULL;
     int count = dls_world_material_count(reader->world);
-    if (!node || !dls_scheme_find(options->scheme)->whole_gap || options->entering == DLS_ENTER_CLOSED)
+    if (!node || !dls_scheme_find(options->scheme)->whole_gap || options->entering == DLS_ENTER_CLOSED ||
+        options->restitution == DLS_RESTITUTION_IN_ORDER)
         return DLS_OK;
     for (int a = 0; a < count; a++)
         for (int b = a; b < count; b++) {
@@ -163,7 +164,8 @@ dls_status dls_doubt_scheme(dls_reader *reader, const dls_node *integrator,
             return doubt(
                 reader, node,
                 "e_n is %g of materials '%.60s' and '%.60s', which has no effect: %s brings bodies to "
-                "touch and no contact that is open bounces; 'entering: closed' lets them bounce",
+                "touch and no contact that is open bounces; 'restitution: in-order' lets them bounce, and so "
+                "does 'entering: closed'",
                 pair.e_n, first.name, second.name, options->scheme);
         }
     return DLS_OK;

@@ -60,6 +60,7 @@ static void test_cradle(void **state) {
             run_cradle(gap[k], h, (double[3]){1, 0, 0}, "moreau-jean");
             run_cradle(gap[k], h, oblique, "moreau-jean");
             run_cradle(gap[k], h, oblique, "theta");
+            run_cradle(gap[k], h, oblique, "dvi");
         }
 }
 
@@ -196,9 +197,9 @@ static void test_ellipsoids(void **state) {
 
 /* ---- a ball that bounces ---- */
 
-/* Peaks of height e² H, and the spin of an oblique blow, at any step. */
-static void test_bounces(void **state) {
-    (void)state;
+/* Peaks of height e² H, and the spin of an oblique blow, at any step: to rounding, or to what flight is off.
+ */
+static void run_bounces(const char *scheme, double flight) {
     const double r = 5e-3, H = 0.1, e = 0.8, mu = 0.1;
     for (double h = 4e-3; h > 9e-4; h /= 2) {
         stage s = stage_open(3, G, mu, e, 0);
@@ -206,20 +207,26 @@ static void test_bounces(void **state) {
         stage_add_floor(&s, 0);
         dls_body_id id =
             stage_add_shape(&s, DLS_DYNAMIC, &ball, (double[3]){0, 0, r + H}, (double[3]){3, 0, 0}, NULL);
-        start(&s, h, "moreau-jean");
-        double v = sqrt(2 * G * H), landing = v / G, top = landing + e * v / G;
+        start(&s, h, scheme);
+        double v = sqrt(2 * G * H), off = flight * h, landing = v / G, top = landing + e * v / G;
         int steps = (int)(top / h);
         stage_run(&s, steps);
         double t = steps * h - landing; /* since it left */
         dls_body_state now = stage_state(&s, id);
-        assert_near(now.x[2] - r, e * v * t - 0.5 * G * t * t, 1e-12);
-        assert_near(now.v[2], e * v - G * t, 1e-12);
-        assert_near(now.w[1], 2.5 * mu * (1 + e) * v / r, 1e-9);
-        assert_near(s.last.energy.unaccounted, 0, 1e-14);
+        assert_near(now.x[2] - r, e * v * t - 0.5 * G * t * t, 1e-12 + off);
+        assert_near(now.v[2], e * v - G * t, 1e-12 + G * off);
+        assert_near(now.w[1], 2.5 * mu * (1 + e) * v / r, 1e-9 + off / r * v);
+        if (off == 0) assert_near(s.last.energy.unaccounted, 0, 1e-14);
         stage_run(&s, (int)(4 / h)); /* and it comes to rest */
         assert_near(stage_state(&s, id).x[2], r, 1e-6);
         stage_close(&s);
     }
+}
+
+static void test_bounces(void **state) {
+    (void)state;
+    run_bounces("moreau-jean", 0);
+    run_bounces("dvi", 3); /* m/s */
 }
 
 int main(void) {
