@@ -162,6 +162,16 @@ def test_an_element_that_inverts_stops_the_run():
     assert pathlib.Path("crushed.h5.checkpoint").exists()
 
 
+def test_the_stable_step_is_told():
+    told = run_json("check", scene("explicit"), "--set", "integrator.stiffness=explicit")
+    step = told["stable_step"]
+    assert 1e-5 < step < 2e-3 and f"need at most {step:.3g} s" in " ".join(told["warnings"]), told
+    assert f"stable up to steps of {step:.4g} s" in run("check", "explicit.yaml", "--set", "integrator.stiffness=explicit").stdout
+    told = run_json("check", "explicit.yaml", "--set", "integrator.stiffness=explicit", "--set", f"time.step={0.99 * step}")
+    assert not any("step too long" in line for line in told["warnings"]), told
+    assert "stable_step" not in run_json("check", "explicit.yaml")
+
+
 def test_what_is_refused():
     for change, expected in [
         (("cells: [1, 1, 1]", "cells: [1, 0, 1]"), "cells has 0, expected three whole numbers from 1 to 1000"),
