@@ -184,7 +184,8 @@ static const crowd crowds[] = {{"spheres that bounce and roll", ROLLING, 10, 300
                                {"boxes that a ball strikes", STRUCK, 3, 300},
                                {"boxes that a ball strikes", STRUCK, 5, 300},
                                {"spheres that fall into a heap", HEAP, 10, 1000},
-                               {"spheres that fall into a heap", HEAP, 30, 1000}};
+                               {"spheres that fall into a heap", HEAP, 30, 1000},
+                               {"spheres that fall into a heap", HEAP, 100, 500}};
 
 static size_t add_crowd_body(const crowd *c, int i, char *text, size_t size) {
     if (c->kind == ROLLING)

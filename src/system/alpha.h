@@ -137,6 +137,9 @@ typedef struct dls_alpha_stage {
 
 enum { DLS_LAW_SIZE = 6 };
 
+/* Up to so many contacts a system is solved as mechanisms are: the whole of R′ where levels do not serve. */
+enum { DLS_FEW_CONTACTS = 4 };
+
 /* f(y, z, N): of kinematics y, negative forces z and normal force N. y, z, N: its slopes. */
 typedef struct dls_law_value {
     double f[DLS_LAW_SIZE];

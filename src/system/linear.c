@@ -125,11 +125,12 @@ static void solve_whole(dls_alpha *alpha, const double *R, double *step) {
     for (int i = 0; i < total; i++) step[i] *= alpha->scale_column[i];
 }
 
-/* Stiff bodies that stick couple levels strongly: the whole is factored then, if it is affordable, and serves
+/* Stiff bodies that stick couple levels strongly: the whole is factored then, if contacts are few, and serves
  * the rest of the attempt. */
 void dls_jacobian_solve(dls_alpha *alpha, const double *x, const double *R, double *step) {
     if (alpha->by_levels) {
-        if (dls_levels_solve(alpha, x, R, step) || !dls_jacobian_is_small(alpha)) return;
+        bool few = alpha->at.count[DLS_ROWS_N] <= DLS_FEW_CONTACTS && dls_jacobian_is_small(alpha);
+        if (dls_levels_solve(alpha, x, R, step) || !few) return;
         if (!dls_jacobian_gather(alpha, x) || !factor_whole(alpha)) return;
         alpha->by_levels = false;
     }

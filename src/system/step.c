@@ -125,9 +125,9 @@ static void scale_prox(dls_alpha *alpha, double factor) {
     for (int l = 0; l < alpha->system.law_count; l++) alpha->r_t[l] *= factor;
 }
 
-/* Systems of bodies: attempts before the whole of R′ is factored; and of many contacts, iterations of fixed
- * points before the step is cut in half, which serves them better. */
-enum { BY_LEVELS = 2, FEW = 4, MANY_FIXED = 1000 };
+/* Systems of bodies: attempts before the whole of R′ is factored, and iterations of fixed points before the
+ * step is cut in half, which serves them better. */
+enum { BY_LEVELS = 2, MANY_FIXED = 1000 };
 
 /* Where many contacts strike at once sets cycle as a rule, and sweeps find those that do not. */
 static const newton_attempt few_contacts[] = {
@@ -140,7 +140,8 @@ static const newton_attempt many_contacts[] = {{1, false, false, false, 12},
                                                {1, true, false, false, 0}};
 
 static bool attempt(dls_alpha *alpha, dls_alpha_report *report) {
-    bool newton = alpha->options.solver == DLS_ALPHA_NEWTON, many = alpha->at.count[DLS_ROWS_N] > FEW;
+    bool newton = alpha->options.solver == DLS_ALPHA_NEWTON,
+         many = alpha->at.count[DLS_ROWS_N] > DLS_FEW_CONTACTS;
     const newton_attempt *attempts = many ? many_contacts : few_contacts;
     size_t count =
         many ? sizeof many_contacts / sizeof *many_contacts : sizeof few_contacts / sizeof *few_contacts;
