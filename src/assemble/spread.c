@@ -19,7 +19,9 @@ enum { ROUNDS = 4, REFINEMENTS = 3, SMALL = 36, MOST = 360 }; /* freedoms of a c
 
 static const double yield = 1e-10; /* of the mean diagonal of GᵀG, which is singular as a rule */
 static const double same = 1e-10;  /* by which Gᵀ r may differ, of its largest number */
-static const double share = 0.1;   /* of what the solve took, for clusters that are not small */
+static const double together =
+    1e-3;                        /* contacts that end so near each other leave together: mirror images do */
+static const double share = 0.1; /* of what the solve took, for clusters that are not small */
 
 /* A row of G that takes part: six numbers or three for either body, and where in the cluster these begin. */
 typedef struct held_row {
@@ -155,7 +157,7 @@ static bool step_on(cluster *w, const dls_problem *p) {
     for (int c = 0; c < w->count; c++)
         if (!w->contact[c].out) t = fmin(t, step_in_cone(w, &w->contact[c], p->mu[w->contact[c].block]));
     for (int c = 0; c < w->count && t < 1; c++)
-        if (!w->contact[c].out && step_in_cone(w, &w->contact[c], p->mu[w->contact[c].block]) <= t)
+        if (!w->contact[c].out && step_in_cone(w, &w->contact[c], p->mu[w->contact[c].block]) <= t + together)
             w->contact[c].out = blocked = true;
     for (int k = 0; k < w->rows; k++) w->r[k] += t * (w->y[k] - w->r[k]);
     return blocked;

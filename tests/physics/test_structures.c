@@ -220,6 +220,59 @@ static void test_grip_spreads_its_load(void **unused) {
     }
 }
 
+/* A cube of 0.2 m on the floor that is pushed at its middle by nine tenths of what friction holds: its front
+ * bears 72.5 % of the weight, its back too little for half of the push. Impulses stay in their cones, are
+ * what holds the cube, and on the left and right of its front are alike to 0.5 %. */
+static void check_push(const char *solver, double heading, double h) {
+    const double mu = 0.5, share = 0.9;
+    double push[3], sum[3] = {0, 0, 0}, front[2] = {0, 0};
+    int count = 0;
+    stage s = stage_open(3, G, mu, 0, 0);
+    dls_shape_def box = dls_default_shape_def(DLS_BOX);
+    dls_body_def def = dls_default_body_def();
+    vec_set(box.size, 0.2, 0.2, 0.2);
+    stage_add_floor(&s, 0);
+    def.shape_count = 1, def.shapes = &box, def.mass = 1;
+    def.pose.x[2] = 0.1;
+    const double turn[3] = {0, 0, heading};
+    quat_exponential(def.pose.q, turn);
+    vec_set(push, share * mu * G * cos(heading), share * mu * G * sin(heading), 0);
+    for (int k = 0; k < 2; k++) def.force[k] = number(push[k]);
+    dls_body_id id = stage_add(&s, &def);
+    dls_simulation_options o = dls_default_simulation_options();
+    o.step = h;
+    stage_start(&s, &o, 0);
+    set_solver(&s, solver);
+    stage_run(&s, 100);
+    assert_int_equal(s.uncertified, 0);
+    assert_int_equal(dls_simulation_contact_count(s.simulation), 4);
+    assert_near(vec_norm(stage_state(&s, id).v), 0, 1e-6);
+    for (int k = 0; k < 4; k++) {
+        dls_contact_record r;
+        dls_simulation_contact(s.simulation, k, &r);
+        assert_true(hypot(r.impulse[1], r.impulse[2]) <= mu * r.impulse[0] * (1 + 1e-5));
+        double at[3], ahead;
+        vec_sub(at, r.point, stage_state(&s, id).x);
+        ahead = at[0] * cos(heading) + at[1] * sin(heading);
+        for (int i = 0; i < 3; i++) vec_along(sum, sum, r.impulse[i], r.frame + 3 * i);
+        if (ahead > 0) front[count++ % 2] = r.impulse[0];
+    }
+    assert_int_equal(count, 2);
+    for (int i = 0; i < 3; i++) assert_near(fabs(sum[i]), fabs(i < 2 ? push[i] * h : G * h), 1e-4 * G * h);
+    for (int k = 0; k < 2; k++) assert_near(front[k], 0.3625 * G * h, 0.005 * 0.3625 * G * h);
+    stage_close(&s);
+}
+
+static void test_push_within_cones(void **unused) {
+    (void)unused;
+    dls_random g = {6};
+    static const char *const solvers[] = {"auto", "nlgs", "newton", "apgd", "pqn", "ipm"};
+    for (int k = 0; k < 6; k++) {
+        check_push(solvers[k], 0, 1e-3);
+        check_push(solvers[k], dls_random_between(&g, 0.1, 3), k % 2 ? 1e-3 : 5e-4);
+    }
+}
+
 /* ---- cohesion of a face ---- */
 
 /* A box of 1 kg with four contacts of 5 N under a ceiling, or on a floor and pulled. How far it goes in 0.1
@@ -350,6 +403,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_cards_hold_to_the_angle_of_friction),
         cmocka_unit_test(test_grip_spreads_its_load),
+        cmocka_unit_test(test_push_within_cones),
         cmocka_unit_test(test_fingers_lift_a_box),
         cmocka_unit_test(test_cohesion_of_a_face),
         cmocka_unit_test(test_structures_stand_still),
