@@ -145,7 +145,7 @@ static dls_status sweep_stage(chain *x, dls_outcome *outcome, dls_error *error) 
     double before = x->monitor.best_value;
     dls_status status = DLS_OK;
     stage_begin(x, 0);
-    for (int until = is_step(x) ? POLICY.step_check : POLICY.first_check; !status && !x->factoring;
+    for (int until = POLICY.first_check; !status && !x->factoring;
          until = until < limit / 2 ? 2 * until : limit) {
         int sweeps = x->nlgs.sweeps;
         *outcome = dls_nlgs_advance(&x->nlgs, x->r, until < limit ? until : limit);

@@ -17,7 +17,6 @@ typedef struct auto_policy {
 
     /* sweeps */
     int first_check; /* public: sweeps before their rate is judged, and again each time they have doubled */
-    int step_check;  /* towers: the same of a step, whose start is near */
     double step_sweeps; /* stack: what sweeps of a step that make no progress count as */
 
     /* At rest the errors of a step come back three times: in the next velocities, in the gaps and in the warm
@@ -71,7 +70,6 @@ static const auto_policy POLICY = {
     .many_alone = 1000,
     .many_step = 256,
     .first_check = 64,
-    .step_check = 16,
     .step_sweeps = 3000,
     .aim_share = 0.1,
     .aim_least = 1e-3,
