@@ -71,7 +71,7 @@ TABLES = {"000-4": ["smoothing"], "000-6": ["derivatives"], "000-8.1": ["iterati
           "004-10.3": ["case-moreau", "cylinder", *twins("cylinder", "mu-0.35", "rho-0", "rho-0.3", "rho-0.9", "rho-1", "half-step",
                                                          "double-step")],
           "004-10.4": ["rod", *twins("rod", "rho-0", "rho-0.5", "rho-1", "half-step", "double-step")],
-          "004-10.5": ["hopper", "case-scene-0", "case-scene-1", "case-scene-2"],
+          "004-10.5": ["hopper", "case-hops", "case-hops-mu-0.4", "case-hops-rho-0.5", "case-scene-0", "case-scene-1", "case-scene-2"],
           "004-10.6": ["case-moreau", "end", "switched", *twins("top", "mu-0.2", "rho-0", "rho-0.9", "rho-1", "half-step", "spin-140")],
           "behaviours": ["bits", "case-cube", "case-rest-box", "case-rest-stack",
                          *(f"case-slide-{law}-{step}" for law in ("default", "relaxed") for step in ("1e-2", "1e-3", "1e-4")),
