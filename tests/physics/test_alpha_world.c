@@ -174,7 +174,8 @@ static void test_lifted_contact(void **state) {
     assert_true(difference("004-10.6", 5, settings, &b, "top", 2) < 1e-9);
 }
 
-/* Steps that are cut in half, for want of updates, leave the same bars to those after them in both. */
+/* Steps that are cut in half, for want of updates, leave the same bars to those after them in both: 5e-14, or
+ * 1e-7 where rounding cuts another one; bars of a half parted them by 9e-6. */
 static void test_cut_steps(void **state) {
     (void)state;
     static const char *const settings[] = {EXACTLY, "integrator.max_newton=1", "integrator.max_fixed=1"};
@@ -182,7 +183,7 @@ static void test_cut_steps(void **state) {
     benchmark_cylinder(&b);
     solve_exactly(&b);
     b.options.max_newton = 1, b.options.max_fixed = 1;
-    assert_true(difference("004-10.3", 5, settings, &b, "ball", 0.5) < 1e-9);
+    assert_true(difference("004-10.3", 5, settings, &b, "ball", 0.5) < 1e-6);
 }
 
 /* Joints, drives and a beam: other coordinates than those of the callbacks, so that steps differ by O(dt²).

@@ -219,11 +219,13 @@ static void test_the_same_stages(void **state) {
         bool alike = info[0].stage_count == info[1].stage_count;
         for (int i = 0; alike && i < info[0].stage_count; i++)
             alike = !strcmp(info[0].stages[i].name, info[1].stages[i].name);
-        ratio += log((double)info[0].iterations / info[1].iterations) / 12; /* rounding is accelerated, too */
+        ratio += alike ? log((double)info[0].iterations / info[1].iterations) / 12
+                       : 0; /* rounding is accelerated */
         same += alike;
         stages += info[0].stage_count;
     }
-    assert_true(same >= 11); /* where sweeps are as dear as factoring, rounding may decide */
+    assert_true(same >=
+                10); /* bodies may be cheaper to factor, and where sweeps are as dear rounding decides */
     assert_true(stages > 12 && fabs(ratio) < log(1.25));
 }
 

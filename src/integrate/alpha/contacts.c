@@ -145,9 +145,11 @@ void dls_piece_touch_pair(dls_piece *p, dls_piece_pair *pair) {
     }
 }
 
+/* Iterates may be anywhere, and where large numbers cancel a quaternion has no length and turns no way. */
 static bool is_somewhere(const dls_piece *p) {
     double sum = 0;
     for (int i = 0; i < p->size_q; i++) sum += fabs(p->at.q[i]);
+    for (int i = 0; i < p->body_count; i++) sum += fabs(p->at.states[p->body[i].row].q[0]);
     return sum < DLS_FARTHEST;
 }
 
